@@ -1,0 +1,1 @@
+//! Sessions: the loop, history, ops in and events out.

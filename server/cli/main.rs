@@ -1,0 +1,2 @@
+//! The `ropewalk` binary.
+fn main() {}

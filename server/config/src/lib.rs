@@ -1,0 +1,1 @@
+//! Configuration: layers, provenance, and the plain structs handed to the rooms.

@@ -1,0 +1,1 @@
+//! The language server: serve loop, requests, and the agent's events shown to an editor.

@@ -1,0 +1,1 @@
+//! A fake editor, a scripted model and a scenario reader, for the tests and the demo.

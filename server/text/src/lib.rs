@@ -1,0 +1,1 @@
+//! Rope documents, positions, change sets and their algebra.

@@ -1,0 +1,1 @@
+//! The tools an agent calls, their registry, effects and policy.

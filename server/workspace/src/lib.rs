@@ -1,0 +1,1 @@
+//! Open documents, files, forks, and how changes reach the editor.
