@@ -1,0 +1,283 @@
+//! Positions: the line and character pairs a client speaks in, and their way to bytes and back.
+//!
+//! There are three coordinates in Ropewalk. A **byte** offset (`usize`) is what every room works with. A
+//! **`Position`** is a client's: a line and a count of code units in that line, in the encoding agreed at
+//! `initialize`. A **line number** shown to people counts from one and is made where it is printed.
+//! Which strings end a line is the client's too: LSP 3.17 says `\n`, `\r\n` and `\r`; Neovim ends lines at
+//! `\n` alone and leaves a carriage return in its line (seen with 0.11.4).
+
+use crate::Text;
+
+/// What one unit of [`Position::character`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum PositionEncoding {
+    /// Bytes of UTF-8.
+    Utf8,
+    /// UTF-16 code units, LSP's default.
+    #[default]
+    Utf16,
+    /// Unicode scalar values.
+    Utf32,
+}
+
+/// Which strings end a line for a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum LineEnds {
+    /// `\n`, `\r\n` and `\r`, as LSP says.
+    #[default]
+    Lsp,
+    /// `\n` alone; a carriage return is a character of its line.
+    Newline,
+}
+
+/// A place in a document as a client names it: zero-based line, zero-based code unit in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Position {
+    /// The line, counted from zero.
+    pub line: u32,
+    /// The code unit in the line, counted from zero, in the client's [`PositionEncoding`].
+    pub character: u32,
+}
+
+impl Position {
+    /// The position at `line` and `character`, both from zero.
+    pub fn new(line: u32, character: u32) -> Self {
+        Self { line, character }
+    }
+}
+
+/// A byte offset found for a [`Position`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Located {
+    /// The offset, always on a char boundary of the text.
+    pub byte: usize,
+    /// False when the position did not exist in the text (past a line's or the text's end, or inside a
+    /// code point) and was moved to the nearest place before it. A client and its server then disagree
+    /// about the text: the caller counts it as a desync alarm.
+    pub exact: bool,
+}
+
+/// How one client's positions are read: its encoding and its line rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Coordinates {
+    /// The unit of characters.
+    pub encoding: PositionEncoding,
+    /// Which strings end a line.
+    pub line_ends: LineEnds,
+}
+
+impl Coordinates {
+    /// The byte offset of `position`. O(log n + line), or O(n) in a text with lone carriage returns under
+    /// LSP's line rule.
+    pub fn position_to_byte(&self, text: &Text, position: Position) -> Located {
+        let Some(start) = self.line_start(text, position.line as usize) else {
+            return Located { byte: text.len(), exact: false };
+        };
+        let mut left = position.character as usize;
+        let mut at = start;
+        if left == 0 {
+            return Located { byte: start, exact: true };
+        }
+        while at < text.len() {
+            let (chunk, chunk_start) = text.chunk_at(at);
+            let rest = chunk.get(at - chunk_start..).unwrap_or_default();
+            let bytes = rest.as_bytes();
+            // The usual case, a line of ASCII that ends beyond the position, costs one scan.
+            if let Some(head) = bytes.get(..left)
+                && head.iter().all(|byte| byte.is_ascii() && *byte != b'\n' && *byte != b'\r')
+            {
+                return Located { byte: at + left, exact: true };
+            }
+            for (offset, char) in rest.char_indices() {
+                if left == 0 {
+                    return Located { byte: at + offset, exact: true };
+                }
+                let units = self.units(char);
+                if self.ends_line(char) || units > left {
+                    return Located { byte: at + offset, exact: false };
+                }
+                left -= units;
+            }
+            at += rest.len().max(1);
+        }
+        Located { byte: text.len(), exact: left == 0 }
+    }
+
+    /// The position of `byte` (moved down to a char boundary, at most the text's length). O(log n + line),
+    /// or O(n) in a text with lone carriage returns under LSP's line rule.
+    ///
+    /// Between the two bytes of a `\r\n` there is no position under LSP's rule: the place before the pair
+    /// is given.
+    pub fn byte_to_position(&self, text: &Text, byte: usize) -> Position {
+        let mut byte = text.floor_boundary(byte);
+        if self.line_ends == LineEnds::Lsp
+            && text.crlfs() > 0
+            && byte > 0
+            && text.byte(byte) == Some(b'\n')
+            && text.byte(byte - 1) == Some(b'\r')
+        {
+            byte -= 1;
+        }
+        let (line, start) = self.line_of(text, byte);
+        let units = match self.encoding {
+            PositionEncoding::Utf8 => byte - start,
+            PositionEncoding::Utf16 | PositionEncoding::Utf32 => text
+                .chunks_in(start..byte)
+                .map(|chunk| {
+                    if chunk.is_ascii() {
+                        chunk.len()
+                    } else {
+                        chunk.chars().map(|c| self.units(c)).sum()
+                    }
+                })
+                .sum(),
+        };
+        Position { line: clamp(line), character: clamp(units) }
+    }
+
+    /// How many lines the text has: one more than it has line ends. O(1), or O(n) with lone carriage returns.
+    pub fn line_count(&self, text: &Text) -> usize {
+        text.line_feeds() + 1 + if self.slow(text) { text.lone_crs() } else { 0 }
+    }
+
+    /// The position at the end of the text.
+    pub fn end(&self, text: &Text) -> Position {
+        self.byte_to_position(text, text.len())
+    }
+
+    /// The offset at which `line` starts, or None when there is no such line.
+    pub fn line_start(&self, text: &Text, line: usize) -> Option<usize> {
+        if !self.slow(text) {
+            return (line <= text.line_feeds()).then(|| text.line_feed_start(line));
+        }
+        if line == 0 {
+            return Some(0);
+        }
+        line_starts(text).nth(line - 1)
+    }
+
+    /// The line that holds `byte`, and that line's start.
+    fn line_of(&self, text: &Text, byte: usize) -> (usize, usize) {
+        if !self.slow(text) {
+            let line = text.line_feeds_before(byte);
+            return (line, text.line_feed_start(line));
+        }
+        let mut found = (0, 0);
+        for (index, start) in line_starts(text).enumerate() {
+            if start > byte {
+                break;
+            }
+            found = (index + 1, start);
+        }
+        found
+    }
+
+    /// ropey counts `\n` here, so only a text with a lone `\r` needs another way under LSP's rule.
+    fn slow(&self, text: &Text) -> bool {
+        self.line_ends == LineEnds::Lsp && text.lone_crs() > 0
+    }
+
+    /// Whether `char` starts a line end.
+    fn ends_line(&self, char: char) -> bool {
+        char == '\n' || (char == '\r' && self.line_ends == LineEnds::Lsp)
+    }
+
+    fn units(&self, char: char) -> usize {
+        match self.encoding {
+            PositionEncoding::Utf8 => char.len_utf8(),
+            PositionEncoding::Utf16 => char.len_utf16(),
+            PositionEncoding::Utf32 => 1,
+        }
+    }
+}
+
+/// The starts of all lines but the first, under LSP's rule, by scanning the chunks.
+fn line_starts(text: &Text) -> impl Iterator<Item = usize> + '_ {
+    let mut base = 0;
+    let mut pending_cr = false;
+    text.chunks().flat_map(move |chunk| {
+        let bytes = chunk.as_bytes();
+        let mut starts = Vec::new();
+        // A chunk may begin with the line feed of a pair whose carriage return ended the one before.
+        if pending_cr && bytes.first() != Some(&b'\n') {
+            starts.push(base);
+        }
+        pending_cr = false;
+        for at in memchr::memchr2_iter(b'\n', b'\r', bytes) {
+            if bytes.get(at) == Some(&b'\n') {
+                starts.push(base + at + 1);
+            } else if at + 1 == bytes.len() {
+                pending_cr = base + at + 1 < text.len();
+                if !pending_cr {
+                    starts.push(base + at + 1);
+                }
+            } else if bytes.get(at + 1) != Some(&b'\n') {
+                starts.push(base + at + 1);
+            }
+        }
+        base += bytes.len();
+        starts
+    })
+}
+
+/// Positions are 32-bit in LSP; a text has never so many lines or units, but arithmetic must not wrap.
+fn clamp(value: usize) -> u32 {
+    u32::try_from(value).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn coordinates(encoding: PositionEncoding, line_ends: LineEnds) -> Coordinates {
+        Coordinates { encoding, line_ends }
+    }
+
+    #[test]
+    fn positions_by_encoding() {
+        let text = Text::from("a😀é\nx");
+        for (encoding, character) in [
+            (PositionEncoding::Utf8, 5),
+            (PositionEncoding::Utf16, 3),
+            (PositionEncoding::Utf32, 2),
+        ] {
+            let c = coordinates(encoding, LineEnds::Lsp);
+            assert_eq!(c.byte_to_position(&text, 5), Position::new(0, character));
+            let found = c.position_to_byte(&text, Position::new(0, character));
+            assert_eq!(found, Located { byte: 5, exact: true });
+        }
+    }
+
+    #[test]
+    fn a_position_that_does_not_exist_is_clamped_and_said() {
+        let text = Text::from("a😀\r\nb");
+        let c = coordinates(PositionEncoding::Utf16, LineEnds::Lsp);
+        let at = |line, character| c.position_to_byte(&text, Position::new(line, character));
+        assert_eq!(at(0, 2), Located { byte: 1, exact: false }, "inside the pair");
+        assert_eq!(at(0, 3), Located { byte: 5, exact: true });
+        assert_eq!(at(0, 4), Located { byte: 5, exact: false }, "past the line");
+        assert_eq!(at(7, 0), Located { byte: text.len(), exact: false }, "past the text");
+        assert_eq!(at(1, 1), Located { byte: 8, exact: true });
+        assert_eq!(at(1, u32::MAX), Located { byte: 8, exact: false });
+    }
+
+    #[test]
+    fn lone_carriage_returns_end_a_line_for_lsp_only() {
+        let text = Text::from("a\rb\r\nc\r");
+        let lsp = coordinates(PositionEncoding::Utf8, LineEnds::Lsp);
+        let nvim = coordinates(PositionEncoding::Utf8, LineEnds::Newline);
+        assert_eq!(lsp.line_count(&text), 4);
+        assert_eq!(nvim.line_count(&text), 2);
+        assert_eq!(lsp.byte_to_position(&text, 2), Position::new(1, 0));
+        assert_eq!(nvim.byte_to_position(&text, 2), Position::new(0, 2));
+        assert_eq!(
+            nvim.position_to_byte(&text, Position::new(0, 4)).byte,
+            4,
+            "the CR is in its line"
+        );
+        assert_eq!(
+            lsp.position_to_byte(&text, Position::new(3, 0)),
+            Located { byte: 7, exact: true }
+        );
+    }
+}
