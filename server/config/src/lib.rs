@@ -1,1 +1,225 @@
-//! Configuration: layers, provenance, and the plain structs handed to the rooms.
+//! Configuration: layers, where each value came from, and the plain structs handed to the rooms.
+//!
+//! The layers, lowest first:
+//!
+//! 1. built-in defaults ([`KEYS`], [`Limits::DEFAULT`], [`MODEL_DEFAULTS`], [`PROVIDER_PRESETS`]);
+//! 2. `/etc/ropewalk/config.toml` (Unix only);
+//! 3. `~/.config/ropewalk/config.toml`, or `$XDG_CONFIG_HOME/ropewalk/config.toml`;
+//! 4. `.ropewalk/config.toml` of each root, which may only make things **stricter**;
+//! 5. `initializationOptions`, then the settings of `workspace/didChangeConfiguration`;
+//! 6. command-line flags, `-c key=value`.
+//!
+//! What a project makes stricter holds against everything below it. It gives way only to what the
+//! user chose explicitly, for this editor or this run: layers 5 and 6.
+//!
+//! [`Config::build`] is a pure function of its arguments, so applying an edit means building again.
+//! Bad input never stops it: whatever can't be used is left out and said in [`Config::problems`].
+//!
+//! Deliberately not here: values of keys (only the *names* of the variables that hold them),
+//! watching files (only the list of what to watch), locking of keys, trusting of folders, and any
+//! knowledge of which tools, mechanisms or protocols exist: those come from the caller ([`Known`]).
+
+mod keys;
+mod problem;
+mod resolve;
+mod sources;
+mod toml_text;
+mod value;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+pub use keys::{Default, KEYS, Key, ProjectRule, markdown_table};
+pub use problem::{Layer, Problem, Source};
+pub use sources::{Environment, Known, MAX_FILE_BYTES, RealEnvironment, Sources};
+
+/// Which model is used when none is configured: the first variable that is set in the environment
+/// and not empty decides. Data, so that another provider is one line.
+pub const MODEL_DEFAULTS: &[(&str, &str)] = &[("ANTHROPIC_API_KEY", "anthropic/claude-sonnet-4-5")];
+
+/// Providers that exist without being configured: name, protocol, base URL, variable of the key.
+/// Each field can be overridden on its own, as in `[provider.anthropic] base_url = "…"`.
+pub const PROVIDER_PRESETS: &[(&str, &str, &str, &str)] =
+    &[("anthropic", "anthropic", "https://api.anthropic.com", "ANTHROPIC_API_KEY")];
+
+/// The log filter when none is configured.
+pub const DEFAULT_LOG: &str = "info";
+
+/// When changes reach the editor. Ordered by strictness: `Auto < Review < Plan`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Mode {
+    /// After each tool call.
+    Auto,
+    /// When the user accepts.
+    #[default]
+    Review,
+    /// Never: writes are refused with a reason.
+    Plan,
+}
+
+impl Mode {
+    /// Every mode, the least strict first.
+    pub const ALL: &[Mode] = &[Mode::Auto, Mode::Review, Mode::Plan];
+
+    /// The word for it, as written in a configuration.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Mode::Auto => "auto",
+            Mode::Review => "review",
+            Mode::Plan => "plan",
+        }
+    }
+
+    /// The mode of that name; the names are lower case.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Mode> {
+        Mode::ALL.iter().copied().find(|mode| mode.as_str() == name)
+    }
+}
+
+/// A model, as in `anthropic/claude-sonnet-4-5`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ModelName {
+    /// What stands before the first `/`: a name in [`Config::providers`]. Never empty.
+    pub provider: String,
+    /// What stands after it, given to the provider as it is; may contain `/`. Never empty.
+    pub name: String,
+}
+
+impl ModelName {
+    /// Reads `PROVIDER/NAME`. `None` when a part is missing or holds white space or control
+    /// characters.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<ModelName> {
+        let (provider, name) = text.trim().split_once('/')?;
+        let word = |part: &str| {
+            !part.is_empty() && !part.chars().any(|c| c.is_whitespace() || c.is_control())
+        };
+        (word(provider) && word(name))
+            .then(|| ModelName { provider: provider.to_owned(), name: name.to_owned() })
+    }
+}
+
+impl std::fmt::Display for ModelName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}", self.provider, self.name)
+    }
+}
+
+/// Where a model is reached. Complete: a provider that lacks its protocol or URL is a problem and
+/// not in [`Config::providers`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Provider {
+    /// The wire protocol; one of [`Known::protocols`] when the caller gave any.
+    pub protocol: String,
+    /// `http://` or `https://`, without credentials, query, fragment or trailing slash.
+    pub base_url: String,
+    /// The name of the environment variable that holds the key; `None` sends no key.
+    pub api_key_env: Option<String>,
+}
+
+/// Bounds on what a session may use. Each lies within the range that [`KEYS`] states.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Steps in a turn.
+    pub steps: u32,
+    /// Output tokens of one model call; the model's own maximum applies if lower.
+    pub output_tokens: u32,
+    /// Characters of one tool result that reach the model.
+    pub tool_output: u32,
+    /// Seconds one command may run.
+    pub command_seconds: u32,
+    /// Identical failing tool calls in a row.
+    pub identical_failures: u32,
+    /// Seconds without a byte in the midst of an answer.
+    pub idle_seconds: u32,
+    /// Seconds until the first byte of an answer.
+    pub first_byte_seconds: u32,
+}
+
+impl Limits {
+    /// The built-in bounds.
+    pub const DEFAULT: Limits = Limits {
+        steps: 50,
+        output_tokens: 8_000,
+        tool_output: 50_000,
+        command_seconds: 120,
+        identical_failures: 3,
+        idle_seconds: 60,
+        first_byte_seconds: 120,
+    };
+}
+
+impl std::default::Default for Limits {
+    fn default() -> Self {
+        Limits::DEFAULT
+    }
+}
+
+/// The configuration in force. Plain values, a source for each, and what was wrong on the way.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Config {
+    /// The model; `None` when none is set and the environment suggests none (see `problems`). Its
+    /// provider may be missing from `providers`, which is a problem in words too.
+    pub model: Option<ModelName>,
+    /// When changes reach the editor.
+    pub mode: Mode,
+    /// Providers by name: presets and configured ones.
+    pub providers: BTreeMap<String, Provider>,
+    /// The tools that are offered; `None` means all of them.
+    pub tools: Option<Vec<String>>,
+    /// Mechanisms switched on or off by name. What is not named is on.
+    pub mechanisms: BTreeMap<String, bool>,
+    /// Bounds.
+    pub limits: Limits,
+    /// Rules of calls that need no approval, such as `bash(git status*)`, as written.
+    pub allow: Vec<String>,
+    /// A file that replaces the system prompt. Absolute, or from a flag as the user gave it, which
+    /// is relative to the working directory.
+    pub system_prompt_file: Option<PathBuf>,
+    /// Text added to the system prompt.
+    pub system_prompt_append: Option<String>,
+    /// The filter of the log, in the syntax of `RUST_LOG`.
+    pub log: String,
+    /// Everything that was ignored, refused or missing, lowest layer first.
+    pub problems: Vec<Problem>,
+    /// Files whose appearance, change or removal calls for building again: the files of the layers,
+    /// present or not, and `system_prompt_file`.
+    pub watched: Vec<PathBuf>,
+    provenance: BTreeMap<String, Source>,
+}
+
+impl Config {
+    /// Reads all layers. The same arguments and the same answers of `environment` give the same
+    /// `Config`. Linear in the size of the files, which are read up to [`MAX_FILE_BYTES`].
+    #[must_use]
+    pub fn build(sources: &Sources, environment: &dyn Environment) -> Config {
+        resolve::build(sources, environment)
+    }
+
+    /// Where the value of a key came from. `key` is dotted, snake_case, as in `limits.steps`,
+    /// `provider.local.base_url` or `mechanisms.todos`. What no layer set is built in.
+    #[must_use]
+    pub fn provenance(&self, key: &str) -> Source {
+        self.provenance.get(key).cloned().unwrap_or_else(Source::built_in)
+    }
+
+    /// The provider of the configured model, when both exist.
+    #[must_use]
+    pub fn model_provider(&self) -> Option<&Provider> {
+        self.providers.get(&self.model.as_ref()?.provider)
+    }
+
+    /// Whether a mechanism is on; it is unless it was switched off.
+    #[must_use]
+    pub fn mechanism_enabled(&self, name: &str) -> bool {
+        self.mechanisms.get(name).copied().unwrap_or(true)
+    }
+
+    /// Whether a tool is offered.
+    #[must_use]
+    pub fn tool_enabled(&self, name: &str) -> bool {
+        self.tools.as_ref().is_none_or(|tools| tools.iter().any(|tool| tool == name))
+    }
+}

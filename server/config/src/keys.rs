@@ -1,0 +1,345 @@
+//! Every key as data: name, kind, default, description, and what a project may do with it. It is
+//! the only list of keys: lookups, suggestions and the README's table come from it. What setting a
+//! key does is in `resolve`.
+
+use crate::{DEFAULT_LOG, Limits, Mode};
+
+/// One key of the configuration.
+#[derive(Debug, Clone, Copy)]
+pub struct Key {
+    /// Dotted, in snake_case; `*` stands for a name of the user's or of another room.
+    pub name: &'static str,
+    /// One sentence.
+    pub description: &'static str,
+    /// What a `.ropewalk/config.toml` may do.
+    pub project: ProjectRule,
+    pub(crate) kind: Kind,
+}
+
+/// What the configuration of a project may do with a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProjectRule {
+    /// Nothing: it is ignored, and said.
+    Never,
+    /// Make it stricter, as these words say.
+    Stricter(&'static str),
+}
+
+/// The default of a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Default {
+    /// A value, as it would be written in TOML.
+    Value(String),
+    /// None; the words say what that means.
+    Unset(&'static str),
+}
+
+/// What a key takes and where it goes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Kind {
+    Model,
+    Mode,
+    Tools,
+    Mechanism,
+    Allow,
+    PromptFile,
+    PromptAppend,
+    Log,
+    Limit { least: u32, most: u32, field: fn(&mut Limits) -> &mut u32 },
+    Protocol,
+    BaseUrl,
+    KeyVariable,
+}
+
+/// A bound, which a project may lower.
+const fn limit(
+    name: &'static str,
+    description: &'static str,
+    (least, most): (u32, u32),
+    field: fn(&mut Limits) -> &mut u32,
+) -> Key {
+    let project = ProjectRule::Stricter("lower it");
+    Key { name, description, project, kind: Kind::Limit { least, most, field } }
+}
+
+/// A key that only the user sets.
+const fn own(name: &'static str, kind: Kind, description: &'static str) -> Key {
+    Key { name, description, project: ProjectRule::Never, kind }
+}
+
+/// All keys, in the order in which they are documented.
+pub const KEYS: &[Key] = &[
+    own("model", Kind::Model, "The model to use, as `PROVIDER/NAME`."),
+    Key {
+        name: "mode",
+        description: "When changes reach the editor: `auto` after each tool call, `review` when you accept them, `plan` never.",
+        project: ProjectRule::Stricter("make it stricter"),
+        kind: Kind::Mode,
+    },
+    Key {
+        name: "tools",
+        description: "The tools offered to the model.",
+        project: ProjectRule::Stricter("leave tools out"),
+        kind: Kind::Tools,
+    },
+    Key {
+        name: "mechanisms.*",
+        description: "Switches one mechanism of the agent on or off, by its name.",
+        project: ProjectRule::Stricter("switch it off"),
+        kind: Kind::Mechanism,
+    },
+    own("allow", Kind::Allow, "Rules of calls that need no approval, such as `bash(git status*)`."),
+    own(
+        "system_prompt_file",
+        Kind::PromptFile,
+        "A file that replaces the system prompt; relative to the file that names it, or under `~/`.",
+    ),
+    own("system_prompt_append", Kind::PromptAppend, "Text added at the end of the system prompt."),
+    own(
+        "log",
+        Kind::Log,
+        "What is logged to standard error, as a filter in the syntax of `RUST_LOG`.",
+    ),
+    limit("limits.steps", "Steps in one turn.", (1, 10_000), |l| &mut l.steps),
+    limit(
+        "limits.output_tokens",
+        "Output tokens of one model call; the model's own maximum applies if lower.",
+        (1, 1_000_000),
+        |l| &mut l.output_tokens,
+    ),
+    limit(
+        "limits.tool_output",
+        "Characters of one tool result that reach the model.",
+        (1_000, 10_000_000),
+        |l| &mut l.tool_output,
+    ),
+    limit("limits.command_seconds", "Seconds one command may run.", (1, 86_400), |l| {
+        &mut l.command_seconds
+    }),
+    limit(
+        "limits.identical_failures",
+        "Identical failing tool calls in a row before the turn is stopped.",
+        (1, 100),
+        |l| &mut l.identical_failures,
+    ),
+    limit(
+        "limits.idle_seconds",
+        "Seconds without a byte in the midst of an answer.",
+        (1, 3_600),
+        |l| &mut l.idle_seconds,
+    ),
+    limit(
+        "limits.first_byte_seconds",
+        "Seconds until the first byte of an answer.",
+        (1, 3_600),
+        |l| &mut l.first_byte_seconds,
+    ),
+    own(
+        "provider.*.protocol",
+        Kind::Protocol,
+        "The wire protocol of the provider, such as `anthropic`.",
+    ),
+    own(
+        "provider.*.base_url",
+        Kind::BaseUrl,
+        "Where the provider is reached, without the path of a call.",
+    ),
+    own(
+        "provider.*.api_key_env",
+        Kind::KeyVariable,
+        "The name of the environment variable that holds the key; without it no key is sent.",
+    ),
+];
+
+impl Key {
+    /// What it takes, for a table and for the sentence about a wrong type.
+    #[must_use]
+    pub fn takes(&self) -> String {
+        match self.kind {
+            Kind::Model => "text of the form `PROVIDER/NAME`".to_owned(),
+            Kind::Mode => {
+                let names: Vec<_> = Mode::ALL.iter().map(|m| format!("`{}`", m.as_str())).collect();
+                format!("one of {}", names.join(", "))
+            }
+            Kind::Tools => "a list of names".to_owned(),
+            Kind::Allow => "a list of rules".to_owned(),
+            Kind::Mechanism => "`true` or `false`".to_owned(),
+            Kind::PromptFile => "a path".to_owned(),
+            Kind::PromptAppend | Kind::Log => "text".to_owned(),
+            Kind::Limit { least, most, .. } => format!("a whole number from {least} to {most}"),
+            Kind::Protocol => "the name of a protocol".to_owned(),
+            Kind::BaseUrl => {
+                "a URL with `http://` or `https://` and without user, password, query or fragment"
+                    .to_owned()
+            }
+            Kind::KeyVariable => {
+                "the name of an environment variable in capitals, such as `ANTHROPIC_API_KEY`, never the key itself"
+                    .to_owned()
+            }
+        }
+    }
+
+    /// Its default.
+    #[must_use]
+    pub fn default_value(&self) -> Default {
+        match self.kind {
+            Kind::Model => Default::Unset("by the keys in the environment"),
+            Kind::Mode => Default::Value(format!("\"{}\"", Mode::default().as_str())),
+            Kind::Tools => Default::Unset("all tools"),
+            Kind::Mechanism => Default::Value("true".to_owned()),
+            Kind::Allow => Default::Value("[]".to_owned()),
+            Kind::Log => Default::Value(format!("\"{DEFAULT_LOG}\"")),
+            Kind::Limit { field, .. } => {
+                let mut limits = Limits::DEFAULT;
+                Default::Value(field(&mut limits).to_string())
+            }
+            Kind::Protocol | Kind::BaseUrl | Kind::KeyVariable => {
+                Default::Unset("set for the built-in providers")
+            }
+            Kind::PromptFile | Kind::PromptAppend => Default::Unset("none"),
+        }
+    }
+
+    /// The name as editors' settings spell it: `limits.outputTokens`. Both spellings are taken
+    /// there.
+    #[must_use]
+    pub fn camel_case(&self) -> String {
+        camel(self.name)
+    }
+
+    /// Whether the value is text, so that a flag's value needs no quotes whatever it looks like.
+    pub(crate) fn is_text(&self) -> bool {
+        !matches!(self.kind, Kind::Tools | Kind::Allow | Kind::Mechanism | Kind::Limit { .. })
+    }
+}
+
+/// The keys as a Markdown table, for the README.
+#[must_use]
+pub fn markdown_table() -> String {
+    let mut table =
+        "| key | takes | default | in a project | |\n|---|---|---|---|---|\n".to_owned();
+    for key in KEYS {
+        let default = match key.default_value() {
+            Default::Value(value) => format!("`{value}`"),
+            Default::Unset(words) => words.to_owned(),
+        };
+        let project = match key.project {
+            ProjectRule::Never => "ignored".to_owned(),
+            ProjectRule::Stricter(words) => format!("may {words}"),
+        };
+        let name = key.name.replace('*', "NAME");
+        let takes = key.takes();
+        table += &format!("| `{name}` | {takes} | {default} | {project} | {} |\n", key.description);
+    }
+    table
+}
+
+/// What a path leads to.
+pub(crate) enum Found {
+    Key(&'static Key),
+    /// A table that holds keys.
+    Table,
+    Unknown,
+}
+
+/// Looks a path up, one segment after the other.
+pub(crate) fn find(path: &[String]) -> Found {
+    for key in KEYS {
+        let mut pattern = key.name.split('.');
+        let matches = path
+            .iter()
+            .all(|segment| pattern.next().is_some_and(|wanted| wanted == "*" || wanted == segment));
+        if matches {
+            return if pattern.next().is_none() { Found::Key(key) } else { Found::Table };
+        }
+    }
+    Found::Unknown
+}
+
+/// The key nearest to an unknown path: by spelling, or the same name in another table.
+pub(crate) fn nearest(path: &[String]) -> Option<String> {
+    let written = path.join(".");
+    if written.len() > LONGEST_COMPARED {
+        return None;
+    }
+    let last = path.last().map_or("", String::as_str);
+    let (distance, best) = KEYS
+        .iter()
+        .flat_map(|key| spelled_like(key, path))
+        .map(|candidate| {
+            // The right name in the wrong table is one slip, however far the table is.
+            let misplaced = candidate.rsplit('.').next() == Some(last);
+            let distance = strsim::damerau_levenshtein(&folded(&written), &folded(&candidate));
+            (if misplaced { distance.min(1) } else { distance }, candidate)
+        })
+        .min_by_key(|(distance, _)| *distance)?;
+    (distance <= slips_allowed(&written)).then_some(best)
+}
+
+/// Capitals and `_` or `-` between words make no difference to what was meant.
+fn folded(name: &str) -> String {
+    name.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect()
+}
+
+/// The name of a key and of the tables it lies in, with the user's own words where it has `*`.
+fn spelled_like(key: &Key, path: &[String]) -> Vec<String> {
+    let mut name = String::new();
+    let mut names = Vec::new();
+    for (index, segment) in key.name.split('.').enumerate() {
+        let written = path.get(index).filter(|_| segment == "*").map_or(segment, String::as_str);
+        if index > 0 {
+            name.push('.');
+        }
+        name.push_str(written);
+        if segment != "*" {
+            names.push(name.clone());
+        }
+    }
+    names
+}
+
+/// The one of some names that a word was probably meant to be.
+pub(crate) fn nearest_name<'a>(word: &str, names: &'a [String]) -> Option<&'a str> {
+    if word.len() > LONGEST_COMPARED {
+        return None;
+    }
+    let distance = |name: &&String| strsim::damerau_levenshtein(word, name);
+    let best = names.iter().min_by_key(distance)?;
+    (distance(&best) <= slips_allowed(word)).then_some(best.as_str())
+}
+
+/// Longer words are no slips of the pen, and the distance takes quadratic time.
+const LONGEST_COMPARED: usize = 100;
+
+fn slips_allowed(word: &str) -> usize {
+    (word.chars().count() / 3).clamp(1, 3)
+}
+
+/// `outputTokens` to `output_tokens`; leaves snake_case as it is.
+pub(crate) fn snake(name: &str) -> String {
+    let mut out = String::with_capacity(name.len() + 2);
+    for c in name.chars() {
+        if c.is_ascii_uppercase() {
+            out.push('_');
+        }
+        out.push(c.to_ascii_lowercase());
+    }
+    out
+}
+
+/// `output_tokens` to `outputTokens`.
+pub(crate) fn camel(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    let mut after_underscore = false;
+    for c in name.chars() {
+        match c {
+            '_' => after_underscore = true,
+            _ if after_underscore => {
+                out.push(c.to_ascii_uppercase());
+                after_underscore = false;
+            }
+            _ => out.push(c),
+        }
+    }
+    out
+}

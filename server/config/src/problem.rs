@@ -1,0 +1,100 @@
+//! Where a value came from, and what was wrong with one, in words. It decides nothing.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// A layer of the configuration, lowest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Layer {
+    /// Defaults in the code.
+    BuiltIn,
+    /// A default picked because a variable is set in the environment.
+    Environment,
+    /// `/etc/ropewalk/config.toml`.
+    System,
+    /// The user's own file.
+    User,
+    /// `.ropewalk/config.toml` of a root; may only make things stricter.
+    Project,
+    /// `initializationOptions`. Trusted as the user's explicit choice: an editor that lets a
+    /// repository write its settings has to keep that part of them back.
+    InitializationOptions,
+    /// Settings of `workspace/didChangeConfiguration`; trusted likewise.
+    Settings,
+    /// `-c key=value`.
+    Flag,
+}
+
+impl Layer {
+    /// Whether the layer is JSON from an editor, where keys may be camelCase.
+    pub(crate) fn is_client(self) -> bool {
+        matches!(self, Layer::InitializationOptions | Layer::Settings)
+    }
+}
+
+/// Where one value came from. Its `Display` is short, as in `~/.config/ropewalk/config.toml:3`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// The layer.
+    pub layer: Layer,
+    /// The file, for layers that are files.
+    pub file: Option<PathBuf>,
+    /// The line in the file, from 1, when known.
+    pub line: Option<usize>,
+    /// The name shown for it: the file with the home folder as `~`, a variable, a request.
+    pub name: String,
+}
+
+impl Source {
+    pub(crate) fn built_in() -> Source {
+        Source::named(Layer::BuiltIn, "built in")
+    }
+
+    pub(crate) fn named(layer: Layer, name: impl Into<String>) -> Source {
+        Source { layer, file: None, line: None, name: name.into() }
+    }
+
+    pub(crate) fn at(&self, line: Option<usize>) -> Source {
+        Source { line, ..self.clone() }
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "{}:{line}", self.name),
+            None => f.write_str(&self.name),
+        }
+    }
+}
+
+/// Something in the configuration that could not be used, or is missing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Where.
+    pub source: Source,
+    /// The key it is about, as written, shortened and with control characters escaped.
+    pub key: Option<String>,
+    /// One sentence for the user: what is wrong, where, and what to do. It never repeats a value
+    /// that could be a secret.
+    pub sentence: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.sentence)
+    }
+}
+
+/// Text from outside made fit for a sentence: one line, no control characters, at most 60
+/// characters.
+pub(crate) fn shown(text: &str) -> String {
+    const LONGEST: usize = 60;
+    let mut out: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();
+    // Quotes are fine within the back quotes that the sentences use.
+    out = out.replace("\\\"", "\"").replace("\\'", "'");
+    if text.chars().nth(LONGEST).is_some() {
+        out.push('…');
+    }
+    out
+}

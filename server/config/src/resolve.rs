@@ -1,0 +1,498 @@
+//! Laying the layers over each other: reads each, finds its keys, checks and sets the values, and
+//! writes down what could not be used. Lookups of keys are in `keys`, checks of values in `check`.
+
+mod check;
+
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+
+use crate::keys::{self, Found, Key};
+use crate::problem::{Layer, Problem, Source, shown};
+use crate::sources::{self, Environment, MAX_FILE_BYTES, Sources};
+use crate::value::{Entry, Value};
+use crate::{
+    Config, DEFAULT_LOG, Limits, MODEL_DEFAULTS, Mode, ModelName, PROVIDER_PRESETS, ProjectRule,
+    Provider, toml_text,
+};
+use check::{ProviderField, Refusal, Setting};
+
+/// Problems told of one layer; a file full of nonsense must not become a flood.
+const MOST_PROBLEMS: usize = 20;
+
+pub(crate) fn build(sources: &Sources, environment: &dyn Environment) -> Config {
+    let mut builder = Builder::new(sources, environment);
+    let files = sources.files(environment);
+    builder.config.watched = files.iter().filter_map(|source| source.file.clone()).collect();
+    for file in files {
+        builder.file(file);
+    }
+    let clients = [
+        (Layer::InitializationOptions, "initializationOptions", &sources.initialization_options),
+        (Layer::Settings, "the editor's settings", &sources.settings),
+    ];
+    for (layer, name, json) in clients {
+        if let Some(json) = json {
+            builder.client(Source::named(layer, name), json);
+        }
+    }
+    builder.flags(&sources.flags);
+    builder.finish()
+}
+
+/// A provider while the layers are being read: any field may still be missing.
+#[derive(Default)]
+struct Draft {
+    protocol: Option<String>,
+    base_url: Option<String>,
+    api_key_env: Option<String>,
+}
+
+struct Builder<'a> {
+    sources: &'a Sources,
+    environment: &'a dyn Environment,
+    config: Config,
+    drafts: BTreeMap<String, Draft>,
+    /// What the layers below the projects say, against which each project is measured.
+    own: Option<Config>,
+    /// How many problems the current layer has had.
+    told: usize,
+}
+
+impl<'a> Builder<'a> {
+    fn new(sources: &'a Sources, environment: &'a dyn Environment) -> Self {
+        let config = Config {
+            model: None,
+            mode: Mode::default(),
+            providers: BTreeMap::new(),
+            tools: None,
+            mechanisms: BTreeMap::new(),
+            limits: Limits::DEFAULT,
+            allow: Vec::new(),
+            system_prompt_file: None,
+            system_prompt_append: None,
+            log: DEFAULT_LOG.to_owned(),
+            problems: Vec::new(),
+            watched: Vec::new(),
+            provenance: BTreeMap::new(),
+        };
+        let drafts = PROVIDER_PRESETS
+            .iter()
+            .map(|(name, protocol, base_url, api_key_env)| {
+                let draft = Draft {
+                    protocol: Some((*protocol).to_owned()),
+                    base_url: Some((*base_url).to_owned()),
+                    api_key_env: Some((*api_key_env).to_owned()),
+                };
+                ((*name).to_owned(), draft)
+            })
+            .collect();
+        Builder { sources, environment, config, drafts, own: None, told: 0 }
+    }
+
+    fn problem(&mut self, source: &Source, key: Option<String>, sentence: String) {
+        self.told += 1;
+        if self.told <= MOST_PROBLEMS {
+            self.config.problems.push(Problem { source: source.clone(), key, sentence });
+        } else if self.told == MOST_PROBLEMS + 1 {
+            let source = source.at(None);
+            let sentence = format!("there are more problems in {source} than are listed");
+            self.config.problems.push(Problem { source, key: None, sentence });
+        }
+    }
+
+    // Layers.
+
+    fn file(&mut self, source: Source) {
+        self.told = 0;
+        if source.layer == Layer::Project && self.own.is_none() {
+            self.own = Some(self.config.clone());
+        }
+        let Some(path) = source.file.clone() else { return };
+        let bytes = match self.environment.read(&path, MAX_FILE_BYTES + 1) {
+            Ok(bytes) => bytes,
+            Err(error)
+                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
+            {
+                return;
+            }
+            Err(error) => {
+                let sentence = format!("{source} can't be read: {error}; it is skipped");
+                return self.problem(&source, None, sentence);
+            }
+        };
+        if bytes.len() as u64 > MAX_FILE_BYTES {
+            let sentence = format!("{source} is longer than {MAX_FILE_BYTES} bytes; it is skipped");
+            return self.problem(&source, None, sentence);
+        }
+        match String::from_utf8(bytes) {
+            Ok(text) => {
+                let (entries, errors) = toml_text::parse(&text);
+                for error in errors {
+                    let source = source.at(Some(error.line));
+                    let sentence = format!("broken TOML in {source}: {}", error.words);
+                    self.problem(&source, None, sentence);
+                }
+                self.table(&source, &mut Vec::new(), entries);
+            }
+            Err(error) => {
+                let valid = error.as_bytes().iter().take(error.utf8_error().valid_up_to());
+                let line = 1 + valid.filter(|byte| **byte == b'\n').count();
+                let source = source.at(Some(line));
+                let sentence =
+                    format!("{source} is not UTF-8 text; the file is skipped, save it as UTF-8");
+                self.problem(&source, None, sentence);
+            }
+        }
+    }
+
+    fn client(&mut self, source: Source, json: &serde_json::Value) {
+        self.told = 0;
+        // Editors send either the section or an object with the section below its name.
+        let json = json.get("ropewalk").unwrap_or(json);
+        match Value::from_json(json, 0) {
+            Value::Table(entries) => self.table(&source, &mut Vec::new(), entries),
+            Value::Null => {}
+            other => {
+                let sentence = format!(
+                    "{source} should be an object of keys and values, not {}; it is skipped",
+                    other.describe()
+                );
+                self.problem(&source, None, sentence);
+            }
+        }
+    }
+
+    fn flags(&mut self, flags: &[String]) {
+        self.told = 0;
+        let source = Source::named(Layer::Flag, "-c");
+        for flag in flags {
+            // The whole argument is never repeated: it may hold what was meant to stay secret.
+            let Some((key, text)) = flag.split_once('=') else {
+                let sentence =
+                    "`-c` takes `key=value`, as in `-c mode=plan`; one without `=` is ignored"
+                        .to_owned();
+                self.problem(&source, None, sentence);
+                continue;
+            };
+            let path: Vec<String> = key.split('.').map(|part| part.trim().to_owned()).collect();
+            let text = text.trim();
+            let wants_text = matches!(keys::find(&path), Found::Key(key) if key.is_text());
+            let value = match toml_text::parse_value(text) {
+                Some(value @ Value::Text(_)) => value,
+                Some(value) if !wants_text => value,
+                None if text.starts_with(['"', '\'', '[', '{']) => Value::Other("broken TOML"),
+                _ => Value::Text(text.to_owned()),
+            };
+            let segments: Vec<&str> = path.iter().map(String::as_str).collect();
+            match Value::nested(&segments, value) {
+                Value::Table(entries) => self.table(&source, &mut Vec::new(), entries),
+                _ => continue, // Splitting gives at least one segment, so there is a table.
+            }
+        }
+    }
+
+    // Keys.
+
+    /// Goes through a table; `path` leads to it. As deep as the known keys are, no deeper.
+    fn table(&mut self, source: &Source, path: &mut Vec<String>, entries: Vec<Entry>) {
+        let client = source.layer.is_client();
+        for Entry { key: written, line, value } in entries {
+            let source = source.at(line);
+            let key_of_client =
+                |known: &String| *known == written || *known == keys::snake(&written);
+            if client && path.is_empty() && self.sources.known.client_keys.iter().any(key_of_client)
+            {
+                continue;
+            }
+            // The names of providers are the user's; everything else is snake_case.
+            let own_name = path.len() == 1 && path.first().is_some_and(|top| top == "provider");
+            path.push(if client && !own_name { keys::snake(&written) } else { written });
+            match (keys::find(path), value) {
+                (Found::Key(_) | Found::Table, Value::Null) => {}
+                (Found::Key(key), value) => self.key(&source, key, path, value),
+                (Found::Table, Value::Table(entries)) => self.table(&source, path, entries),
+                (Found::Table, other) => {
+                    let key = shown(&path.join("."));
+                    let sentence = format!(
+                        "`{key}` in {source} should be a table of keys, not {}; it is ignored",
+                        other.describe()
+                    );
+                    self.problem(&source, Some(key), sentence);
+                }
+                (Found::Unknown, _) => self.unknown(&source, path),
+            }
+            path.pop();
+        }
+    }
+
+    fn unknown(&mut self, source: &Source, path: &[String]) {
+        // A suggestion takes time, and past the bound nobody reads it.
+        if self.told > MOST_PROBLEMS {
+            return;
+        }
+        let spelled = |name: &str| {
+            if source.layer.is_client() { keys::camel(name) } else { name.to_owned() }
+        };
+        let key = shown(&spelled(&path.join(".")));
+        let last = path.last().map_or("", String::as_str);
+        let sentence = if names_a_secret(last) {
+            format!(
+                "`{key}` in {source} is ignored: a configuration holds no keys or passwords; put the key into an environment variable, name that with `api_key_env`, and remove it here"
+            )
+        } else {
+            match keys::nearest(path) {
+                Some(nearest) => {
+                    let nearest = shown(&spelled(&nearest));
+                    format!("unknown key `{key}` in {source}: did you mean `{nearest}`?")
+                }
+                None => format!("unknown key `{key}` in {source}: it is ignored"),
+            }
+        };
+        self.problem(source, Some(key), sentence);
+    }
+
+    /// Sets one key, if the layer may and the value will do.
+    fn key(&mut self, source: &Source, key: &Key, path: &[String], value: Value) {
+        let dotted = path.join(".");
+        let name = shown(&dotted);
+        let project = source.layer == Layer::Project;
+        if project && key.project == ProjectRule::Never {
+            let own = self.own_file();
+            let sentence = format!(
+                "`{name}` in {source} is ignored: a project's configuration may only make things stricter; set it in {own} if you want it"
+            );
+            return self.problem(source, Some(name), sentence);
+        }
+        // An empty text is how editors write that a setting is not set.
+        if source.layer.is_client() && key.is_text() && value == Value::Text(String::new()) {
+            return;
+        }
+        let context = check::Context {
+            name: path.get(1).map_or("", String::as_str),
+            source,
+            known: &self.sources.known,
+            environment: self.environment,
+        };
+        let (setting, mut refusals) = check::check(key, value, &context);
+        let setting = match setting {
+            Some(setting) if project => self.tightened(path, setting).unwrap_or_else(|refusal| {
+                refusals.push(refusal);
+                None
+            }),
+            setting => setting,
+        };
+        for Refusal(words) in refusals {
+            let sentence = format!("`{name}` in {source} {words}");
+            self.problem(source, Some(name.clone()), sentence);
+        }
+        if let Some(setting) = setting {
+            self.assign(path, setting);
+            self.config.provenance.insert(dotted, source.clone());
+        }
+    }
+
+    /// What is left of a project's setting: `None` when it says what holds already or another
+    /// project is stricter still, a refusal when it would loosen what the user set.
+    fn tightened(&self, path: &[String], setting: Setting) -> Result<Option<Setting>, Refusal> {
+        let now = &self.config;
+        let own = self.own.as_ref().unwrap_or(now);
+        let name = path.get(1).map_or("", String::as_str);
+        match setting {
+            Setting::Mode(mode) if mode < own.mode => Err(Refusal(format!(
+                "is ignored: a project may only make the mode stricter, and it is `{}`",
+                own.mode.as_str()
+            ))),
+            Setting::Mode(mode) => Ok((mode > now.mode).then_some(setting)),
+            Setting::Limit(field, number) => {
+                let (mut own, mut now) = (own.limits, now.limits);
+                let own = *field(&mut own);
+                if number > own {
+                    return Err(Refusal(format!(
+                        "is ignored: a project may only lower it, and it is {own}"
+                    )));
+                }
+                Ok((number < *field(&mut now)).then_some(setting))
+            }
+            Setting::Switch(true) if !own.mechanism_enabled(name) => {
+                Err(Refusal("is ignored: a project may only switch mechanisms off".to_owned()))
+            }
+            Setting::Switch(on) => Ok((!on && now.mechanism_enabled(name)).then_some(setting)),
+            Setting::Tools(names) => {
+                if let Some(extra) = names.iter().find(|name| !own.tool_enabled(name)) {
+                    return Err(Refusal(format!(
+                        "is ignored: a project may only leave tools out, and `{}` is not among yours",
+                        shown(extra)
+                    )));
+                }
+                let left: Vec<String> =
+                    names.into_iter().filter(|name| now.tool_enabled(name)).collect();
+                Ok((now.tools.as_ref() != Some(&left)).then_some(Setting::Tools(left)))
+            }
+            // Keys that a project may not set are refused before their value is looked at.
+            Setting::Model(_)
+            | Setting::Allow(_)
+            | Setting::PromptFile(_)
+            | Setting::PromptAppend(_)
+            | Setting::Log(_)
+            | Setting::Provider(..) => Ok(None),
+        }
+    }
+
+    fn assign(&mut self, path: &[String], setting: Setting) {
+        let config = &mut self.config;
+        let name = path.get(1).cloned().unwrap_or_default();
+        match setting {
+            Setting::Model(model) => config.model = Some(model),
+            Setting::Mode(mode) => config.mode = mode,
+            Setting::Tools(names) => config.tools = Some(names),
+            Setting::Switch(on) => {
+                config.mechanisms.insert(name, on);
+            }
+            Setting::Allow(rules) => config.allow = rules,
+            Setting::PromptFile(path) => config.system_prompt_file = Some(path),
+            Setting::PromptAppend(text) => config.system_prompt_append = Some(text),
+            Setting::Log(filter) => config.log = filter,
+            Setting::Limit(field, number) => *field(&mut config.limits) = number,
+            Setting::Provider(field, text) => {
+                let draft = self.drafts.entry(name).or_default();
+                match field {
+                    ProviderField::Protocol => draft.protocol = text,
+                    ProviderField::BaseUrl => draft.base_url = text,
+                    ProviderField::KeyVariable => draft.api_key_env = text,
+                }
+            }
+        }
+    }
+
+    // What can only be said once all layers are known.
+
+    fn finish(mut self) -> Config {
+        self.told = 0;
+        self.providers();
+        self.model();
+        self.config.watched.extend(self.config.system_prompt_file.clone());
+        self.config
+    }
+
+    fn providers(&mut self) {
+        for (name, draft) in std::mem::take(&mut self.drafts) {
+            let key = format!("provider.{name}");
+            match draft {
+                Draft { protocol: Some(protocol), base_url: Some(base_url), api_key_env } => {
+                    if api_key_env.is_some() && travels_in_the_clear(&base_url) {
+                        let source = self.config.provenance(&format!("{key}.base_url"));
+                        let sentence = format!(
+                            "`{key}.base_url` in {source} sends the key unencrypted over the network: use `https://`"
+                        );
+                        self.problem(&source, Some(key), sentence);
+                    }
+                    let provider = Provider { protocol, base_url, api_key_env };
+                    self.config.providers.insert(name, provider);
+                }
+                Draft { protocol, base_url, .. } => {
+                    let missing = match (protocol, base_url) {
+                        (None, None) => "`protocol` and `base_url`",
+                        (None, _) => "`protocol`",
+                        _ => "`base_url`",
+                    };
+                    let fields = ["protocol", "base_url", "api_key_env"];
+                    let set = fields.iter().find_map(|field| {
+                        self.config.provenance.get(&format!("{key}.{field}")).cloned()
+                    });
+                    let source = set.unwrap_or_else(Source::built_in);
+                    let sentence =
+                        format!("`{key}` in {source} is not usable: {missing} must be set too");
+                    self.problem(&source, Some(key), sentence);
+                }
+            }
+        }
+    }
+
+    fn model(&mut self) {
+        let is_set = |variable: &str| {
+            self.environment.var(variable).is_some_and(|value| !value.trim().is_empty())
+        };
+        if self.config.model.is_none() {
+            let suggested = MODEL_DEFAULTS.iter().find(|(variable, _)| is_set(variable));
+            if let Some((variable, model)) = suggested {
+                self.config.model = ModelName::parse(model);
+                let source = Source::named(Layer::Environment, *variable);
+                self.config.provenance.insert("model".to_owned(), source);
+            }
+        }
+        let key = Some("model".to_owned());
+        let Some(model) = self.config.model.clone() else {
+            let variables: Vec<String> =
+                MODEL_DEFAULTS.iter().map(|(variable, _)| format!("`{variable}`")).collect();
+            let example = MODEL_DEFAULTS.first().map_or("PROVIDER/NAME", |(_, model)| model);
+            let sentence = format!(
+                "no model is set: put `model = \"{example}\"` into {}, or set {} in the environment of the editor",
+                self.own_file(),
+                variables.join(" or ")
+            );
+            return self.problem(&Source::built_in(), key, sentence);
+        };
+        let source = self.config.provenance("model");
+        let provider = shown(&model.provider);
+        let Some(found) = self.config.model_provider() else {
+            let names: Vec<String> =
+                self.config.providers.keys().map(|name| format!("`{}`", shown(name))).collect();
+            let sentence = format!(
+                "`model` in {source} names the provider `{provider}`, which is not set up: add `[provider.{provider}]` with `protocol` and `base_url` to {}, or use one of {}",
+                self.own_file(),
+                names.join(", ")
+            );
+            return self.problem(&source, key, sentence);
+        };
+        if let Some(variable) = found.api_key_env.clone().filter(|variable| !is_set(variable)) {
+            let sentence = format!(
+                "the provider `{provider}` needs a key: set `{variable}` in the environment of the editor"
+            );
+            self.problem(&source, key, sentence);
+        }
+    }
+
+    /// The user's file for a sentence.
+    fn own_file(&self) -> String {
+        sources::user_file(self.environment).map_or_else(
+            || "your own configuration".to_owned(),
+            |file| sources::abbreviated(&file, self.environment.home().as_deref()),
+        )
+    }
+}
+
+/// Whether a key sent there could be read on the way.
+fn travels_in_the_clear(base_url: &str) -> bool {
+    let Some(rest) = base_url.strip_prefix("http://") else { return false };
+    let authority = rest.split('/').next().unwrap_or(rest);
+    let host = match authority.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((host, _)) => host,
+        None => authority.split(':').next().unwrap_or(authority),
+    };
+    let local = host == "localhost"
+        || host.ends_with(".localhost")
+        || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
+    !local
+}
+
+/// Whether a key that doesn't exist looks as if its value were a secret.
+fn names_a_secret(key: &str) -> bool {
+    let key: String =
+        key.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
+    key.ends_with("apikey")
+        || [
+            "key",
+            "token",
+            "apitoken",
+            "authtoken",
+            "accesstoken",
+            "bearertoken",
+            "secret",
+            "apisecret",
+            "secretkey",
+            "password",
+            "authorization",
+            "credentials",
+        ]
+        .contains(&key.as_str())
+}

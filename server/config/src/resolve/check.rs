@@ -1,0 +1,234 @@
+//! Whether a value will do for its key: type, range, form. It sets nothing, and knows no layers
+//! but for where a relative path starts.
+
+use std::path::PathBuf;
+
+use crate::keys::{self, Key, Kind};
+use crate::problem::{Layer, Source, shown};
+use crate::sources::{Environment, Known};
+use crate::value::Value;
+use crate::{Limits, Mode, ModelName};
+
+/// Entries of one list; more are no configuration.
+const MOST_ENTRIES: usize = 1_000;
+
+/// A checked value, ready to be set.
+pub(super) enum Setting {
+    Model(ModelName),
+    Mode(Mode),
+    Tools(Vec<String>),
+    Switch(bool),
+    Allow(Vec<String>),
+    PromptFile(PathBuf),
+    PromptAppend(String),
+    Log(String),
+    Limit(fn(&mut Limits) -> &mut u32, u32),
+    /// `None` for a variable means that no key is sent.
+    Provider(ProviderField, Option<String>),
+}
+
+pub(super) enum ProviderField {
+    Protocol,
+    BaseUrl,
+    KeyVariable,
+}
+
+/// Why a value, or a part of it, will not do: the words after "`key` in file:3 ".
+pub(super) struct Refusal(pub(super) String);
+
+pub(super) struct Context<'a> {
+    /// The second segment of the key's path: the provider's or mechanism's name where it has one.
+    pub(super) name: &'a str,
+    pub(super) source: &'a Source,
+    pub(super) known: &'a Known,
+    pub(super) environment: &'a dyn Environment,
+}
+
+/// The setting, if any of the value will do, and what will not. A list loses its bad entries only.
+pub(super) fn check(
+    key: &Key,
+    value: Value,
+    context: &Context<'_>,
+) -> (Option<Setting>, Vec<Refusal>) {
+    let mut refusals = Vec::new();
+    let setting = match key.kind {
+        Kind::Tools => {
+            list(key, value, &mut refusals, |name| known_name(name, "tool", &context.known.tools))
+                .map(Setting::Tools)
+        }
+        Kind::Allow => list(key, value, &mut refusals, |_| Ok(())).map(Setting::Allow),
+        _ => single(key, value, context),
+    };
+    match setting {
+        Ok(setting) => (Some(setting), refusals),
+        Err(refusal) => {
+            refusals.push(refusal);
+            (None, refusals)
+        }
+    }
+}
+
+/// All kinds but lists.
+fn single(key: &Key, value: Value, context: &Context<'_>) -> Result<Setting, Refusal> {
+    let known = context.known;
+    match key.kind {
+        Kind::Mechanism => match value {
+            Value::Bool(on) => {
+                known_name(context.name, "mechanism", &known.mechanisms)?;
+                Ok(Setting::Switch(on))
+            }
+            other => Err(expected(key, other.describe())),
+        },
+        Kind::Limit { least, most, field } => match value {
+            Value::Integer(number) => u32::try_from(number)
+                .ok()
+                .filter(|number| (least..=most).contains(number))
+                .map(|number| Setting::Limit(field, number))
+                .ok_or_else(|| expected(key, &number.to_string())),
+            other => Err(expected(key, other.describe())),
+        },
+        _ => {
+            let Value::Text(text) = value else { return Err(expected(key, value.describe())) };
+            self::text(key, text, context)
+        }
+    }
+}
+
+/// The kinds that take text.
+fn text(key: &Key, text: String, context: &Context<'_>) -> Result<Setting, Refusal> {
+    let trimmed = text.trim();
+    let wrong = || Refusal(format!("must be {}; it is ignored", key.takes()));
+    let setting = match key.kind {
+        Kind::Model => Setting::Model(ModelName::parse(trimmed).ok_or_else(wrong)?),
+        Kind::Mode => Setting::Mode(
+            Mode::from_name(trimmed)
+                .ok_or_else(|| expected(key, &format!("`{}`", shown(trimmed))))?,
+        ),
+        Kind::PromptFile => Setting::PromptFile(path(trimmed, context)?),
+        Kind::PromptAppend => Setting::PromptAppend(text),
+        Kind::Log => {
+            let filter = Some(trimmed).filter(|text| !text.is_empty()).ok_or_else(wrong)?;
+            Setting::Log(filter.to_owned())
+        }
+        Kind::Protocol => {
+            provider_name(context)?;
+            if trimmed.is_empty() {
+                return Err(wrong());
+            }
+            known_name(trimmed, "protocol", &context.known.protocols)?;
+            Setting::Provider(ProviderField::Protocol, Some(trimmed.to_owned()))
+        }
+        Kind::BaseUrl => {
+            provider_name(context)?;
+            let url = base_url(trimmed).ok_or_else(wrong)?;
+            Setting::Provider(ProviderField::BaseUrl, Some(url))
+        }
+        Kind::KeyVariable => {
+            provider_name(context)?;
+            let variable = Some(trimmed).filter(|name| !name.is_empty());
+            if variable.is_some_and(|name| !names_a_variable(name)) {
+                return Err(wrong());
+            }
+            Setting::Provider(ProviderField::KeyVariable, variable.map(str::to_owned))
+        }
+        Kind::Tools | Kind::Allow | Kind::Mechanism | Kind::Limit { .. } => {
+            return Err(expected(key, "text"));
+        }
+    };
+    Ok(setting)
+}
+
+fn expected(key: &Key, got: &str) -> Refusal {
+    Refusal(format!("must be {}, not {got}; it is ignored", key.takes()))
+}
+
+/// The texts of a list, each once, without those that are refused.
+fn list(
+    key: &Key,
+    value: Value,
+    refusals: &mut Vec<Refusal>,
+    check: impl Fn(&str) -> Result<(), Refusal>,
+) -> Result<Vec<String>, Refusal> {
+    let Value::List(items) = value else { return Err(expected(key, value.describe())) };
+    if items.len() > MOST_ENTRIES {
+        return Err(Refusal(format!("has more than {MOST_ENTRIES} entries; it is ignored")));
+    }
+    let mut texts: Vec<String> = Vec::with_capacity(items.len());
+    for item in items {
+        let Value::Text(text) = item else {
+            let got = item.describe();
+            refusals.push(Refusal(format!("may only list text, not {got}; that entry is ignored")));
+            continue;
+        };
+        let text = text.trim();
+        if text.is_empty() {
+            refusals.push(Refusal("lists an empty text; that entry is ignored".to_owned()));
+        } else if let Err(refusal) = check(text) {
+            refusals.push(refusal);
+        } else if !texts.iter().any(|known| known == text) {
+            texts.push(text.to_owned());
+        }
+    }
+    Ok(texts)
+}
+
+fn known_name(name: &str, what: &str, known: &[String]) -> Result<(), Refusal> {
+    if known.is_empty() || known.iter().any(|known| known == name) {
+        return Ok(());
+    }
+    let name_shown = shown(name);
+    let advice = match keys::nearest_name(name, known) {
+        Some(nearest) => format!("did you mean `{nearest}`?"),
+        None => format!("there are {}", known.join(", ")),
+    };
+    Err(Refusal(format!("names an unknown {what}, `{name_shown}`, which is ignored: {advice}")))
+}
+
+/// The names of providers stand before the `/` of a model and between the dots of a key.
+fn provider_name(context: &Context<'_>) -> Result<(), Refusal> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if !context.name.is_empty() && context.name.chars().all(fits) {
+        return Ok(());
+    }
+    Err(Refusal(
+        "is ignored: the name of a provider may hold letters, digits, `-` and `_` only".to_owned(),
+    ))
+}
+
+fn path(text: &str, context: &Context<'_>) -> Result<PathBuf, Refusal> {
+    if text.is_empty() || text.contains('\0') {
+        return Err(Refusal("must be a path; it is ignored".to_owned()));
+    }
+    if let Some(rest) = text.strip_prefix("~/") {
+        return context
+            .environment
+            .home()
+            .map(|home| home.join(rest))
+            .ok_or_else(|| Refusal("is ignored: the home folder for `~` is not known".to_owned()));
+    }
+    let path = PathBuf::from(text);
+    match &context.source.file {
+        Some(file) => Ok(file.parent().map_or(path.clone(), |folder| folder.join(&path))),
+        None if path.is_absolute() || context.source.layer == Layer::Flag => Ok(path),
+        None => Err(Refusal(
+            "is ignored: in an editor's settings a path must be absolute or begin with `~/`"
+                .to_owned(),
+        )),
+    }
+}
+
+/// The URL without trailing slashes. A user and password would be a secret, a query would end up
+/// in the midst of the URL of a call.
+fn base_url(text: &str) -> Option<String> {
+    let rest = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"))?;
+    let authority = rest.split('/').next().unwrap_or(rest);
+    let odd = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '?' | '#' | '\\');
+    let usable = !authority.is_empty() && !authority.contains('@') && !text.contains(odd);
+    usable.then(|| text.trim_end_matches('/').to_owned())
+}
+
+/// Capitals only: it tells names of variables from most keys put there by mistake.
+fn names_a_variable(name: &str) -> bool {
+    let fits = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    name.len() <= 128 && name.chars().all(fits) && !name.starts_with(|c: char| c.is_ascii_digit())
+}

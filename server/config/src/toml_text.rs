@@ -1,0 +1,142 @@
+//! TOML text to values, keeping what is sound around a syntax error. It knows no keys.
+
+use std::collections::BTreeSet;
+use std::ops::{Range, RangeInclusive};
+
+use toml::Spanned;
+use toml::de::{DeArray, DeTable, DeValue};
+
+use crate::problem::shown;
+use crate::value::{Entry, Value};
+
+/// A syntax error: its line, from 1, and a sentence part without any text of the file's values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SyntaxError {
+    pub(crate) line: usize,
+    pub(crate) words: String,
+}
+
+/// Reads a file. Values on a line with an error are left out; after an error in a table header the
+/// rest of the file is, because its keys would land in the table before it: a `base_url` meant for
+/// one provider must never become another's.
+pub(crate) fn parse(text: &str) -> (Vec<Entry>, Vec<SyntaxError>) {
+    // The byte order mark is no part of the text; taking it off moves no line.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let lines = Lines::new(text);
+    let (table, found) = DeTable::parse_recoverable(text);
+    let mut errors = Vec::<SyntaxError>::new();
+    let mut broken = Broken { lines: BTreeSet::new(), from: usize::MAX };
+    for error in &found {
+        let span = error.span().unwrap_or(0..0);
+        let touched = lines.range(&span);
+        let line = *touched.start();
+        let header = lines.text(line).trim_start().starts_with('[');
+        if header {
+            broken.from = broken.from.min(line);
+        }
+        // One error is enough for a line, and those after a broken header follow from it.
+        if broken.lines.insert(line) {
+            let words = match header {
+                true => "everything from this line on is skipped",
+                false => "this line is skipped",
+            };
+            let words = format!("{}; {words}", shown(error.message()));
+            errors.push(SyntaxError { line, words });
+        }
+        broken.lines.extend(touched);
+    }
+    errors.retain(|error| error.line <= broken.from);
+    errors.sort_by_key(|error| error.line);
+    (table_entries(table.get_ref(), &lines, &broken), errors)
+}
+
+/// Reads one value, as of a flag. `None` when it is no TOML.
+pub(crate) fn parse_value(text: &str) -> Option<Value> {
+    let value = DeValue::parse(text).ok()?;
+    let nothing_broken = Broken { lines: BTreeSet::new(), from: usize::MAX };
+    Some(value_of(value.get_ref(), &Lines::new(text), &nothing_broken))
+}
+
+/// The lines whose values are left out.
+struct Broken {
+    lines: BTreeSet<usize>,
+    /// From this line on everything is.
+    from: usize,
+}
+
+impl Broken {
+    /// `lines` runs upwards, as [`Lines::range`] gives it.
+    fn touches(&self, lines: RangeInclusive<usize>) -> bool {
+        *lines.end() >= self.from || self.lines.range(lines).next().is_some()
+    }
+}
+
+fn table_entries(table: &DeTable<'_>, lines: &Lines<'_>, broken: &Broken) -> Vec<Entry> {
+    let mut found: Vec<(usize, Entry)> = table
+        .iter()
+        .filter_map(|(key, value)| {
+            let start = key.span().start;
+            let whole = lines.range(&(start..value.span().end.max(start)));
+            // A table may go on behind its header or be continued by another: its leaves decide.
+            let leaf = !value.get_ref().is_table();
+            if (leaf && broken.touches(whole.clone())) || *whole.start() >= broken.from {
+                return None;
+            }
+            let entry = Entry {
+                key: key.get_ref().to_string(),
+                line: Some(*whole.start()),
+                value: value_of(value.get_ref(), lines, broken),
+            };
+            Some((start, entry))
+        })
+        .collect();
+    found.sort_by_key(|(start, _)| *start);
+    found.into_iter().map(|(_, entry)| entry).collect()
+}
+
+fn value_of(value: &DeValue<'_>, lines: &Lines<'_>, broken: &Broken) -> Value {
+    match value {
+        DeValue::String(text) => Value::Text(text.to_string()),
+        DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix())
+            .map_or(Value::Other("a number out of range"), Value::Integer),
+        DeValue::Float(_) => Value::Other("a number that is not whole"),
+        DeValue::Boolean(value) => Value::Bool(*value),
+        DeValue::Datetime(_) => Value::Other("a date or time"),
+        DeValue::Array(list) => Value::List(list_items(list, lines, broken)),
+        DeValue::Table(table) => Value::Table(table_entries(table, lines, broken)),
+    }
+}
+
+fn list_items(list: &DeArray<'_>, lines: &Lines<'_>, broken: &Broken) -> Vec<Value> {
+    list.iter().map(|item: &Spanned<DeValue<'_>>| value_of(item.get_ref(), lines, broken)).collect()
+}
+
+/// Byte offsets to lines, both of one text. Lines count from 1; lookups take O(log n).
+struct Lines<'a> {
+    text: &'a str,
+    /// Where each line starts, ascending, the first being 0.
+    starts: Vec<usize>,
+}
+
+impl<'a> Lines<'a> {
+    fn new(text: &'a str) -> Self {
+        let after_breaks =
+            text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i + 1);
+        Lines { text, starts: std::iter::once(0).chain(after_breaks).collect() }
+    }
+
+    fn line(&self, offset: usize) -> usize {
+        self.starts.partition_point(|start| *start <= offset)
+    }
+
+    fn range(&self, span: &Range<usize>) -> RangeInclusive<usize> {
+        let last = span.end.saturating_sub(1).max(span.start);
+        self.line(span.start)..=self.line(last)
+    }
+
+    fn text(&self, line: usize) -> &'a str {
+        let start = self.starts.get(line.saturating_sub(1)).copied().unwrap_or(0);
+        let end = self.starts.get(line).copied().unwrap_or(self.text.len());
+        self.text.get(start..end).unwrap_or("")
+    }
+}

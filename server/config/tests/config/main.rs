@@ -1,0 +1,10 @@
+//! The configuration from outside: layers, projects, spellings, and input meant to break it. Every
+//! test is a world of files, variables, settings and flags, and what must come of it.
+
+mod documents;
+mod hostile;
+mod layers;
+mod problems;
+mod project;
+mod spelling;
+mod world;

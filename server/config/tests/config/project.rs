@@ -1,0 +1,182 @@
+//! What a project's configuration may do: make things stricter, nothing else.
+
+use serde_json::json;
+
+use crate::world::{PROJECT, SECOND, USER, World, check};
+
+/// The user's text, the project's, the values that hold, the words of the refusal.
+struct Case(&'static str, &'static str, &'static str, &'static [&'static str]);
+
+const AT: &str = "/code/app/.ropewalk/config.toml:1";
+
+const CASES: &[Case] = &[
+    // Stricter: taken.
+    Case("", "mode = 'plan'", "mode = \"plan\" < P", &[]),
+    Case("mode = 'auto'", "mode = 'review'", "mode = \"review\" < P", &[]),
+    Case("", "limits.steps = 10", "limits.steps = 10 < P", &[]),
+    Case("", "mechanisms.todos = false", "mechanisms.todos = false < P", &[]),
+    Case("", "tools = ['bash']", "tools = [\"bash\"] < P", &[]),
+    Case("", "tools = []", "tools = [] < P", &[]),
+    Case(
+        "tools = ['bash', 'read_file']",
+        "tools = ['read_file']",
+        "tools = [\"read_file\"] < P",
+        &[],
+    ),
+    // What holds anyway: no word.
+    Case("mode = 'plan'", "mode = 'plan'", "mode = \"plan\" < U", &[]),
+    Case("", "limits.steps = 50", "limits.steps = 50 < built in", &[]),
+    Case("", "mechanisms.todos = true", "mechanisms.todos = true < built in", &[]),
+    // Looser: refused in words.
+    Case(
+        "",
+        "mode = 'auto'",
+        "mode = \"review\" < built in",
+        &["`mode` in P is ignored: a project may only make the mode stricter, and it is `review`"],
+    ),
+    Case(
+        "mode = 'plan'",
+        "mode = 'review'",
+        "mode = \"plan\" < U",
+        &["`mode` in P is ignored: a project may only make the mode stricter, and it is `plan`"],
+    ),
+    Case(
+        "",
+        "limits.steps = 51",
+        "limits.steps = 50 < built in",
+        &["`limits.steps` in P is ignored: a project may only lower it, and it is 50"],
+    ),
+    Case(
+        "limits.steps = 5",
+        "limits.steps = 6",
+        "limits.steps = 5 < U",
+        &["`limits.steps` in P is ignored: a project may only lower it, and it is 5"],
+    ),
+    Case(
+        "mechanisms.todos = false",
+        "mechanisms.todos = true",
+        "mechanisms.todos = false < U",
+        &["`mechanisms.todos` in P is ignored: a project may only switch mechanisms off"],
+    ),
+    Case(
+        "tools = ['bash']",
+        "tools = ['bash', 'edit_file']",
+        "tools = [\"bash\"] < U",
+        &[
+            "`tools` in P is ignored: a project may only leave tools out, and `edit_file` is not among yours",
+        ],
+    ),
+    // Not a project's business: refused whatever the value, which is not looked at.
+    Case(
+        "",
+        "model = 'anthropic/other'",
+        "model = \"anthropic/claude-sonnet-4-5\" < ANTHROPIC_API_KEY",
+        NEVER_MODEL,
+    ),
+    Case(
+        "",
+        "allow = ['bash(*)']",
+        "allow = [] < built in",
+        &[
+            "`allow` in P is ignored: a project's configuration may only make things stricter; set it in ~/.config/ropewalk/config.toml if you want it",
+        ],
+    ),
+    Case(
+        "",
+        "log = 'trace'",
+        "log = \"info\" < built in",
+        &[
+            "`log` in P is ignored: a project's configuration may only make things stricter; set it in ~/.config/ropewalk/config.toml if you want it",
+        ],
+    ),
+    Case(
+        "",
+        "system_prompt_append = 1",
+        "system_prompt_append = none < built in",
+        &[
+            "`system_prompt_append` in P is ignored: a project's configuration may only make things stricter; set it in ~/.config/ropewalk/config.toml if you want it",
+        ],
+    ),
+    Case(
+        "",
+        "system_prompt_file = '/etc/passwd'",
+        "system_prompt_file = none < built in",
+        &[
+            "`system_prompt_file` in P is ignored: a project's configuration may only make things stricter; set it in ~/.config/ropewalk/config.toml if you want it",
+        ],
+    ),
+    Case(
+        "",
+        "provider.anthropic.base_url = 'http://localhost:6'",
+        "provider.anthropic.base_url = \"https://api.anthropic.com\" < built in",
+        &[
+            "`provider.anthropic.base_url` in P is ignored: a project's configuration may only make things stricter; set it in ~/.config/ropewalk/config.toml if you want it",
+        ],
+    ),
+    Case(
+        "",
+        "provider.anthropic.api_key_env = 'HOME'",
+        "provider.anthropic.api_key_env = \"ANTHROPIC_API_KEY\" < built in",
+        &[
+            "`provider.anthropic.api_key_env` in P is ignored: a project's configuration may only make things stricter; set it in ~/.config/ropewalk/config.toml if you want it",
+        ],
+    ),
+    Case(
+        "",
+        "provider.anthropic.protocol = 'openai'",
+        "provider.anthropic.protocol = \"anthropic\" < built in",
+        &[
+            "`provider.anthropic.protocol` in P is ignored: a project's configuration may only make things stricter; set it in ~/.config/ropewalk/config.toml if you want it",
+        ],
+    ),
+    // Wrong values are told as anywhere.
+    Case(
+        "",
+        "limits.steps = 0",
+        "limits.steps = 50 < built in",
+        &["`limits.steps` in P must be a whole number from 1 to 10000, not 0; it is ignored"],
+    ),
+];
+
+const NEVER_MODEL: &[&str] = &[
+    "`model` in P is ignored: a project's configuration may only make things stricter; set it in ~/.config/ropewalk/config.toml if you want it",
+];
+
+#[test]
+fn stricter_only() {
+    for Case(user, project, value, problems) in CASES {
+        let world = World::new().file(USER, user).file(PROJECT, project);
+        let place = |text: &str| {
+            let text =
+                text.replace("< P", &format!("< {AT}")).replace("in P ", &format!("in {AT} "));
+            text.replace("< U", "< ~/.config/ropewalk/config.toml:1")
+        };
+        let problems: Vec<String> = problems.iter().map(|text| place(text)).collect();
+        let problems: Vec<&str> = problems.iter().map(String::as_str).collect();
+        check(&world, &[&place(value)], &problems);
+    }
+}
+
+#[test]
+fn of_several_roots_the_strictest_holds_in_either_order() {
+    let strict = "mode = 'plan'\nlimits.steps = 5\ntools = ['bash', 'read_file']\n[mechanisms]\ntodos = false";
+    let less = "mode = 'review'\nlimits.steps = 6\ntools = ['read_file', 'edit_file']\n[mechanisms]\ntodos = true";
+    for (first, second) in [(strict, less), (less, strict)] {
+        let world = World::new().file(PROJECT, first).file(SECOND, second);
+        let config = world.build();
+        assert_eq!(config.problems, []);
+        assert_eq!(config.mode.as_str(), "plan");
+        assert_eq!(config.limits.steps, 5);
+        assert_eq!(config.tools, Some(vec!["read_file".to_owned()]));
+        assert!(!config.mechanism_enabled("todos"));
+    }
+}
+
+#[test]
+fn only_the_user_s_explicit_choice_goes_past_a_project() {
+    let world = World::new().file(USER, "mode = 'auto'").file(PROJECT, "mode = 'plan'");
+    check(&world, &["mode = \"plan\" < /code/app/.ropewalk/config.toml:1"], &[]);
+    let chosen = world.clone().settings(json!({"mode": "review"}));
+    check(&chosen, &["mode = \"review\" < the editor's settings"], &[]);
+    check(&chosen.flag("mode=auto"), &["mode = \"auto\" < -c"], &[]);
+}

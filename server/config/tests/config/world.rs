@@ -1,0 +1,138 @@
+//! A world without a disk, and `check`, which compares all of what a configuration says about it.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test's own helper may be blunt")]
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use ropewalk_config::{Config, Environment, Known, Sources};
+use serde_json::Value;
+
+pub(crate) const SYSTEM: &str = "/etc/ropewalk/config.toml";
+pub(crate) const USER: &str = "/home/ada/.config/ropewalk/config.toml";
+pub(crate) const PROJECT: &str = "/code/app/.ropewalk/config.toml";
+pub(crate) const SECOND: &str = "/code/lib/.ropewalk/config.toml";
+
+/// Files, variables and sources. The roots are `/code/app` and `/code/lib`; a key for Anthropic is
+/// set, so that a world without a model has no problem.
+#[derive(Clone)]
+pub(crate) struct World {
+    pub(crate) files: BTreeMap<PathBuf, Vec<u8>>,
+    pub(crate) vars: BTreeMap<String, String>,
+    pub(crate) home: Option<PathBuf>,
+    pub(crate) sources: Sources,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        World {
+            files: BTreeMap::new(),
+            vars: [("ANTHROPIC_API_KEY".to_owned(), "not-a-real-key".to_owned())].into(),
+            home: Some("/home/ada".into()),
+            sources: Sources {
+                roots: vec!["/code/app".into(), "/code/lib".into()],
+                known: Known {
+                    tools: names(&["bash", "read_file", "edit_file"]),
+                    mechanisms: names(&["todos", "self_check"]),
+                    protocols: names(&["anthropic", "openai"]),
+                    client_keys: names(&["events"]),
+                },
+                ..Sources::default()
+            },
+        }
+    }
+
+    pub(crate) fn file(mut self, path: &str, text: impl AsRef<[u8]>) -> Self {
+        self.files.insert(path.into(), text.as_ref().to_vec());
+        self
+    }
+
+    pub(crate) fn var(mut self, name: &str, value: &str) -> Self {
+        self.vars.insert(name.into(), value.into());
+        self
+    }
+
+    pub(crate) fn initialization(mut self, json: Value) -> Self {
+        self.sources.initialization_options = Some(json);
+        self
+    }
+
+    pub(crate) fn settings(mut self, json: Value) -> Self {
+        self.sources.settings = Some(json);
+        self
+    }
+
+    pub(crate) fn flag(mut self, flag: &str) -> Self {
+        self.sources.flags.push(flag.into());
+        self
+    }
+
+    pub(crate) fn build(&self) -> Config {
+        Config::build(&self.sources, self)
+    }
+}
+
+impl Environment for World {
+    fn home(&self) -> Option<PathBuf> {
+        self.home.clone()
+    }
+
+    fn var(&self, name: &str) -> Option<String> {
+        self.vars.get(name).cloned()
+    }
+
+    fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+        let bytes = self.files.get(path).ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
+        Ok(bytes.iter().copied().take(usize::try_from(limit).unwrap()).collect())
+    }
+}
+
+/// Expects values, each as `key = value < where it came from`, and exactly these problems.
+#[track_caller]
+pub(crate) fn check(world: &World, values: &[&str], problems: &[&str]) {
+    let config = world.build();
+    for expected in values {
+        let key = expected.split(" = ").next().unwrap();
+        let found = format!("{key} = {} < {}", value(&config, key), config.provenance(key));
+        assert_eq!(&found, expected);
+    }
+    let found: Vec<String> = config.problems.iter().map(ToString::to_string).collect();
+    assert_eq!(found, problems, "problems differ");
+}
+
+/// The value of a key as TOML would write it, `none` when there is none.
+pub(crate) fn value(config: &Config, key: &str) -> String {
+    let limits = &config.limits;
+    let text = |text: Option<String>| text.map_or("none".to_owned(), |text| format!("{text:?}"));
+    match key.split('.').collect::<Vec<_>>()[..] {
+        ["model"] => text(config.model.as_ref().map(ToString::to_string)),
+        ["mode"] => text(Some(config.mode.as_str().to_owned())),
+        ["tools"] => config.tools.as_ref().map_or("none".to_owned(), |list| format!("{list:?}")),
+        ["allow"] => format!("{:?}", config.allow),
+        ["log"] => text(Some(config.log.clone())),
+        ["system_prompt_file"] => {
+            text(config.system_prompt_file.as_ref().map(|path| path.display().to_string()))
+        }
+        ["system_prompt_append"] => text(config.system_prompt_append.clone()),
+        ["mechanisms", name] => config.mechanism_enabled(name).to_string(),
+        ["limits", "steps"] => limits.steps.to_string(),
+        ["limits", "output_tokens"] => limits.output_tokens.to_string(),
+        ["limits", "tool_output"] => limits.tool_output.to_string(),
+        ["limits", "command_seconds"] => limits.command_seconds.to_string(),
+        ["limits", "identical_failures"] => limits.identical_failures.to_string(),
+        ["limits", "idle_seconds"] => limits.idle_seconds.to_string(),
+        ["limits", "first_byte_seconds"] => limits.first_byte_seconds.to_string(),
+        ["provider", name, field] => {
+            let provider = config.providers.get(name);
+            text(provider.and_then(|provider| match field {
+                "protocol" => Some(provider.protocol.clone()),
+                "base_url" => Some(provider.base_url.clone()),
+                "api_key_env" => provider.api_key_env.clone(),
+                other => panic!("no field {other}"),
+            }))
+        }
+        _ => panic!("no key {key}"),
+    }
+}
