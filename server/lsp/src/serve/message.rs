@@ -1,0 +1,266 @@
+//! Messages: what a frame's body says, as a JSON-RPC request, a response, or a refusal to be sent back.
+//!
+//! A body is parsed once, straight into its parts; only a body that fails is looked at again, to mend what
+//! editors get wrong (lone surrogates, bytes that are not UTF-8) or to find the id to refuse. What a method or
+//! its params mean is the backend's business.
+
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny};
+use serde_json::Value;
+use tower_lsp::jsonrpc::{Error, ErrorCode, Id, Request, Response};
+
+use super::surrogates;
+
+/// One message of the client.
+#[derive(Debug)]
+pub(super) enum Incoming {
+    /// A request or a notification.
+    Request(Request),
+    /// The answer to a request of ours.
+    Response(Response),
+    /// No message: this is to be sent back.
+    Refused(Response),
+}
+
+/// Reads a body. May change its bytes in mending it. O(n).
+pub(super) fn read(body: &mut [u8]) -> Incoming {
+    match parse(body) {
+        Ok(incoming) => incoming,
+        Err(error) => mended(body).unwrap_or_else(|| refused(body, &error)),
+    }
+}
+
+/// An error reply to a message whose id is not known.
+pub(super) fn refusal(code: ErrorCode, words: String) -> Response {
+    error_reply(Id::Null, code, words)
+}
+
+/// An error reply to the request `id`.
+pub(super) fn error_reply(id: Id, code: ErrorCode, words: impl Into<String>) -> Response {
+    Response::from_error(id, Error { code, message: words.into().into(), data: None })
+}
+
+/// All that a request, a notification or a response can have. Unknown members are ignored, as LSP asks.
+#[derive(Deserialize)]
+struct Parts<'a> {
+    jsonrpc: Option<&'a str>,
+    method: Option<String>,
+    #[serde(default, deserialize_with = "present")]
+    params: Option<Value>,
+    #[serde(default, deserialize_with = "present")]
+    id: Option<Id>,
+    #[serde(default, deserialize_with = "present")]
+    result: Option<Value>,
+    error: Option<Value>,
+}
+
+/// A member that is there, also when it is `null`.
+fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(from: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(from).map(Some)
+}
+
+fn parse(body: &[u8]) -> serde_json::Result<Incoming> {
+    // A derived struct would also take an array, by position.
+    if body.trim_ascii_start().first() != Some(&b'{') {
+        serde_json::from_slice::<IgnoredAny>(body)?;
+        let batch = "one JSON object a message is expected; LSP has no batches";
+        return Ok(Incoming::Refused(refusal(ErrorCode::InvalidRequest, batch.into())));
+    }
+    serde_json::from_slice(body).map(Parts::into_incoming)
+}
+
+impl Parts<'_> {
+    fn into_incoming(self) -> Incoming {
+        let refuse = |id: Option<Id>, words: &str| {
+            let id = id.unwrap_or(Id::Null);
+            Incoming::Refused(error_reply(id, ErrorCode::InvalidRequest, words))
+        };
+        match self {
+            Parts { jsonrpc, method: Some(_), id, .. } if jsonrpc != Some("2.0") => {
+                refuse(id, "the request lacks `\"jsonrpc\": \"2.0\"`")
+            }
+            Parts { method: Some(method), params, id, .. } => {
+                let mut request = Request::build(method);
+                if let Some(params) = params {
+                    request = request.params(params);
+                }
+                if let Some(id) = id {
+                    request = request.id(id);
+                }
+                Incoming::Request(request.finish())
+            }
+            // Some clients send both members, one of them null.
+            Parts { id: Some(id), error: Some(error), .. } => {
+                Incoming::Response(Response::from_error(id, client_error(error)))
+            }
+            Parts { id: Some(id), result: Some(result), .. } => {
+                Incoming::Response(Response::from_ok(id, result))
+            }
+            // Without a method the id may be one of ours; sent back it could be taken for one of theirs.
+            _ => refuse(
+                None,
+                "the message is no request (no method) and no response (no result, no error)",
+            ),
+        }
+    }
+}
+
+/// The client's error, however incomplete: whoever waits for the answer must get one.
+fn client_error(error: Value) -> Error {
+    let code = error.get("code").and_then(Value::as_i64);
+    let message = error.get("message").and_then(Value::as_str).map(str::to_owned);
+    Error {
+        code: code.map_or(ErrorCode::InternalError, ErrorCode::from),
+        message: message.unwrap_or_else(|| error.to_string()).into(),
+        data: error.get("data").cloned(),
+    }
+}
+
+/// The message with its lone surrogates and bytes that are not UTF-8 replaced by U+FFFD, when it needed that
+/// and is a message then.
+fn mended(body: &mut [u8]) -> Option<Incoming> {
+    let surrogates = surrogates::replace_lone(body);
+    match String::from_utf8_lossy(body) {
+        std::borrow::Cow::Owned(text) => parse(text.as_bytes()).ok(),
+        std::borrow::Cow::Borrowed(_) if surrogates => parse(body).ok(),
+        std::borrow::Cow::Borrowed(_) => None,
+    }
+}
+
+fn refused(body: &[u8], error: &serde_json::Error) -> Incoming {
+    let text = String::from_utf8_lossy(body);
+    let Ok(value) = serde_json::from_str::<Value>(&text) else {
+        let words = format!("the message is not JSON: {error}");
+        return Incoming::Refused(refusal(ErrorCode::ParseError, words));
+    };
+    // The id is sent back only when this was meant as a request; see `into_incoming`.
+    let id = value.get("method").and(value.get("id")).cloned();
+    let id = id.and_then(|id| serde_json::from_value(id).ok()).unwrap_or(Id::Null);
+    let words = format!("the message is no JSON-RPC request: {error}");
+    Incoming::Refused(error_reply(id, ErrorCode::InvalidRequest, words))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn read_text(text: impl AsRef<[u8]>) -> Incoming {
+        read(&mut text.as_ref().to_vec())
+    }
+
+    #[track_caller]
+    fn refused_with(text: impl AsRef<[u8]>, id: Id, code: i64) {
+        match read_text(&text) {
+            Incoming::Refused(response) => {
+                assert_eq!(response.error().unwrap().code.code(), code, "{response:?}");
+                assert_eq!(*response.id(), id);
+            }
+            other => panic!("{:?} was read as {other:?}", String::from_utf8_lossy(text.as_ref())),
+        }
+    }
+
+    #[track_caller]
+    fn request(text: impl AsRef<[u8]>) -> Request {
+        match read_text(text) {
+            Incoming::Request(request) => request,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[track_caller]
+    fn response(text: &str) -> Response {
+        match read_text(text) {
+            Incoming::Response(response) => response,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn requests_are_what_tower_lsp_reads_too() {
+        for text in [
+            r#"{"jsonrpc":"2.0","method":"a","params":{"b":[1,"c",null]},"id":7}"#,
+            r#"{"id":"x","method":"a","jsonrpc":"2.0"}"#,
+            r#"{"jsonrpc":"2.0","method":"a","params":null,"id":null}"#,
+            r#" {"jsonrpc":"2.0","method":"textDocument\/didOpen","more":{"x":1},"params":[]} "#,
+            r#"{"jsonrpc":"2.0","method":"","id":-9223372036854775808}"#,
+        ] {
+            assert_eq!(request(text), serde_json::from_str::<Request>(text).unwrap());
+        }
+    }
+
+    #[test]
+    fn what_is_not_json_is_a_parse_error() {
+        let deep = format!(r#"{{"jsonrpc":"2.0","method":"a","params":{}"#, "[".repeat(100_000));
+        for text in [
+            "",
+            " ",
+            "{",
+            "[",
+            "[1,",
+            r#"{"method""#,
+            "nul",
+            "{}{}",
+            "\u{feff}{}",
+            "{'a':1}",
+            &deep,
+        ] {
+            refused_with(text, Id::Null, -32700);
+        }
+        refused_with([b'{', 0xff, b'}'], Id::Null, -32700);
+    }
+
+    #[test]
+    fn what_is_no_message_is_an_invalid_request() {
+        for text in [
+            "{}",
+            "[]",
+            "5",
+            "null",
+            "\"x\"",
+            "[{}]",
+            r#"[{"jsonrpc":"2.0","method":"a","id":1}]"#,
+            r#"["2.0","exit"]"#,
+            r#"{"jsonrpc":"2.0","id":5}"#,
+            r#"{"jsonrpc":"2.0","method":5}"#,
+            r#"{"jsonrpc":"2.0","id":{},"method":"a"}"#,
+            r#"{"jsonrpc":"2.0","id":1.5,"method":"a"}"#,
+            r#"{"method":"a"}"#,
+            r#"{"jsonrpc":"2.0","method":"a","method":"b"}"#,
+        ] {
+            refused_with(text, Id::Null, -32600);
+        }
+        refused_with(r#"{"jsonrpc":"1.0","id":5,"method":"a"}"#, Id::Number(5), -32600);
+        refused_with(r#"{"jsonrpc":"2.0","id":"x","method":5}"#, "x".into(), -32600);
+    }
+
+    #[test]
+    fn responses_need_not_be_tidy() {
+        let ok = |result| Response::from_ok(1.into(), result);
+        assert_eq!(response(r#"{"jsonrpc":"2.0","id":1,"result":null}"#), ok(json!(null)));
+        assert_eq!(response(r#"{"id":1,"result":[2],"error":null}"#), ok(json!([2])));
+        let failed = response(
+            r#"{"jsonrpc":"2.0","id":1,"result":null,"error":{"code":-5,"message":"no","data":3,"x":0}}"#,
+        );
+        let error =
+            Error { code: ErrorCode::ServerError(-5), message: "no".into(), data: Some(json!(3)) };
+        assert_eq!(failed, Response::from_error(1.into(), error));
+        assert!(response(r#"{"jsonrpc":"2.0","id":"1","error":"no"}"#).is_error());
+    }
+
+    #[test]
+    fn lone_surrogates_and_foreign_bytes_are_replaced() {
+        let text = |json: &[u8]| {
+            let mut body = br#"{"jsonrpc":"2.0","method":"a","params":{"t":""#.to_vec();
+            body.extend(json);
+            body.extend(br#""}}"#);
+            request(body).params().unwrap()["t"].as_str().unwrap().to_owned()
+        };
+        assert_eq!(text(br"a\ud800b"), "a\u{fffd}b");
+        assert_eq!(text(br"\udc00\ud800\ud83d\ude00"), "\u{fffd}\u{fffd}😀");
+        assert_eq!(text(br"\\ud800 \ud800"), "\\ud800 \u{fffd}");
+        assert_eq!(text(b"a\xffb"), "a\u{fffd}b");
+        assert_eq!(text(b"\xed\xa0\x80 \\uDBFF"), "\u{fffd}\u{fffd}\u{fffd} \u{fffd}");
+        assert_eq!(text(br"\\ud800"), "\\ud800");
+    }
+}
