@@ -1,1 +1,33 @@
-//! Language models behind one trait, over their wire protocols.
+//! Language models behind one trait, whatever wire protocol they speak.
+//!
+//! A [`Model`] turns messages into serialised pieces once, sends them, and streams back [`Delta`]s
+//! that a [`ReplyBuilder`] folds into a [`Reply`]. One file per protocol ([`anthropic`] so far);
+//! what all of them share is the event stream parser ([`sse`]), the HTTP client ([`http`]), and the
+//! exchange with its limits and retries.
+//!
+//! This room knows no tools, no history and no sessions: it never decides what is sent, and a
+//! reply whose content and stop reason disagree is handed on as it is.
+
+pub mod anthropic;
+pub mod error;
+mod exchange;
+pub mod http;
+pub mod key;
+pub mod limits;
+pub mod message;
+pub mod model;
+pub mod reader;
+pub mod reply;
+pub mod retry;
+pub mod sse;
+
+pub use anthropic::{AnthropicConfig, AnthropicModel};
+pub use error::ModelError;
+pub use http::{Http, Patience};
+pub use key::ApiKey;
+pub use limits::{Limits, limits_of};
+pub use message::{Block, Message, Role, StopReason, ToolInput, ToolSpec, Usage};
+pub use model::{Delta, Model, Piece, Prelude, Request};
+pub use reader::ReplyReader;
+pub use reply::{Reply, ReplyBuilder};
+pub use retry::Retry;

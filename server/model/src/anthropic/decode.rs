@@ -1,0 +1,319 @@
+//! Reading the event stream of a reply, tolerantly.
+//!
+//! Unknown events, blocks and members are passed over, and so is an event that is no JSON at all:
+//! it is logged, and if it mattered the reply lacks its end. Nothing is checked against a schema.
+
+use crate::{Delta, ModelError, StopReason, Usage, error::in_brief, reader::Decode};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::{
+    borrow::Cow,
+    collections::{HashSet, VecDeque},
+};
+
+mod surrogates;
+use surrogates::Surrogates;
+
+/// More blocks than this in one reply are no reply.
+const MOST_BLOCKS: usize = 1_000;
+
+#[derive(Deserialize)]
+struct Event<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Cow<'a, str>,
+    #[serde(default)]
+    index: u32,
+    #[serde(borrow)]
+    delta: Option<EventDelta<'a>>,
+    #[serde(borrow)]
+    content_block: Option<StartBlock<'a>>,
+    message: Option<Start>,
+    usage: Option<WireUsage>,
+    error: Option<WireError>,
+}
+
+#[derive(Deserialize)]
+struct EventDelta<'a> {
+    // The delta of `message_delta` has no type.
+    #[serde(rename = "type", borrow, default)]
+    kind: Cow<'a, str>,
+    text: Option<String>,
+    thinking: Option<String>,
+    signature: Option<String>,
+    partial_json: Option<String>,
+    stop_reason: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct StartBlock<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Cow<'a, str>,
+    text: Option<String>,
+    thinking: Option<String>,
+    signature: Option<String>,
+    data: Option<String>,
+    id: Option<String>,
+    name: Option<String>,
+    #[serde(borrow)]
+    input: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Start {
+    id: Option<String>,
+    usage: Option<WireUsage>,
+}
+
+#[derive(Deserialize)]
+struct WireUsage {
+    input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+    cache_read_input_tokens: Option<u64>,
+    cache_creation_input_tokens: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct WireError {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    message: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct ErrorBody {
+    error: WireError,
+}
+
+/// Decodes one reply.
+pub(super) struct Decoder {
+    model: String,
+    message_id: String,
+    usage: Usage,
+    stop_reason: Option<StopReason>,
+    calls: HashSet<String>,
+    blocks: usize,
+    begun: bool,
+    /// Arguments that came whole with the start of a call; they count if no others follow.
+    whole_input: Option<(u32, String)>,
+    surrogates: Surrogates,
+}
+
+impl Decoder {
+    pub(super) fn new(model: &str) -> Decoder {
+        Decoder {
+            model: model.to_owned(),
+            message_id: String::new(),
+            usage: Usage::default(),
+            stop_reason: None,
+            calls: HashSet::new(),
+            blocks: 0,
+            begun: false,
+            whole_input: None,
+            surrogates: Surrogates::default(),
+        }
+    }
+
+    fn take(&mut self, event: Event<'_>, out: &mut VecDeque<Delta>) -> Result<bool, ModelError> {
+        let index = event.index;
+        match &*event.kind {
+            "content_block_delta" => {
+                if let Some(delta) = event.delta {
+                    self.begun = true;
+                    self.more(index, delta, out);
+                }
+            }
+            "content_block_start" => {
+                self.begun = true;
+                self.blocks = self.blocks.saturating_add(1);
+                if self.blocks > MOST_BLOCKS {
+                    let what = format!("the reply has more than {MOST_BLOCKS} blocks");
+                    return Err(ModelError::TooLarge { what });
+                }
+                if let Some(block) = event.content_block {
+                    self.start(index, block, out);
+                }
+            }
+            "content_block_stop" => {
+                if let Some((_, partial_json)) = self.whole_input.take_if(|(at, _)| *at == index) {
+                    out.push_back(Delta::ToolInput { index, partial_json });
+                }
+                out.push_back(Delta::BlockEnd { index });
+            }
+            "message_start" => {
+                if let Some(start) = event.message {
+                    self.message_id = start.id.unwrap_or_default();
+                    self.count(start.usage, out);
+                }
+            }
+            "message_delta" => {
+                if let Some(word) = event.delta.and_then(|delta| delta.stop_reason) {
+                    self.stop_reason = Some(stop_reason(word));
+                }
+                self.count(event.usage, out);
+            }
+            "message_stop" => {
+                let by_content =
+                    if self.calls.is_empty() { StopReason::EndTurn } else { StopReason::ToolUse };
+                out.push_back(Delta::Stop(self.stop_reason.take().unwrap_or(by_content)));
+                return Ok(true);
+            }
+            "error" => {
+                let error = event.error.unwrap_or(WireError { kind: None, message: None });
+                return Err(self.error(error));
+            }
+            "ping" => {}
+            other => tracing::debug!(kind = other, "unknown event of the model's stream"),
+        }
+        Ok(false)
+    }
+
+    fn start(&mut self, index: u32, block: StartBlock<'_>, out: &mut VecDeque<Delta>) {
+        match &*block.kind {
+            "text" => push_some(block.text, out, |text| Delta::Text { index, text }),
+            "thinking" => {
+                push_some(block.thinking, out, |text| Delta::Thinking { index, text });
+                push_some(block.signature, out, |signature| Delta::Signature { index, signature });
+            }
+            "redacted_thinking" => {
+                push_some(block.data, out, |data| Delta::RedactedThinking { index, data });
+            }
+            "tool_use" => {
+                let id = self.unique_id(block.id.unwrap_or_default());
+                let name = block.name.unwrap_or_default();
+                let input = block.input.map(RawValue::get).unwrap_or_default();
+                let placeholder = matches!(input, "" | "{}" | "null" | "\"\"");
+                self.whole_input = (!placeholder).then(|| (index, input.to_owned()));
+                out.push_back(Delta::ToolUse { index, id, name });
+            }
+            other => tracing::info!(kind = other, "unknown block of the model's reply left out"),
+        }
+    }
+
+    fn more(&mut self, index: u32, delta: EventDelta<'_>, out: &mut VecDeque<Delta>) {
+        match &*delta.kind {
+            "text_delta" => push_some(delta.text, out, |text| Delta::Text { index, text }),
+            "input_json_delta" => {
+                if let Some(partial_json) = delta.partial_json.filter(|json| !json.is_empty()) {
+                    self.whole_input.take_if(|(at, _)| *at == index);
+                    out.push_back(Delta::ToolInput { index, partial_json });
+                }
+            }
+            "thinking_delta" => {
+                push_some(delta.thinking, out, |text| Delta::Thinking { index, text });
+            }
+            "signature_delta" => {
+                push_some(delta.signature, out, |signature| Delta::Signature { index, signature });
+            }
+            other => tracing::debug!(kind = other, "unknown delta of the model's reply"),
+        }
+    }
+
+    /// The server's id of a call; for one without or with another's, an id is made that no other
+    /// call of the history has, since results are told apart by it.
+    fn unique_id(&mut self, id: String) -> String {
+        let mut unique = id;
+        while unique.is_empty() || !self.calls.insert(unique.clone()) {
+            let message = self.message_id.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
+            unique = format!("call_{message}_{}_{}", self.blocks, self.calls.len());
+        }
+        unique
+    }
+
+    /// Each report replaces what an earlier one said of the same number.
+    fn count(&mut self, report: Option<WireUsage>, out: &mut VecDeque<Delta>) {
+        let Some(report) = report else { return };
+        let numbers = [
+            (&mut self.usage.input, report.input_tokens),
+            (&mut self.usage.output, report.output_tokens),
+            (&mut self.usage.cache_read, report.cache_read_input_tokens),
+            (&mut self.usage.cache_write, report.cache_creation_input_tokens),
+        ];
+        for (held, said) in numbers {
+            *held = said.unwrap_or(*held);
+        }
+        out.push_back(Delta::Usage(self.usage));
+    }
+
+    /// An error in mid-stream, by its kind.
+    fn error(&self, error: WireError) -> ModelError {
+        let message = error.message.unwrap_or_else(|| "no reason given".to_owned());
+        let host = || "the model server".to_owned();
+        match error.kind.as_deref().unwrap_or_default() {
+            "overloaded_error" => ModelError::Overloaded,
+            "rate_limit_error" => ModelError::RateLimited { retry_after: None },
+            "invalid_request_error" => invalid(&message),
+            "authentication_error" => ModelError::BadKey { host: host() },
+            "permission_error" | "billing_error" => {
+                ModelError::NotPermitted { host: host(), message }
+            }
+            "not_found_error" => {
+                ModelError::UnknownModel { host: host(), model: self.model.clone() }
+            }
+            "request_too_large" => ModelError::TooLarge { what: message },
+            _ => ModelError::Server { message },
+        }
+    }
+}
+
+impl Decode for Decoder {
+    fn event(&mut self, data: &str, out: &mut VecDeque<Delta>) -> Result<bool, ModelError> {
+        let parsed = serde_json::from_str::<Event<'_>>(data);
+        // The usual case: valid, and no half of a surrogate pair left from before.
+        if let Ok(event) = parsed
+            && !self.surrogates.pending()
+        {
+            return self.take(event, out);
+        }
+        let mended = self.surrogates.mend(data);
+        match serde_json::from_str::<Event<'_>>(&mended) {
+            Ok(event) => self.take(event, out),
+            Err(error) => {
+                tracing::warn!(%error, data = in_brief(data), "garbage in the model's stream");
+                Ok(false)
+            }
+        }
+    }
+
+    fn begun(&self) -> bool {
+        self.begun
+    }
+}
+
+fn push_some(text: Option<String>, out: &mut VecDeque<Delta>, delta: impl FnOnce(String) -> Delta) {
+    if let Some(text) = text.filter(|text| !text.is_empty()) {
+        out.push_back(delta(text));
+    }
+}
+
+fn stop_reason(word: String) -> StopReason {
+    match word.as_str() {
+        "end_turn" => StopReason::EndTurn,
+        "tool_use" => StopReason::ToolUse,
+        "max_tokens" => StopReason::MaxTokens,
+        "stop_sequence" => StopReason::StopSequence,
+        "pause_turn" => StopReason::PauseTurn,
+        "refusal" => StopReason::Refusal,
+        _ => StopReason::Other(word),
+    }
+}
+
+/// Kind and message of an error's body, when it is one of this protocol.
+pub(super) fn error_body(body: &str) -> Option<(String, String)> {
+    let ErrorBody { error } = serde_json::from_str(body).ok()?;
+    Some((error.kind.unwrap_or_default(), error.message.unwrap_or_default()))
+}
+
+/// An invalid request; servers tell a prompt that is too long only by their words.
+pub(super) fn invalid(message: &str) -> ModelError {
+    let lower = message.to_ascii_lowercase();
+    let long = ["prompt is too long", "context length", "context size", "context window"]
+        .iter()
+        .any(|words| lower.contains(words))
+        || lower.contains("exceed") && lower.contains("context limit");
+    let message = message.to_owned();
+    if long {
+        ModelError::ContextLength { message }
+    } else {
+        ModelError::InvalidRequest { message }
+    }
+}

@@ -1,0 +1,173 @@
+//! Everything that can go wrong with a model, each in one sentence that says how to mend it.
+//!
+//! No sentence ever holds a key. Whether a failure is worth another try is decided here, how often
+//! and after how long in [`crate::retry`].
+
+use std::time::Duration;
+
+/// A failed exchange with a model.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum ModelError {
+    /// No key was given.
+    #[error("there is no API key: set {var} in the environment, or the key in your own config")]
+    MissingKey {
+        /// The environment variable or setting that would hold it.
+        var: String,
+    },
+    /// The key has characters that cannot be sent.
+    #[error(
+        "the API key in {var} has spaces, line breaks or non-ASCII characters: copy it again, whole"
+    )]
+    UnusableKey {
+        /// Where it was found.
+        var: String,
+    },
+    /// The base URL is no http(s) address.
+    #[error("the base URL {url:?} cannot be used ({why}): write it like https://api.anthropic.com")]
+    BadUrl {
+        /// The URL as configured, without user and password.
+        url: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// No connection to the server.
+    #[error(
+        "{host} cannot be reached ({why}): check the network, the base URL, and that the server runs"
+    )]
+    Unreachable {
+        /// Host and port.
+        host: String,
+        /// The reason the system gives.
+        why: String,
+    },
+    /// The system's certificates, without which no server can be trusted, cannot be read.
+    #[error("no secure connection is possible ({why}): install the system's CA certificates")]
+    NoCertificates {
+        /// The reason the system gives.
+        why: String,
+    },
+    /// 401: the server does not accept the key.
+    #[error(
+        "{host} refuses the API key: check that it is whole, current and meant for this server"
+    )]
+    BadKey {
+        /// Host and port.
+        host: String,
+    },
+    /// 402 or 403: the key is fine, the account may not do this.
+    #[error("{host} does not permit this ({message}): check the account's plan, credit and rights")]
+    NotPermitted {
+        /// Host and port.
+        host: String,
+        /// The server's own words.
+        message: String,
+    },
+    /// 404 for the model.
+    #[error("{host} knows no model {model:?}: choose another model, or correct its name")]
+    UnknownModel {
+        /// Host and port.
+        host: String,
+        /// The name that was asked for.
+        model: String,
+    },
+    /// Something answers, but not as a server of this protocol.
+    #[error(
+        "{host} does not answer like a model server ({why}): check the base URL and the protocol"
+    )]
+    NotAModelServer {
+        /// Host and port.
+        host: String,
+        /// What was seen.
+        why: String,
+    },
+    /// The server refuses the request as it is; sending it again would not help.
+    #[error("the model server refuses the request: {message}")]
+    InvalidRequest {
+        /// The server's own words.
+        message: String,
+    },
+    /// The prompt is longer than the model can take.
+    #[error(
+        "the conversation is too long for the model ({message}): compact it or start a new one"
+    )]
+    ContextLength {
+        /// The server's own words.
+        message: String,
+    },
+    /// A request or a reply exceeds a bound.
+    #[error("{what}: ask for less at once")]
+    TooLarge {
+        /// What is too large, and the bound.
+        what: String,
+    },
+    /// The server has too much to do.
+    #[error("the model server is overloaded: wait a little and try again")]
+    Overloaded,
+    /// 429: too many requests or tokens in a time.
+    #[error("the model server's rate limit is reached{}: try again later", after(.retry_after))]
+    RateLimited {
+        /// How long the server asks to wait.
+        retry_after: Option<Duration>,
+    },
+    /// 5xx and its kin.
+    #[error("the model server failed ({message}): try again, or look at its log or status page")]
+    Server {
+        /// The status and the server's own words.
+        message: String,
+    },
+    /// The connection ended before the reply did.
+    #[error("the reply was cut off ({why}): try again")]
+    Cut {
+        /// How it ended.
+        why: String,
+    },
+    /// Nothing came for too long, before the reply began or in its midst.
+    #[error(
+        "the model server sent nothing for {} s: try again, or raise the limit if the model is slow",
+        .after.as_secs()
+    )]
+    Stalled {
+        /// The limit that was reached.
+        after: Duration,
+        /// Whether any of the reply had come.
+        begun: bool,
+    },
+}
+
+impl ModelError {
+    /// Whether the same request may succeed a little later. A server that let the whole first
+    /// limit pass without a byte is not asked again: that would double a wait of minutes.
+    pub fn is_passing(&self) -> bool {
+        match self {
+            ModelError::Overloaded
+            | ModelError::RateLimited { .. }
+            | ModelError::Server { .. }
+            | ModelError::Cut { .. }
+            | ModelError::Unreachable { .. } => true,
+            ModelError::Stalled { begun, .. } => *begun,
+            _ => false,
+        }
+    }
+}
+
+fn after(wait: &Option<Duration>) -> String {
+    wait.map(|wait| format!(" for another {} s", wait.as_secs_f64().ceil())).unwrap_or_default()
+}
+
+/// Words of a server made fit for a sentence: one line, at most 300 characters.
+pub(crate) fn in_brief(text: &str) -> String {
+    const MOST: usize = 300;
+    let mut brief = String::new();
+    for word in text.split_whitespace() {
+        if !brief.is_empty() {
+            brief.push(' ');
+        }
+        brief.extend(word.chars().take(MOST).filter(|c| !c.is_control()));
+        if let Some((end, _)) = brief.char_indices().nth(MOST) {
+            brief.truncate(end);
+            brief.push('…');
+            break;
+        }
+    }
+    brief
+}

@@ -1,0 +1,49 @@
+//! An API key that cannot be printed.
+//!
+//! It has no `Display`, its `Debug` hides it, it does not serialise, and the header made of it is
+//! marked sensitive. Where it comes from (environment, user config) is not known here.
+
+use crate::ModelError;
+use reqwest::header::HeaderValue;
+use std::fmt;
+
+/// A secret for a model server.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ApiKey(String);
+
+impl ApiKey {
+    /// Takes a key as found in `var` (the environment variable or setting, for the message), without
+    /// the white space around it that copying brings along.
+    ///
+    /// # Errors
+    /// [`ModelError::MissingKey`] for a blank key, [`ModelError::UnusableKey`] for one with
+    /// characters that no header can carry.
+    pub fn new(text: &str, var: &str) -> Result<ApiKey, ModelError> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Err(ModelError::MissingKey { var: var.to_owned() });
+        }
+        if !text.bytes().all(|b| b.is_ascii_graphic()) {
+            return Err(ModelError::UnusableKey { var: var.to_owned() });
+        }
+        Ok(ApiKey(text.to_owned()))
+    }
+
+    /// The key as the value of a header, marked sensitive.
+    pub(crate) fn header(&self) -> Option<HeaderValue> {
+        let mut value = HeaderValue::from_str(&self.0).ok()?;
+        value.set_sensitive(true);
+        Some(value)
+    }
+
+    /// A text from outside with this key struck out: servers are known to quote a bad key.
+    pub(crate) fn strike_from(&self, text: &str) -> String {
+        text.replace(&self.0, "[key]")
+    }
+}
+
+impl fmt::Debug for ApiKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ApiKey(hidden)")
+    }
+}

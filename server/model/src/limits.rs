@@ -1,0 +1,36 @@
+//! What known models can take and give, as a table.
+//!
+//! Only what a request needs to be right; an unknown model has no limits here, and prices are
+//! another matter.
+
+/// A model's own bounds, in tokens.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// The longest prompt and reply together; none when not known.
+    pub context: Option<u32>,
+    /// The longest reply; none when not known.
+    pub max_output: Option<u32>,
+}
+
+/// Beginnings of model names, the more special before the general: (name, context, longest reply).
+const TABLE: &[(&str, u32, u32)] = &[
+    ("claude-3-haiku", 200_000, 4_096),
+    ("claude-3-opus", 200_000, 4_096),
+    ("claude-3-sonnet", 200_000, 4_096),
+    ("claude-3-5", 200_000, 8_192),
+    ("claude-3-7", 200_000, 64_000),
+    ("claude-opus-4-5", 200_000, 64_000),
+    ("claude-opus-4-6", 200_000, 128_000),
+    ("claude-opus-4", 200_000, 32_000),
+    ("claude-sonnet-4", 200_000, 64_000),
+    ("claude-haiku-4", 200_000, 64_000),
+];
+
+/// The limits of a model by its name without the protocol (`claude-3-haiku-20240307`).
+pub fn limits_of(model: &str) -> Limits {
+    let row = TABLE.iter().find(|(name, _, _)| model.starts_with(name));
+    row.map_or(Limits::default(), |&(_, context, output)| Limits {
+        context: Some(context),
+        max_output: Some(output),
+    })
+}

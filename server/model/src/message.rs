@@ -1,0 +1,198 @@
+//! What is said between user and model: messages, blocks, tool calls and their results.
+//!
+//! These types belong to no protocol; each protocol's file writes and reads them its own way. They
+//! serialise (for the journal), and do not check that a history is valid: the agent keeps it so.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::ops::AddAssign;
+
+/// Who says a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// The user, and the results of tool calls.
+    User,
+    /// The model.
+    Assistant,
+}
+
+/// One message: who says it, and its blocks in order.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Message {
+    /// Who says it.
+    pub role: Role,
+    /// What is said, in order. Tool results come first in a user's message.
+    pub content: Vec<Block>,
+}
+
+impl Message {
+    /// A user's message of one text.
+    pub fn user(text: impl Into<String>) -> Message {
+        Message { role: Role::User, content: vec![Block::text(text)] }
+    }
+
+    /// A model's message of one text.
+    pub fn assistant(text: impl Into<String>) -> Message {
+        Message { role: Role::Assistant, content: vec![Block::text(text)] }
+    }
+}
+
+/// A part of a message.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Block {
+    /// Plain text.
+    Text {
+        /// The text.
+        text: String,
+    },
+    /// The model's thinking. It goes back unchanged, with its signature, within a tool loop.
+    Thinking {
+        /// The thoughts.
+        thinking: String,
+        /// The server's seal over the thoughts; empty when the server gives none.
+        signature: String,
+    },
+    /// Thinking that the server keeps to itself; goes back unchanged.
+    RedactedThinking {
+        /// The server's opaque bytes, as it wrote them.
+        data: String,
+    },
+    /// The model's call of a tool.
+    ToolUse {
+        /// Names the call; its result carries the same id.
+        id: String,
+        /// The tool's name, as the model wrote it (it may not exist).
+        name: String,
+        /// The arguments.
+        input: ToolInput,
+    },
+    /// What a tool call gave.
+    ToolResult {
+        /// The id of the call this answers.
+        tool_use_id: String,
+        /// The result, as the model will read it.
+        content: String,
+        /// Whether the call failed.
+        is_error: bool,
+    },
+}
+
+impl Block {
+    /// A text block.
+    pub fn text(text: impl Into<String>) -> Block {
+        Block::Text { text: text.into() }
+    }
+
+    /// The result of the call `id`.
+    pub fn result(id: impl Into<String>, content: impl Into<String>, is_error: bool) -> Block {
+        Block::ToolResult { tool_use_id: id.into(), content: content.into(), is_error }
+    }
+
+    /// Whether the block says nothing, and a server would refuse it: a text of white space only,
+    /// or thinking without a thought and a signature.
+    pub fn is_blank(&self) -> bool {
+        match self {
+            Block::Text { text } => text.trim().is_empty(),
+            Block::Thinking { thinking, signature } => {
+                thinking.trim().is_empty() && signature.is_empty()
+            }
+            Block::RedactedThinking { data } => data.is_empty(),
+            Block::ToolUse { .. } | Block::ToolResult { .. } => false,
+        }
+    }
+}
+
+/// The arguments of a tool call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolInput {
+    /// The model wrote valid JSON (of any type: the tool's schema is checked elsewhere).
+    Json(Value),
+    /// The model wrote this, which is no JSON; the agent tells it so.
+    Broken(String),
+}
+
+impl ToolInput {
+    /// Reads the arguments as the model streamed them. No text at all is an empty object, as
+    /// servers send it for a tool without parameters.
+    pub fn parse(text: &str) -> ToolInput {
+        if text.trim().is_empty() {
+            return ToolInput::Json(Value::Object(serde_json::Map::new()));
+        }
+        match serde_json::from_str(text) {
+            Ok(value) => ToolInput::Json(value),
+            Err(_) => ToolInput::Broken(text.to_owned()),
+        }
+    }
+
+    /// The parsed JSON, when it is JSON.
+    pub fn as_json(&self) -> Option<&Value> {
+        match self {
+            ToolInput::Json(value) => Some(value),
+            ToolInput::Broken(_) => None,
+        }
+    }
+}
+
+/// Why the model stopped, as the server says. The content decides what happens next: a reply with
+/// tool calls may well say `EndTurn`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopReason {
+    /// The model is done.
+    EndTurn,
+    /// It waits for the results of its tool calls.
+    ToolUse,
+    /// The bound on output tokens was reached.
+    MaxTokens,
+    /// A stop sequence was met.
+    StopSequence,
+    /// The server paused a long turn: send the history again, with this reply, to go on.
+    PauseTurn,
+    /// The model declined.
+    Refusal,
+    /// A reason this list doesn't know, in the server's word; `interrupted` for a partial reply.
+    Other(String),
+}
+
+/// Tokens of one exchange, as the server counts them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Prompt tokens neither read from nor written to the cache.
+    pub input: u64,
+    /// Tokens the model wrote, thinking included.
+    pub output: u64,
+    /// Prompt tokens read from the cache.
+    pub cache_read: u64,
+    /// Prompt tokens written to the cache.
+    pub cache_write: u64,
+}
+
+impl Usage {
+    /// How long the whole prompt was, in tokens.
+    pub fn prompt(&self) -> u64 {
+        self.input.saturating_add(self.cache_read).saturating_add(self.cache_write)
+    }
+}
+
+impl AddAssign for Usage {
+    fn add_assign(&mut self, other: Usage) {
+        self.input = self.input.saturating_add(other.input);
+        self.output = self.output.saturating_add(other.output);
+        self.cache_read = self.cache_read.saturating_add(other.cache_read);
+        self.cache_write = self.cache_write.saturating_add(other.cache_write);
+    }
+}
+
+/// A tool as the model is told of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolSpec {
+    /// The name the model calls it by.
+    pub name: String,
+    /// What it does, for the model.
+    pub description: String,
+    /// JSON Schema of its input; an object schema.
+    pub input_schema: Value,
+}

@@ -1,0 +1,135 @@
+//! The `Model` trait: serialise messages once, send a request, stream the reply.
+//!
+//! Object safe, so that front ends choose a model by name at run time. It holds no history; the
+//! pieces it makes belong to whoever keeps one.
+
+use crate::{Limits, Message, ModelError, StopReason, ToolSpec, Usage};
+use futures::stream::BoxStream;
+use std::{sync::Arc, time::Duration};
+
+/// A message serialised for one protocol, without cache markers. Made once, sent as it is in every
+/// later request: building a request costs a copy of its bytes. Pieces of one protocol mean nothing
+/// to another.
+pub type Piece = Arc<str>;
+
+/// System prompt and tools, serialised for one protocol; the same bytes in every request of a
+/// session, so that the server's prompt cache hits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prelude(Arc<str>);
+
+impl Prelude {
+    /// Wraps what a protocol has serialised.
+    pub fn new(text: impl Into<Arc<str>>) -> Prelude {
+        Prelude(text.into())
+    }
+
+    /// The serialised text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// One request for a reply.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// System prompt and tools, from the same model's [`Model::encode_prelude`].
+    pub prelude: Prelude,
+    /// The history, each message from the same model's [`Model::encode`].
+    pub pieces: Vec<Piece>,
+    /// Most tokens the reply may have; lowered to what the model can do.
+    pub max_tokens: u32,
+}
+
+/// The bound on a reply's tokens when nobody says otherwise.
+pub const DEFAULT_MAX_TOKENS: u32 = 8_000;
+
+/// A step of a streamed reply. A block begins with the first delta of its index; indices are the
+/// server's and need not be dense.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Delta {
+    /// More text.
+    Text {
+        /// The block.
+        index: u32,
+        /// What is added.
+        text: String,
+    },
+    /// More thinking.
+    Thinking {
+        /// The block.
+        index: u32,
+        /// What is added.
+        text: String,
+    },
+    /// More of the signature of a thinking block.
+    Signature {
+        /// The block.
+        index: u32,
+        /// What is added.
+        signature: String,
+    },
+    /// A whole block of redacted thinking.
+    RedactedThinking {
+        /// The block.
+        index: u32,
+        /// The server's opaque bytes.
+        data: String,
+    },
+    /// A tool call begins.
+    ToolUse {
+        /// The block.
+        index: u32,
+        /// The call's id, unique within the reply.
+        id: String,
+        /// The tool's name.
+        name: String,
+    },
+    /// More of a tool call's arguments, as JSON text that need not be whole.
+    ToolInput {
+        /// The block.
+        index: u32,
+        /// What is added.
+        partial_json: String,
+    },
+    /// The block is complete.
+    BlockEnd {
+        /// The block.
+        index: u32,
+    },
+    /// The tokens of this exchange so far; replaces what an earlier one said.
+    Usage(Usage),
+    /// The reply is complete; the last delta.
+    Stop(StopReason),
+    /// The exchange failed and will be tried again: all that came before in this reply is void,
+    /// and text already shown is to be replaced.
+    Retrying {
+        /// Which try comes next; 2 for the first retry.
+        attempt: u32,
+        /// How long it waits before.
+        wait: Duration,
+        /// What went wrong, in one sentence.
+        reason: String,
+    },
+}
+
+/// A language model at a server.
+pub trait Model: Send + Sync {
+    /// Protocol and model, as `anthropic/claude-sonnet-4-5`.
+    fn name(&self) -> &str;
+
+    /// What the model can take and give, where known.
+    fn limits(&self) -> Limits;
+
+    /// Serialises a message for this protocol. What the protocol would refuse is left out: blank
+    /// blocks, unsigned thinking. A message with nothing left says `(empty)`, since a history with
+    /// an empty message could never be sent again.
+    fn encode(&self, message: &Message) -> Piece;
+
+    /// Serialises the system prompt (none when blank) and the tools, in the order given.
+    fn encode_prelude(&self, system: &str, tools: &[ToolSpec]) -> Prelude;
+
+    /// Sends a request and streams the reply: deltas, [`Delta::Stop`] as the last one, or an error
+    /// after the last one. Nothing is sent before the first poll; dropping the stream cancels the
+    /// exchange, also while it waits to try again. Must be polled within a tokio runtime.
+    fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, ModelError>>;
+}

@@ -1,0 +1,63 @@
+//! From the bytes of a reply to its deltas: event stream and protocol together, without a network.
+//!
+//! The exchange reads every reply through it; recorded replies can be read with it alone. It does
+//! not notice an end of the bytes: whoever feeds it knows whether [`ReplyReader::feed`] has said
+//! that the reply is complete.
+
+use crate::{Delta, ModelError, sse::SseParser};
+use std::collections::VecDeque;
+
+/// The longest reply that is read, in bytes of the wire.
+const MOST_BYTES: usize = 64 << 20;
+
+/// Turns the events of one stream into deltas.
+pub(crate) trait Decode: Send + Sync {
+    /// Takes the data of one event; true when it was the reply's last.
+    fn event(&mut self, data: &str, out: &mut VecDeque<Delta>) -> Result<bool, ModelError>;
+    /// Whether the reply's first content has come.
+    fn begun(&self) -> bool;
+}
+
+/// Reads one reply.
+pub struct ReplyReader {
+    parser: SseParser,
+    decoder: Box<dyn Decode>,
+    bytes: usize,
+}
+
+impl ReplyReader {
+    pub(crate) fn new(decoder: Box<dyn Decode>) -> ReplyReader {
+        ReplyReader { parser: SseParser::default(), decoder, bytes: 0 }
+    }
+
+    /// Takes the next bytes, cut anywhere, and appends what they say to `out`. True when the reply
+    /// is complete; nothing after its end matters.
+    ///
+    /// # Errors
+    /// What the server reports in mid-stream, and [`ModelError::TooLarge`] for a reply, an event
+    /// or a number of blocks beyond all measure. The deltas before the failure are in `out`.
+    pub fn feed(&mut self, bytes: &[u8], out: &mut VecDeque<Delta>) -> Result<bool, ModelError> {
+        self.bytes = self.bytes.saturating_add(bytes.len());
+        if self.bytes > MOST_BYTES {
+            let what = format!("the reply is longer than {} MB", MOST_BYTES >> 20);
+            return Err(ModelError::TooLarge { what });
+        }
+        let decoder = &mut self.decoder;
+        let mut done = Ok(false);
+        let fed = self.parser.feed(bytes, |event| {
+            if matches!(done, Ok(false)) {
+                done = decoder.event(&event.data, out);
+            }
+        });
+        // What came first decides: an event that is too long comes after all that was decoded.
+        match (done, fed) {
+            (Ok(false), Err(error)) => Err(ModelError::TooLarge { what: error.to_string() }),
+            (done, _) => done,
+        }
+    }
+
+    /// Whether the reply's first content has come.
+    pub fn begun(&self) -> bool {
+        self.decoder.begun()
+    }
+}

@@ -1,0 +1,54 @@
+//! How often and after how long a failed exchange is tried again.
+//!
+//! A pure function of the failure and the number of tries; the waiting itself happens in the
+//! exchange, and is shown as [`crate::Delta::Retrying`].
+
+use crate::ModelError;
+use std::time::Duration;
+
+/// The bounds on trying again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Retry {
+    /// Tries in all, the first included; 1 never tries again.
+    pub tries: u32,
+    /// The wait before the second try; it doubles from try to try.
+    pub first_wait: Duration,
+    /// The longest of these waits.
+    pub longest_wait: Duration,
+    /// The longest wait that is obeyed when the server names one; beyond it the error is reported.
+    pub longest_asked: Duration,
+}
+
+impl Default for Retry {
+    /// Six tries: 15 seconds of waiting when the server names no time.
+    fn default() -> Retry {
+        Retry {
+            tries: 6,
+            first_wait: Duration::from_millis(500),
+            longest_wait: Duration::from_secs(30),
+            longest_asked: Duration::from_secs(300),
+        }
+    }
+}
+
+impl Retry {
+    /// How long to wait before trying again after `failed` tries, the last with `error`; none to
+    /// give up. The first retry of a cut stream comes at once: the server is there.
+    pub fn wait(&self, failed: u32, error: &ModelError) -> Option<Duration> {
+        if failed >= self.tries || !error.is_passing() {
+            return None;
+        }
+        match error {
+            ModelError::RateLimited { retry_after: Some(asked) } => {
+                (*asked <= self.longest_asked).then_some(*asked)
+            }
+            ModelError::Cut { .. } | ModelError::Stalled { .. } if failed <= 1 => {
+                Some(Duration::ZERO)
+            }
+            _ => {
+                let doubled = 1_u32.checked_shl(failed.saturating_sub(1)).unwrap_or(u32::MAX);
+                Some(self.first_wait.saturating_mul(doubled).min(self.longest_wait))
+            }
+        }
+    }
+}

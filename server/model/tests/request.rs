@@ -1,0 +1,133 @@
+//! What is sent: valid, cached, the same bytes from step to step.
+
+use ropewalk_model::{
+    AnthropicConfig, AnthropicModel, ApiKey, Block, Http, Message, Model, ModelError, Role,
+    ToolInput, ToolSpec, limits_of,
+};
+use serde_json::{Value, json};
+
+fn model() -> AnthropicModel {
+    AnthropicModel::new(AnthropicConfig::new("claude-3-haiku-x"), Http::new()).unwrap()
+}
+
+fn encode(role: Role, content: Vec<Block>) -> Value {
+    serde_json::from_str(&model().encode(&Message { role, content })).unwrap()
+}
+
+fn call(input: ToolInput) -> Block {
+    Block::ToolUse { id: "c".into(), name: "t".into(), input }
+}
+
+#[test]
+fn messages_as_the_protocol_wants_them() {
+    assert_eq!(
+        &*model().encode(&Message::user("a \"ü\"")),
+        r#"{"role":"user","content":[{"type":"text","text":"a \"ü\""}]}"#
+    );
+    let results = vec![
+        Block::result("1", "ok", false),
+        Block::result("2", "", true),
+        Block::text("and now?"),
+    ];
+    assert_eq!(
+        encode(Role::User, results)["content"],
+        json!([
+            {"type": "tool_result", "tool_use_id": "1", "content": "ok"},
+            {"type": "tool_result", "tool_use_id": "2", "is_error": true},
+            {"type": "text", "text": "and now?"},
+        ])
+    );
+}
+
+#[test]
+fn calls_with_any_arguments_stay_objects_on_the_wire() {
+    let inputs = vec![
+        call(ToolInput::Json(json!({"z": 1, "a": 2}))),
+        call(ToolInput::Json(json!([1]))),
+        call(ToolInput::Broken("{\"a\": ".into())),
+    ];
+    let text = model().encode(&Message { role: Role::Assistant, content: inputs });
+    assert!(text.contains(r#""input":{"z":1,"a":2}"#), "members keep their order: {text}");
+    assert!(text.contains(r#""input":{"not_an_object":[1]}"#), "{text}");
+    assert!(text.contains(r#""input":{"not_json":"{\"a\": "}"#), "{text}");
+}
+
+#[test]
+fn what_would_be_refused_is_left_out() {
+    let unsigned = Block::Thinking { thinking: "hm".into(), signature: String::new() };
+    let content = vec![unsigned.clone(), Block::text(" \n"), Block::text("x")];
+    assert_eq!(encode(Role::Assistant, content)["content"], json!([{"type": "text", "text": "x"}]));
+    let empty = encode(Role::Assistant, vec![unsigned]);
+    assert_eq!(empty["content"], json!([{"type": "text", "text": "(empty)"}]));
+}
+
+#[test]
+fn the_prelude_has_two_markers_and_a_fixed_order() {
+    let tool = |name: &str| ToolSpec {
+        name: name.into(),
+        description: "d".into(),
+        input_schema: json!({"type": "object", "properties": {}}),
+    };
+    let prelude = model().encode_prelude("be brief", &[tool("b"), tool("a")]);
+    let value: Value = serde_json::from_str(&format!("{{{}\"x\":0}}", prelude.as_str())).unwrap();
+    let marker = json!({"type": "ephemeral"});
+    assert_eq!(value["system"][0]["cache_control"], marker);
+    assert_eq!(value["tools"][0].get("cache_control"), None);
+    assert_eq!(value["tools"][1]["cache_control"], marker);
+    assert_eq!(value["tools"][1]["name"], "a");
+    assert_eq!(model().encode_prelude(" ", &[]).as_str(), "");
+}
+
+#[test]
+fn messages_survive_the_journal() {
+    let message = Message {
+        role: Role::Assistant,
+        content: vec![
+            Block::Thinking { thinking: "t".into(), signature: "s".into() },
+            call(ToolInput::Json(json!("a string, not broken"))),
+            call(ToolInput::Broken("a string".into())),
+        ],
+    };
+    let text = serde_json::to_string(&message).unwrap();
+    assert_eq!(serde_json::from_str::<Message>(&text).unwrap(), message);
+}
+
+#[test]
+fn keys_never_show() {
+    let key = ApiKey::new("  sk-secret\n", "SOME_KEY").unwrap();
+    let mut config = AnthropicConfig::new("m");
+    config.key = Some(key);
+    assert!(!format!("{config:?}").contains("secret"));
+    let missing = ApiKey::new(" ", "SOME_KEY").unwrap_err();
+    assert_eq!(missing, ModelError::MissingKey { var: "SOME_KEY".into() });
+    let unusable = ApiKey::new("sk-sé\u{7}cret", "SOME_KEY").unwrap_err();
+    assert!(unusable.to_string().contains("SOME_KEY") && !unusable.to_string().contains("sk-"));
+}
+
+#[test]
+fn base_urls() {
+    let error = |url: &str| {
+        let mut config = AnthropicConfig::new("m");
+        config.base_url = url.into();
+        AnthropicModel::new(config, Http::new()).err().map(|error| error.to_string())
+    };
+    for good in
+        ["http://127.0.0.1:1", "https://x.test/proxy/", "https://x.test/v1", "http://[::1]/"]
+    {
+        assert_eq!(error(good), None, "{good}");
+    }
+    for bad in
+        ["", "api.anthropic.com", "file:///etc/passwd", "https://x.test/?a=b", "https://me:hidden@"]
+    {
+        let words = error(bad).unwrap();
+        assert!(words.contains("write it like") && !words.contains("hidden"), "{words}");
+    }
+}
+
+#[test]
+fn limits_are_those_of_the_first_fitting_row() {
+    assert_eq!(limits_of("claude-3-haiku-20240307").max_output, Some(4_096));
+    assert_eq!(limits_of("claude-opus-4-20250514").max_output, Some(32_000));
+    assert_eq!(limits_of("claude-opus-4-5").max_output, Some(64_000));
+    assert_eq!(limits_of("qwen").context, None);
+}

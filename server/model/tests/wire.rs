@@ -1,0 +1,241 @@
+//! Recorded answers of real servers, read as they are and in any chunks; and what is done with
+//! streams that no server should send.
+
+use proptest::prelude::*;
+use ropewalk_model::{
+    AnthropicConfig, AnthropicModel, Block, Delta, Http, ModelError, Reply, ReplyBuilder,
+    StopReason, ToolInput, Usage,
+};
+use serde_json::json;
+use std::collections::VecDeque;
+
+fn body(recorded: &'static str) -> &'static [u8] {
+    recorded.split_once("\r\n\r\n").or(recorded.split_once("\n\n")).unwrap().1.as_bytes()
+}
+
+fn read(bytes: &[u8], size: usize) -> (Vec<Delta>, Result<bool, ModelError>) {
+    let model = AnthropicModel::new(AnthropicConfig::new("local"), Http::new()).unwrap();
+    let (mut reader, mut out) = (model.reader(), VecDeque::new());
+    for chunk in bytes.chunks(size) {
+        match reader.feed(chunk, &mut out) {
+            Ok(false) => {}
+            end => return (out.into(), end),
+        }
+    }
+    (out.into(), Ok(false))
+}
+
+fn reply(bytes: &[u8], size: usize) -> Reply {
+    let (deltas, end) = read(bytes, size);
+    assert_eq!(end, Ok(true), "the reply is complete");
+    fold(&deltas).finish()
+}
+
+fn fold(deltas: &[Delta]) -> ReplyBuilder {
+    let mut builder = ReplyBuilder::new();
+    deltas.iter().for_each(|delta| builder.push(delta));
+    builder
+}
+
+fn stream(events: &[serde_json::Value]) -> Vec<u8> {
+    events.iter().map(|event| format!("data: {event}\n\n")).collect::<String>().into_bytes()
+}
+
+const TEXT: &str = include_str!("wire/qwen05-llamaserver-messages-text.http");
+const CALLS: [&str; 2] = [
+    include_str!("wire/qwen05-fenced-messages-any.http"),
+    include_str!("wire/qwen05-fenced-messages-auto.http"),
+];
+
+#[test]
+fn a_recorded_text() {
+    for size in [1, 2, 7, 100, 1 << 20] {
+        let reply = reply(body(TEXT), size);
+        assert_eq!(reply.blocks, [Block::text("The capital of France is Paris.")]);
+        assert_eq!(reply.stop_reason, StopReason::EndTurn);
+        assert_eq!(reply.usage, Usage { input: 1, output: 8, cache_read: 40, cache_write: 0 });
+    }
+}
+
+#[test]
+fn recorded_calls_that_begin_without_input() {
+    for recorded in CALLS {
+        for size in [1, 3, 1 << 20] {
+            let reply = reply(body(recorded), size);
+            let calls: Vec<_> = reply.tool_calls().collect();
+            let [(id, "bash", ToolInput::Json(input))] = calls[..] else { panic!("{calls:?}") };
+            assert_eq!(id.len(), 32);
+            assert_eq!(*input, json!({"command": "ls"}));
+            assert_eq!(reply.stop_reason, StopReason::ToolUse);
+        }
+    }
+}
+
+#[test]
+fn thinking_with_signature_and_redacted_thinking() {
+    let bytes = stream(&[
+        json!({"type": "message_start", "message": {"id": "m", "usage": {"input_tokens": 3, "cache_creation_input_tokens": 9}}}),
+        json!({"type": "content_block_start", "index": 0, "content_block": {"type": "thinking", "thinking": "", "signature": ""}}),
+        json!({"type": "content_block_delta", "index": 0, "delta": {"type": "thinking_delta", "thinking": "Hm"}}),
+        json!({"type": "content_block_delta", "index": 0, "delta": {"type": "signature_delta", "signature": "c2ln"}}),
+        json!({"type": "content_block_stop", "index": 0}),
+        json!({"type": "content_block_start", "index": 1, "content_block": {"type": "redacted_thinking", "data": "x=="}}),
+        json!({"type": "content_block_stop", "index": 1}),
+        json!({"type": "message_delta", "delta": {"stop_reason": "a_new_one"}, "usage": {"output_tokens": 5}}),
+        json!({"type": "message_stop"}),
+    ]);
+    let reply = reply(&bytes, 5);
+    let thinking = Block::Thinking { thinking: "Hm".into(), signature: "c2ln".into() };
+    assert_eq!(reply.blocks, [thinking, Block::RedactedThinking { data: "x==".into() }]);
+    assert_eq!(reply.stop_reason, StopReason::Other("a_new_one".into()));
+    assert_eq!(reply.usage, Usage { input: 3, output: 5, cache_read: 0, cache_write: 9 });
+    assert_eq!(reply.usage.prompt(), 12);
+}
+
+#[test]
+fn the_unknown_and_garbage_are_passed_over() {
+    let mut bytes = b"event: ping\ndata: {\"type\": \"ping\"}\n\ndata: not json\n\ndata: [1]\n\ndata: {\"type\":7}\n\n: comment\n\n".to_vec();
+    bytes.extend(stream(&[
+        json!({"type": "new_event", "index": {"no": "number"}}),
+        json!({"type": "content_block_start", "index": 0, "content_block": {"type": "server_tool_use", "id": "x", "name": "y", "input": {}}}),
+        json!({"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": "{}"}}),
+        json!({"type": "content_block_delta", "index": 1, "delta": {"type": "text_delta", "text": "hi", "new": [1]}}),
+        json!({"type": "content_block_delta", "index": 1, "delta": {"type": "citations_delta", "citation": {}}}),
+        json!({"type": "message_stop"}),
+    ]));
+    let reply = reply(&bytes, 11);
+    assert_eq!(reply.blocks, [Block::text("hi")]);
+    assert_eq!(reply.stop_reason, StopReason::EndTurn, "no reason said, no call made");
+}
+
+#[test]
+fn arguments_whole_empty_broken_and_ids_missing_or_double() {
+    let call = |index: u32, id: Option<&str>, input: serde_json::Value| json!({"type": "content_block_start", "index": index, "content_block": {"type": "tool_use", "id": id, "name": "t", "input": input}});
+    let part = |index: u32, text: &str| json!({"type": "content_block_delta", "index": index, "delta": {"type": "input_json_delta", "partial_json": text}});
+    let end = |index: u32| json!({"type": "content_block_stop", "index": index});
+    let bytes = stream(&[
+        json!({"type": "message_start", "message": {"id": "msg-1"}}),
+        call(0, Some("a"), json!({"whole": 1})),
+        end(0),
+        call(1, Some("a"), json!({"whole": 1})),
+        part(1, ""),
+        part(1, r#"{"parts":"#),
+        part(1, "2}"),
+        end(1),
+        call(2, None, json!({})),
+        end(2),
+        call(3, Some(""), json!({})),
+        part(3, r#"{"a": "#),
+        end(3),
+        json!({"type": "message_stop"}),
+    ]);
+    let whole = reply(&bytes, 64);
+    let inputs: Vec<_> = whole.tool_calls().map(|(_, _, input)| input.clone()).collect();
+    assert_eq!(
+        inputs,
+        [
+            ToolInput::Json(json!({"whole": 1})),
+            ToolInput::Json(json!({"parts": 2})),
+            ToolInput::Json(json!({})),
+            ToolInput::Broken(r#"{"a": "#.into()),
+        ]
+    );
+    let ids: std::collections::HashSet<_> = whole.tool_calls().map(|(id, _, _)| id).collect();
+    assert_eq!(ids.len(), 4, "{ids:?}");
+    assert!(ids.iter().all(|id| !id.is_empty()));
+    assert_eq!(whole.stop_reason, StopReason::ToolUse);
+}
+
+#[test]
+fn surrogate_pairs_cut_in_two() {
+    let delta = |text: &str| {
+        format!(
+            r#"data: {{"type":"content_block_delta","index":0,"delta":{{"type":"text_delta","text":"{text}"}}}}{}"#,
+            "\n\n"
+        )
+    };
+    let stop = "data: {\"type\":\"message_stop\"}\n\n";
+    let text = |parts: &[&str]| {
+        let bytes = parts.iter().map(|part| delta(part)).collect::<String>() + stop;
+        reply(bytes.as_bytes(), 9).text()
+    };
+    assert_eq!(text(&[r"a\ud83d", r"\ude00b"]), "a😀b");
+    assert_eq!(
+        text(&[r#"\\ud83d \ud83d\ude00 \" \ud83d"#, r"\ude00\ud83d", r"\ude01"]),
+        "\\ud83d 😀 \" 😀😁"
+    );
+    assert_eq!(text(&[r"a\ud83d", "b"]), "ab", "a lost half is lost");
+    assert_eq!(text(&[r"\ude00a\ud83dz"]), "\u{fffd}a\u{fffd}z");
+}
+
+#[test]
+fn errors_in_mid_stream_by_kind() {
+    let error = |kind: &str, message: &str| {
+        let event = json!({"type": "error", "error": {"type": kind, "message": message}});
+        read(&stream(&[event]), 10).1.unwrap_err()
+    };
+    assert_eq!(error("overloaded_error", "Overloaded"), ModelError::Overloaded);
+    assert!(error("overloaded_error", "").is_passing() && error("api_error", "").is_passing());
+    assert!(error("something_new", "").is_passing());
+    assert_eq!(
+        error("invalid_request_error", "no"),
+        ModelError::InvalidRequest { message: "no".into() }
+    );
+    let long = error("invalid_request_error", "prompt is too long: 9 tokens > 8 maximum");
+    assert!(matches!(long, ModelError::ContextLength { .. }) && !long.is_passing());
+}
+
+#[test]
+fn a_partial_reply_keeps_only_what_may_stay() {
+    let call = |index, id: &str| Delta::ToolUse { index, id: id.into(), name: "t".into() };
+    let json = |index, text: &str| Delta::ToolInput { index, partial_json: text.into() };
+    let deltas = [
+        Delta::Thinking { index: 0, text: "seen".into() },
+        Delta::Signature { index: 0, signature: "s".into() },
+        Delta::BlockEnd { index: 0 },
+        Delta::Thinking { index: 1, text: "unsigned".into() },
+        Delta::BlockEnd { index: 1 },
+        Delta::Text { index: 2, text: " \n".into() },
+        Delta::BlockEnd { index: 2 },
+        call(3, "whole"),
+        json(3, "{}"),
+        Delta::BlockEnd { index: 3 },
+        Delta::Text { index: 4, text: "half a sen".into() },
+        call(5, "cut"),
+        json(5, "{}"),
+    ];
+    let partial = fold(&deltas).finish_partial();
+    let signed = Block::Thinking { thinking: "seen".into(), signature: "s".into() };
+    let input = ToolInput::Json(json!({}));
+    let kept = Block::ToolUse { id: "whole".into(), name: "t".into(), input };
+    assert_eq!(partial.blocks, [signed, kept, Block::text("half a sen")]);
+    assert_eq!(partial.stop_reason, StopReason::Other("interrupted".into()));
+
+    let mut again = fold(&deltas);
+    let wait = std::time::Duration::ZERO;
+    again.push(&Delta::Retrying { attempt: 2, wait, reason: "cut".into() });
+    assert_eq!(again.finish_partial().blocks, [], "what came before a retry is void");
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_survived(bytes in prop::collection::vec(any::<u8>(), 0..400), size in 1_usize..50) {
+        let (deltas, _) = read(&bytes, size);
+        fold(&deltas).finish_partial();
+    }
+
+    /// Recorded streams with bytes overwritten: never a panic, and a partial that serialises.
+    #[test]
+    fn damaged_recordings_are_survived(which in 0_usize..3, damage in prop::collection::vec((0_usize..1500, any::<u8>()), 1..12), size in 1_usize..99) {
+        let mut bytes = body([TEXT, CALLS[0], CALLS[1]][which]).to_vec();
+        for (at, byte) in damage {
+            if let Some(place) = bytes.get_mut(at) { *place = byte; }
+        }
+        let (deltas, end) = read(&bytes, size);
+        let (whole, end_whole) = read(&bytes, bytes.len().max(1));
+        prop_assert_eq!(&deltas, &whole);
+        prop_assert_eq!(end, end_whole);
+        let partial = fold(&deltas).finish_partial();
+        prop_assert!(partial.blocks.iter().all(|block| !block.is_blank()));
+    }
+}
