@@ -43,9 +43,13 @@ impl std::fmt::Display for Unencodable {
 
 impl std::error::Error for Unencodable {}
 
-/// The text of a file's bytes and how it was written; None for what is not text: bytes with a NUL, or
-/// UTF-16 that is broken. O(n).
+/// The text of a file's bytes and how it was written; None for what is not text: anything with a NUL, which
+/// UTF-32 always has, or UTF-16 that is broken. O(n).
 pub fn decode(bytes: &[u8]) -> Option<(Text, FileFormat)> {
+    decode_any(bytes).filter(|(text, _)| text.chunks().all(|chunk| !chunk.contains('\0')))
+}
+
+fn decode_any(bytes: &[u8]) -> Option<(Text, FileFormat)> {
     let format = |encoding, bom| FileFormat { encoding, bom };
     if let Some(rest) = bytes.strip_prefix(b"\xEF\xBB\xBF")
         && let Ok(text) = std::str::from_utf8(rest)
@@ -58,6 +62,7 @@ pub fn decode(bytes: &[u8]) -> Option<(Text, FileFormat)> {
     if let Some(rest) = bytes.strip_prefix(b"\xFE\xFF") {
         return Some((utf16(rest, u16::from_be_bytes)?, format(Encoding::Utf16Be, true)));
     }
+    // Asked before anything is built: most files that are no text are found out here.
     if memchr::memchr(0, bytes).is_some() {
         return None;
     }
@@ -133,7 +138,13 @@ mod tests {
 
     #[test]
     fn what_is_no_text() {
-        for bytes in [b"a\0b".as_slice(), b"\xFF\xFEa", b"\xFF\xFE\x00\xD8"] {
+        for bytes in [
+            b"a\0b".as_slice(),
+            b"\xFF\xFEa",
+            b"\xFF\xFE\x00\xD8",
+            b"\xFF\xFE\0\0a\0\0\0",
+            b"\xEF\xBB\xBFa\0",
+        ] {
             assert_eq!(decode(bytes), None);
         }
         let (_, format) = decode(b"\xE9").unwrap();

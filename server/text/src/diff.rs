@@ -31,7 +31,7 @@ pub fn diff(before: &Text, after: &Text) -> ChangeSet {
     let old = start..old_end + widen;
     let new = start..new_end + widen;
     let changes = if old.len().max(new.len()) > MIDDLE_LIMIT {
-        vec![Change::new(prefix..old_end, after.slice(prefix..new_end))]
+        vec![Change::new(old, after.slice(new))]
     } else {
         diff_lines(&before.slice(old), &after.slice(new), start)
     };
@@ -89,8 +89,13 @@ fn common_suffix(a: &Text, b: &Text, prefix: usize) -> usize {
         .unwrap_or(0)
 }
 
+/// How many bytes at the end of both slices are equal.
 fn equal_suffix(a: &[u8], b: &[u8]) -> usize {
-    a.iter().rev().zip(b.iter().rev()).take_while(|(x, y)| x == y).count()
+    let blocks = a.rchunks_exact(64).zip(b.rchunks_exact(64));
+    let same = 64 * blocks.take_while(|(x, y)| x == y).count();
+    let rest = |bytes: &'_ [u8]| bytes.len() - same;
+    let (x, y) = (a.get(..rest(a)).unwrap_or_default(), b.get(..rest(b)).unwrap_or_default());
+    same + x.iter().rev().zip(y.iter().rev()).take_while(|(x, y)| x == y).count()
 }
 
 /// The changes between two strings that stand at `offset` of the text.
@@ -144,17 +149,25 @@ fn narrowed(
 ) -> Option<Change> {
     let (o, n) = (old.get(at.clone())?, new.get(to)?);
     let mut prefix = equal_prefix(o.as_bytes(), n.as_bytes());
-    while !o.is_char_boundary(prefix) || !n.is_char_boundary(prefix) {
+    while !is_cut(o, prefix) || !is_cut(n, prefix) {
         prefix -= 1;
     }
     let (o, n) = (o.get(prefix..)?, n.get(prefix..)?);
     let mut suffix = equal_suffix(o.as_bytes(), n.as_bytes());
-    while !o.is_char_boundary(o.len() - suffix) || !n.is_char_boundary(n.len() - suffix) {
+    while !is_cut(o, o.len() - suffix) || !is_cut(n, n.len() - suffix) {
         suffix -= 1;
     }
     let start = offset + at.start + prefix;
     let (o, n) = (o.get(..o.len() - suffix)?, n.get(..n.len() - suffix)?);
     (!o.is_empty() || !n.is_empty()).then(|| Change::new(start..start + o.len(), n))
+}
+
+/// Whether a change may begin or end at `at`: on a char boundary, and not between `\r` and `\n`, where a
+/// client has no position and an edit would be sent to another place.
+fn is_cut(text: &str, at: usize) -> bool {
+    let byte = |at: usize| text.as_bytes().get(at).copied();
+    let in_pair = at > 0 && byte(at) == Some(b'\n') && byte(at - 1) == Some(b'\r');
+    text.is_char_boundary(at) && !in_pair
 }
 
 #[cfg(test)]
@@ -179,6 +192,17 @@ mod tests {
         check("fn a() {\nx\ny\n}\n", "fn a() {\n  x\n  y\n}\n", &[(9, 9, "  "), (11, 11, "  ")]);
         check("one\ntwo\nthree", "One\ntwo\nThree", &[(0, 1, "O"), (8, 9, "T")]);
         check("aé", "aè", &[(1, 3, "è")]);
+        check("a", "a\n", &[(1, 1, "\n")]);
+        check("a\nb", "a\nb\nc", &[(3, 3, "\nc")]);
+        check("a\nb\nc", "a\nb", &[(3, 5, "")]);
+    }
+
+    #[test]
+    fn a_pair_of_line_end_bytes_is_never_split() {
+        check("a\r\nb\r\n", "a\nb\r\n", &[(1, 3, "\n")]);
+        check("a\nb\n", "a\r\nb\n", &[(1, 2, "\r\n")]);
+        check("a\rb", "a\r\nb", &[(1, 2, "\r\n")]);
+        check("a\r\nb\r\n", "a\nb\n", &[(1, 3, "\n"), (4, 6, "\n")]);
     }
 
     #[test]

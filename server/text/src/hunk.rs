@@ -18,47 +18,76 @@ pub struct LineHunk {
     pub changes: Range<usize>,
 }
 
-/// The hunks of `set: A → B`, in order. O(changes · log n).
+/// The hunks of `set: A → B`, in order. Outside them the lines of A and B are the same, one for one.
+/// O(changes · log n + lines).
 pub fn line_hunks(before: &Text, after: &Text, set: &ChangeSet) -> Vec<LineHunk> {
-    let mut hunks: Vec<LineHunk> = Vec::new();
+    let mut spans: Vec<Span> = Vec::new();
     for (index, (change, new)) in set.changes().iter().zip(set.new_ranges()).enumerate() {
-        let (b, a) = touched(before, after, &change.range, &new);
-        match hunks.last_mut() {
-            Some(last) if b.start <= last.before.end && a.start <= last.after.end => {
-                last.before.end = last.before.end.max(b.end);
-                last.after.end = last.after.end.max(a.end);
-                last.changes.end = index + 1;
+        let span = Span::of(before, after, &change.range, new, index);
+        match spans.last_mut() {
+            // What lies between is kept, so both sides touch or neither does. The later end holds: what
+            // the earlier one took of its line is in the later one or was changed by it.
+            Some(last) if span.before.start <= last.before.end => {
+                last.before.end = span.before.end;
+                last.after.end = span.after.end;
+                last.changes.end = span.changes.end;
             }
-            _ => hunks.push(LineHunk { before: b, after: a, changes: index..index + 1 }),
+            _ => spans.push(span),
         }
     }
-    hunks
-}
-
-/// The lines of A and B that one change touches. Whole inserted or deleted lines touch no line of the
-/// other side.
-fn touched(
-    before: &Text,
-    after: &Text,
-    old: &Range<usize>,
-    new: &Range<usize>,
-) -> (Range<usize>, Range<usize>) {
-    let starts_line = |text: &Text, at: usize| at == 0 || text.byte(at - 1) == Some(b'\n');
-    let whole_lines = starts_line(before, old.start)
-        && (old.is_empty() || starts_line(before, old.end))
-        && (new.is_empty() || starts_line(after, new.end));
-    let span = |text: &Text, range: &Range<usize>| {
-        let first = text.line_feeds_before(range.start);
-        if whole_lines {
-            return first..text.line_feeds_before(range.end).max(first);
-        }
-        first..text.line_feeds_before(range.end) + 1
+    let hunk = |span: Span| LineHunk {
+        before: lines_of(before, &span.before),
+        after: lines_of(after, &span.after),
+        changes: span.changes,
     };
-    (span(before, old), span(after, new))
+    spans.into_iter().map(hunk).collect()
 }
 
-/// The set as a unified diff with `context` lines around each hunk; without file headers. Empty if nothing
-/// changes.
+/// A hunk in bytes.
+struct Span {
+    before: Range<usize>,
+    after: Range<usize>,
+    changes: Range<usize>,
+}
+
+impl Span {
+    /// One change, widened on both sides by the same kept text until it begins and ends where lines of both
+    /// texts do.
+    fn of(
+        before: &Text,
+        after: &Text,
+        old: &Range<usize>,
+        new: Range<usize>,
+        index: usize,
+    ) -> Self {
+        let lead = old.start - before.line_feed_start(before.line_feeds_before(old.start));
+        let tail = if starts_line(before, old.end) && starts_line(after, new.end) {
+            0
+        } else {
+            before.line_feed_start(before.line_feeds_before(old.end) + 1) - old.end
+        };
+        Self {
+            before: old.start - lead..old.end + tail,
+            // Where a change before this one ate into the kept text, the two are joined and this is not used.
+            after: new.start.saturating_sub(lead)..(new.end + tail).min(after.len()),
+            changes: index..index + 1,
+        }
+    }
+}
+
+fn starts_line(text: &Text, at: usize) -> bool {
+    at == 0 || text.byte(at - 1) == Some(b'\n')
+}
+
+/// The lines of a range that begins and ends with lines. A last line without a line feed is one too.
+fn lines_of(text: &Text, range: &Range<usize>) -> Range<usize> {
+    let unended = !range.is_empty() && !starts_line(text, range.end);
+    let start = text.line_feeds_before(range.start);
+    start..text.line_feeds_before(range.end) + usize::from(unended)
+}
+
+/// The set as a unified diff with `context` lines around each hunk, as `patch` and `git apply` take it;
+/// without file headers. Empty if nothing changes.
 pub fn unified(before: &Text, after: &Text, set: &ChangeSet, context: usize) -> String {
     let hunks = line_hunks(before, after, set);
     let mut out = String::new();
@@ -78,7 +107,7 @@ pub fn unified(before: &Text, after: &Text, set: &ChangeSet, context: usize) -> 
         let lead = first.before.start.min(context);
         let trail = context.min(lines(before).saturating_sub(last.before.end));
         let old = first.before.start - lead..last.before.end + trail;
-        let new = first.after.start - lead.min(first.after.start)..last.after.end + trail;
+        let new = first.after.start.saturating_sub(lead)..last.after.end + trail;
         let _ = writeln!(out, "@@ -{} +{} @@", span(&old), span(&new));
         let mut at = old.start;
         for hunk in group {
@@ -105,9 +134,6 @@ fn span(range: &Range<usize>) -> String {
 fn print_lines(out: &mut String, mark: char, text: &Text, lines: Range<usize>) {
     for line in lines {
         let (start, end) = (text.line_feed_start(line), text.line_feed_start(line + 1));
-        if start == end {
-            continue;
-        }
         out.push(mark);
         let line = text.slice(start..end);
         out.push_str(&line);
@@ -120,7 +146,7 @@ fn print_lines(out: &mut String, mark: char, text: &Text, lines: Range<usize>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diff;
+    use crate::{Change, diff};
 
     fn check(before: &str, after: &str, expected: &str) {
         let (b, a) = (Text::from(before), Text::from(after));
@@ -137,6 +163,22 @@ mod tests {
             "a",
             "b",
             "@@ -1,1 +1,1 @@\n-a\n\\ No newline at end of file\n+b\n\\ No newline at end of file\n",
+        );
+    }
+
+    #[test]
+    fn a_change_that_joins_lines_takes_what_follows_along() {
+        let before = Text::from("a\nb\n");
+        let changes = vec![Change::new(1..2, ""), Change::new(2..2, "X\n")];
+        let set = ChangeSet::new(4, changes).unwrap();
+        let after = set.apply(&before).unwrap();
+        let hunks = line_hunks(&before, &after, &set);
+        assert_eq!(hunks, [LineHunk { before: 0..1, after: 0..1, changes: 0..2 }]);
+        check("a\n", "a", "@@ -1,1 +1,1 @@\n-a\n+a\n\\ No newline at end of file\n");
+        check(
+            "a",
+            "a\nb",
+            "@@ -1,1 +1,2 @@\n-a\n\\ No newline at end of file\n+a\n+b\n\\ No newline at end of file\n",
         );
     }
 

@@ -7,6 +7,7 @@
 //! `\n` alone and leaves a carriage return in its line (seen with 0.11.4).
 
 use crate::Text;
+use crate::text::floor_in;
 
 /// What one unit of [`Position::character`] is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -70,24 +71,28 @@ impl Coordinates {
     /// The byte offset of `position`. O(log n + line), or O(n) in a text with lone carriage returns under
     /// LSP's line rule.
     pub fn position_to_byte(&self, text: &Text, position: Position) -> Located {
-        let Some(start) = self.line_start(text, position.line as usize) else {
+        let (line, units) = (position.line as usize, position.character as usize);
+        if self.slow(text) {
+            return match self.line_start(text, line) {
+                Some(start) => self.walk(text, start, units),
+                None => Located { byte: text.len(), exact: false },
+            };
+        }
+        let Some((chunk, chunk_start, at)) = text.chunk_at_line(line) else {
             return Located { byte: text.len(), exact: false };
         };
-        let mut left = position.character as usize;
-        let mut at = start;
-        if left == 0 {
-            return Located { byte: start, exact: true };
+        // The usual case, ASCII up to the position, costs one walk down the tree and one scan.
+        match chunk.as_bytes().get(at..at + units) {
+            Some(head) if is_plain(head) => Located { byte: chunk_start + at + units, exact: true },
+            _ => self.walk(text, chunk_start + at, units),
         }
+    }
+
+    /// The offset `left` units after `at`, where a line starts. O(log n + left).
+    fn walk(&self, text: &Text, mut at: usize, mut left: usize) -> Located {
         while at < text.len() {
             let (chunk, chunk_start) = text.chunk_at(at);
             let rest = chunk.get(at - chunk_start..).unwrap_or_default();
-            let bytes = rest.as_bytes();
-            // The usual case, a line of ASCII that ends beyond the position, costs one scan.
-            if let Some(head) = bytes.get(..left)
-                && head.iter().all(|byte| byte.is_ascii() && *byte != b'\n' && *byte != b'\r')
-            {
-                return Located { byte: at + left, exact: true };
-            }
             for (offset, char) in rest.char_indices() {
                 if left == 0 {
                     return Located { byte: at + offset, exact: true };
@@ -98,7 +103,7 @@ impl Coordinates {
                 }
                 left -= units;
             }
-            at += rest.len().max(1);
+            at = chunk_start + chunk.len();
         }
         Located { byte: text.len(), exact: left == 0 }
     }
@@ -109,33 +114,41 @@ impl Coordinates {
     /// Between the two bytes of a `\r\n` there is no position under LSP's rule: the place before the pair
     /// is given.
     pub fn byte_to_position(&self, text: &Text, byte: usize) -> Position {
-        let mut byte = text.floor_boundary(byte);
+        let byte = byte.min(text.len());
+        let (chunk, chunk_start, lines_before) = text.chunk_and_line_at(byte);
+        let mut at = floor_in(chunk, byte - chunk_start);
         if self.line_ends == LineEnds::Lsp
             && text.crlfs() > 0
-            && byte > 0
-            && text.byte(byte) == Some(b'\n')
-            && text.byte(byte - 1) == Some(b'\r')
+            && chunk.as_bytes().get(at) == Some(&b'\n')
         {
-            byte -= 1;
+            match at.checked_sub(1) {
+                Some(before) if chunk.as_bytes().get(before) == Some(&b'\r') => at = before,
+                Some(_) => {}
+                // The carriage return may be the last byte of the chunk before.
+                None if chunk_start > 0 && text.byte(chunk_start - 1) == Some(b'\r') => {
+                    return self.byte_to_position(text, chunk_start - 1);
+                }
+                None => {}
+            }
         }
-        let (line, start) = self.line_of(text, byte);
-        let units = match self.encoding {
-            PositionEncoding::Utf8 => byte - start,
-            PositionEncoding::Utf16 | PositionEncoding::Utf32 => text
-                .chunks_in(start..byte)
-                .map(|chunk| {
-                    if chunk.is_ascii() {
-                        chunk.len()
-                    } else {
-                        chunk.chars().map(|c| self.units(c)).sum()
-                    }
-                })
-                .sum(),
+        let head = chunk.get(..at).unwrap_or_default();
+        let (line, start) = if self.slow(text) {
+            line_of(text, chunk_start + at)
+        } else {
+            let line = lines_before + memchr::memchr_iter(b'\n', head.as_bytes()).count();
+            match memchr::memrchr(b'\n', head.as_bytes()) {
+                Some(feed) => (line, chunk_start + feed + 1),
+                None => (line, text.line_feed_start(line)),
+            }
+        };
+        let units = match start.checked_sub(chunk_start) {
+            Some(from) => self.units_of(head.get(from..).unwrap_or_default()),
+            None => text.chunks_in(start..chunk_start + at).map(|c| self.units_of(c)).sum(),
         };
         Position { line: clamp(line), character: clamp(units) }
     }
 
-    /// How many lines the text has: one more than it has line ends. O(1), or O(n) with lone carriage returns.
+    /// How many lines the text has: one more than it has line ends. O(1).
     pub fn line_count(&self, text: &Text) -> usize {
         text.line_feeds() + 1 + if self.slow(text) { text.lone_crs() } else { 0 }
     }
@@ -150,25 +163,14 @@ impl Coordinates {
         if !self.slow(text) {
             return (line <= text.line_feeds()).then(|| text.line_feed_start(line));
         }
-        if line == 0 {
-            return Some(0);
-        }
-        line_starts(text).nth(line - 1)
-    }
-
-    /// The line that holds `byte`, and that line's start.
-    fn line_of(&self, text: &Text, byte: usize) -> (usize, usize) {
-        if !self.slow(text) {
-            let line = text.line_feeds_before(byte);
-            return (line, text.line_feed_start(line));
-        }
-        let mut found = (0, 0);
-        for (index, start) in line_starts(text).enumerate() {
-            if start > byte {
-                break;
+        let (mut found, mut left) = ((line == 0).then_some(0), line);
+        visit_line_starts(text, |start| {
+            left = left.saturating_sub(1);
+            if left == 0 && found.is_none() {
+                found = Some(start);
             }
-            found = (index + 1, start);
-        }
+            left > 0
+        });
         found
     }
 
@@ -182,6 +184,16 @@ impl Coordinates {
         char == '\n' || (char == '\r' && self.line_ends == LineEnds::Lsp)
     }
 
+    /// The length of `text` in units.
+    fn units_of(&self, text: &str) -> usize {
+        match self.encoding {
+            PositionEncoding::Utf8 => text.len(),
+            PositionEncoding::Utf16 if text.is_ascii() => text.len(),
+            PositionEncoding::Utf16 => text.chars().map(char::len_utf16).sum(),
+            PositionEncoding::Utf32 => text.chars().count(),
+        }
+    }
+
     fn units(&self, char: char) -> usize {
         match self.encoding {
             PositionEncoding::Utf8 => char.len_utf8(),
@@ -191,33 +203,50 @@ impl Coordinates {
     }
 }
 
-/// The starts of all lines but the first, under LSP's rule, by scanning the chunks.
-fn line_starts(text: &Text) -> impl Iterator<Item = usize> + '_ {
-    let mut base = 0;
-    let mut pending_cr = false;
-    text.chunks().flat_map(move |chunk| {
-        let bytes = chunk.as_bytes();
-        let mut starts = Vec::new();
-        // A chunk may begin with the line feed of a pair whose carriage return ended the one before.
-        if pending_cr && bytes.first() != Some(&b'\n') {
-            starts.push(base);
+/// The line that holds `byte` under LSP's rule, and that line's start. O(n).
+fn line_of(text: &Text, byte: usize) -> (usize, usize) {
+    let mut found = (0, 0);
+    visit_line_starts(text, |start| {
+        if start <= byte {
+            found = (found.0 + 1, start);
         }
-        pending_cr = false;
+        start <= byte
+    });
+    found
+}
+
+/// Calls `visit` with the start of each line but the first, under LSP's rule, until it answers false. O(n).
+fn visit_line_starts(text: &Text, mut visit: impl FnMut(usize) -> bool) {
+    let (mut base, mut after_cr) = (0, false);
+    for chunk in text.chunks() {
+        let bytes = chunk.as_bytes();
+        // A chunk may begin with the line feed of a pair whose carriage return ended the one before.
+        if after_cr && bytes.first() != Some(&b'\n') && !visit(base) {
+            return;
+        }
+        after_cr = false;
         for at in memchr::memchr2_iter(b'\n', b'\r', bytes) {
-            if bytes.get(at) == Some(&b'\n') {
-                starts.push(base + at + 1);
-            } else if at + 1 == bytes.len() {
-                pending_cr = base + at + 1 < text.len();
-                if !pending_cr {
-                    starts.push(base + at + 1);
+            let is_cr = bytes.get(at) == Some(&b'\r');
+            match bytes.get(at + 1) {
+                Some(b'\n') if is_cr => {}
+                None if is_cr => after_cr = true,
+                _ => {
+                    if !visit(base + at + 1) {
+                        return;
+                    }
                 }
-            } else if bytes.get(at + 1) != Some(&b'\n') {
-                starts.push(base + at + 1);
             }
         }
         base += bytes.len();
-        starts
-    })
+    }
+    if after_cr {
+        visit(base);
+    }
+}
+
+/// Whether `bytes` are ASCII without a line end, so that bytes, code units and chars are the same.
+fn is_plain(bytes: &[u8]) -> bool {
+    bytes.iter().all(|byte| byte.is_ascii() && *byte != b'\n' && *byte != b'\r')
 }
 
 /// Positions are 32-bit in LSP; a text has never so many lines or units, but arithmetic must not wrap.

@@ -23,6 +23,7 @@ pub struct Rebased {
 }
 
 /// How one of mine and one of theirs lie to each other in A.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Order {
     MineFirst,
     TheirsFirst,
@@ -35,13 +36,11 @@ enum Order {
 /// been inserted when the user was done.
 fn order(mine: &Change, theirs: &Change) -> Order {
     let (m, t) = (&mine.range, &theirs.range);
-    if m == t && (!m.is_empty() || mine.text == theirs.text) {
-        return if mine.text == theirs.text { Order::Same } else { Order::Overlap };
-    }
-    if m.end == t.start && m.is_empty() && t.is_empty() {
-        return if mine.text.ends_with('\n') { Order::MineFirst } else { Order::TheirsFirst };
-    }
-    if m.end <= t.start {
+    if mine == theirs {
+        Order::Same
+    } else if m == t && m.is_empty() {
+        if mine.text.ends_with('\n') { Order::MineFirst } else { Order::TheirsFirst }
+    } else if m.end <= t.start {
         Order::MineFirst
     } else if t.end <= m.start {
         Order::TheirsFirst
@@ -50,89 +49,104 @@ fn order(mine: &Change, theirs: &Change) -> Order {
     }
 }
 
+/// What becomes of one of mine.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Kept,
+    Conflict,
+    /// Theirs made it too: the index among theirs.
+    Melted(usize),
+}
+
 impl ChangeSet {
-    /// Brings `self` (mine, `A → B`) over `theirs` (`A → C`). O(changes of both).
+    /// Brings `self` (mine, `A → B`) over `theirs` (`A → C`). O(changes of both), but for many insertions at
+    /// one place, which are compared each with each.
     pub fn rebase(&self, theirs: &ChangeSet) -> Result<Rebased, LengthMismatch> {
         if self.before_len() != theirs.before_len() {
             return Err(LengthMismatch { expected: self.before_len(), found: theirs.before_len() });
         }
-        let (mut kept, mut conflicts, mut melted) = (Vec::new(), Vec::new(), Vec::new());
-        let mut their_melted = vec![false; theirs.changes().len()];
-        // First decide the fate of each of mine. Both lists are sorted, so a window slides over theirs.
-        let mut window = 0;
-        for (index, mine) in self.changes().iter().enumerate() {
+        let fates = self.fates(theirs);
+        let at = |wanted: fn(&Fate) -> bool| {
+            let found = fates.iter().enumerate().filter(move |(_, fate)| wanted(fate));
+            found.map(|(index, _)| index).collect::<Vec<_>>()
+        };
+        let kept = at(|fate| *fate == Fate::Kept);
+        let conflicts = at(|fate| *fate == Fate::Conflict);
+        let melted = at(|fate| matches!(fate, Fate::Melted(_)));
+        let (mine, theirs) = self.merged(theirs, &fates);
+        Ok(Rebased { mine, theirs, kept, conflicts, melted })
+    }
+
+    /// What becomes of each of mine. Both lists are sorted, so a window slides over theirs.
+    fn fates(&self, theirs: &ChangeSet) -> Vec<Fate> {
+        let (mut window, mut unmelted) = (0, 0);
+        let fate = |mine: &Change| {
             while theirs.changes().get(window).is_some_and(|t| t.range.end < mine.range.start) {
                 window += 1;
             }
             let near = theirs.changes().iter().enumerate().skip(window);
-            let (mut conflict, mut same) = (false, None);
-            for (their_index, t) in near.take_while(|(_, t)| t.range.start <= mine.range.end) {
+            let mut fate = Fate::Kept;
+            for (index, t) in near.take_while(|(_, t)| t.range.start <= mine.range.end) {
                 match order(mine, t) {
-                    Order::Same => same = Some(their_index),
-                    Order::Overlap => conflict = true,
-                    Order::MineFirst | Order::TheirsFirst => {}
-                }
-            }
-            match (same, conflict) {
-                // Two of mine can't both be the one that theirs made.
-                (Some(at), false) if their_melted.get(at) == Some(&false) => {
-                    if let Some(flag) = their_melted.get_mut(at) {
-                        *flag = true;
+                    Order::Overlap => return Fate::Conflict,
+                    // One of theirs melts with one of mine, and in order: pairs must not cross.
+                    Order::Same if fate == Fate::Kept && index >= unmelted => {
+                        fate = Fate::Melted(index);
                     }
-                    melted.push(index);
+                    Order::Same | Order::MineFirst | Order::TheirsFirst => {}
                 }
-                (None, false) => kept.push(index),
-                _ => conflicts.push(index),
             }
-        }
-        let mine = self.placed_over(theirs, &kept);
-        let theirs = theirs.placed_over_mine(self, &kept, &melted, &their_melted);
-        Ok(Rebased { mine, theirs, kept, conflicts, melted })
+            if let Fate::Melted(index) = fate {
+                unmelted = index + 1;
+            }
+            fate
+        };
+        self.changes().iter().map(fate).collect()
     }
 
-    /// The kept of mine in C: each is shifted by those of theirs that come before it.
-    fn placed_over(&self, theirs: &ChangeSet, kept: &[usize]) -> ChangeSet {
-        let mut shift = 0isize;
-        let mut next = theirs.changes().iter().peekable();
-        let changes = kept.iter().filter_map(|index| self.changes().get(*index)).map(|mine| {
-            while let Some(t) = next.next_if(|t| matches!(order(mine, t), Order::TheirsFirst)) {
-                shift += t.delta();
-            }
-            shifted(mine, shift)
+    /// Mine in C and theirs in B'. All that is in D is walked once in its order, so that both agree on it.
+    fn merged(&self, theirs: &ChangeSet, fates: &[Fate]) -> (ChangeSet, ChangeSet) {
+        let mut mine = self.changes().iter().zip(fates).filter(|(_, f)| **f != Fate::Conflict);
+        let mut others = theirs.changes().iter().enumerate();
+        let mut pairs = fates.iter().filter_map(|fate| match fate {
+            Fate::Melted(pair) => Some(*pair),
+            Fate::Kept | Fate::Conflict => None,
         });
-        let changes = changes.collect();
-        ChangeSet::from_sorted(theirs.after_len(), changes)
-    }
-
-    /// Theirs (`self`) in B': each is shifted by the kept and melted of mine that come before it.
-    fn placed_over_mine(
-        &self,
-        mine: &ChangeSet,
-        kept: &[usize],
-        melted: &[usize],
-        their_melted: &[bool],
-    ) -> ChangeSet {
-        let mut applied: Vec<usize> = kept.iter().chain(melted).copied().collect();
-        applied.sort_unstable();
-        let total: isize =
-            applied.iter().filter_map(|i| mine.changes().get(*i)).map(Change::delta).sum();
-        let mut next = applied.iter().filter_map(|index| mine.changes().get(*index)).peekable();
-        let mut shift = 0isize;
-        let mut changes = Vec::new();
-        for (t, melted) in self.changes().iter().zip(their_melted) {
-            let before = |m: &&Change| matches!(order(m, t), Order::MineFirst);
-            while let Some(m) = next.next_if(before) {
-                shift += m.delta();
-            }
-            if *melted {
-                if let Some(m) = next.next() {
-                    shift += m.delta();
+        let mut next_pair = pairs.next();
+        let (mut next_mine, mut next_theirs) = (mine.next(), others.next());
+        // How far what stands here in A has moved in B' and in C.
+        let (mut in_b, mut in_c) = (0isize, 0isize);
+        let (mut mine_in_c, mut theirs_in_b) = (Vec::new(), Vec::new());
+        loop {
+            match (next_mine, next_theirs) {
+                (Some((m, Fate::Melted(pair))), Some((index, _))) if index == *pair => {
+                    in_b += m.delta();
+                    in_c += m.delta();
+                    next_pair = pairs.next();
+                    (next_mine, next_theirs) = (mine.next(), others.next());
                 }
-            } else {
-                changes.push(shifted(t, shift));
+                (Some((m, Fate::Kept)), t)
+                    if t.is_none_or(|(index, t)| {
+                        next_pair == Some(index) || order(m, t) == Order::MineFirst
+                    }) =>
+                {
+                    mine_in_c.push(shifted(m, in_c));
+                    in_b += m.delta();
+                    next_mine = mine.next();
+                }
+                // Also what comes before the other half of a melted pair.
+                (_, Some((_, t))) => {
+                    theirs_in_b.push(shifted(t, in_b));
+                    in_c += t.delta();
+                    next_theirs = others.next();
+                }
+                (_, None) => break,
             }
         }
-        ChangeSet::from_sorted(self.before_len().saturating_add_signed(total), changes)
+        (
+            ChangeSet::from_sorted(theirs.after_len(), mine_in_c),
+            ChangeSet::from_sorted(self.before_len().saturating_add_signed(in_b), theirs_in_b),
+        )
     }
 
     /// Whether this set (`A → C`) leaves the changed places of `edit` (`A → B`) alone, so that `edit` could
@@ -214,6 +228,10 @@ mod tests {
     fn what_both_made_melts() {
         check("abcdef", &[(2, 4, "X"), (5, 6, "Z")], &[(2, 4, "X"), (0, 1, "")], "bXeZ", 0);
         check("ab", &[(1, 1, "x")], &[(1, 1, "x")], "axb", 0);
+        check("ab", &[(1, 1, "x\n")], &[(1, 1, "u"), (1, 1, "x\n")], "aux\nb", 0);
+        check("ab", &[(1, 1, "x"), (1, 1, "y")], &[(1, 1, "y"), (1, 1, "x")], "ayxyb", 0);
+        check("ab", &[(1, 1, "x"), (1, 1, "x")], &[(1, 1, "x")], "axxb", 0);
+        check("ab", &[(1, 1, "x"), (1, 1, "y")], &[(1, 1, "y")], "axyb", 0);
     }
 
     #[test]

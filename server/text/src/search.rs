@@ -1,9 +1,13 @@
-//! Exact search over a rope's chunks, without copying the text.
+//! Exact search over a rope, without copying the whole text.
 //!
-//! Regular expressions are the tools' business; this finds literal text, optionally with line ends aside.
+//! The text passes through a window of some pages: chunks are appended, the window is searched, and its
+//! tail is kept for what may begin there. So the whole needle is always compared by one linear-time
+//! search, wherever chunks end, and line ends are set aside by making them one line feed on the way in.
+//! Regular expressions are the tools' business.
 
 use crate::Text;
 use memchr::memmem::Finder;
+use std::collections::VecDeque;
 use std::ops::Range;
 
 /// How line ends in the text and in the searched string compare.
@@ -15,215 +19,178 @@ pub enum LineEndSearch {
     Aside,
 }
 
-/// How much of a long needle is searched for before the rest is compared in place.
-const PROBE: usize = 64;
+/// How much text is searched at a time: enough to make the tail kept of it not count, and little enough to
+/// stay in the cache.
+const WINDOW: usize = 32 << 10;
 
 /// Where `needle` occurs in `text`, in order and without overlap. An empty needle occurs nowhere. With
-/// [`LineEndSearch::Aside`] a found range may be longer or shorter than the needle. O(n) for ordinary text.
+/// [`LineEndSearch::Aside`] a found range may be longer or shorter than the needle, and never ends inside a
+/// `\r\n`. O(text + needle), memory O(needle).
 pub fn find_all<'a>(
     text: &'a Text,
     needle: &'a str,
     line_ends: LineEndSearch,
 ) -> Box<dyn Iterator<Item = Range<usize>> + 'a> {
-    if needle.is_empty() {
+    // With line ends aside a needle can match text of half its length, not less.
+    if needle.is_empty() || needle.len() / 2 > text.len() {
         return Box::new(std::iter::empty());
     }
-    let has_line_end = needle.contains(['\r', '\n']);
-    if line_ends == LineEndSearch::Exact || !has_line_end {
-        return Box::new(Matches { text, needle: needle.to_owned(), from: 0, aside: false });
+    if line_ends == LineEndSearch::Exact || !needle.contains(['\r', '\n']) {
+        return Box::new(Matches::new(text, Finder::new(needle), false));
     }
-    let normal = needle.replace("\r\n", "\n").replace('\r', "\n");
+    let needle = needle.replace("\r\n", "\n").replace('\r', "\n");
     // Without a carriage return in the text, the line feed is the only line end to meet.
     let aside = text.crlfs() + text.lone_crs() > 0;
-    Box::new(Matches { text, needle: normal, from: 0, aside })
+    Box::new(Matches::new(text, Finder::new(&needle).into_owned(), aside))
 }
 
-struct Matches<'a> {
-    text: &'a Text,
-    needle: String,
-    from: usize,
+struct Matches<'a, C> {
+    chunks: C,
+    finder: Finder<'a>,
+    /// Whether line ends become one line feed in the window.
     aside: bool,
+    window: Vec<u8>,
+    /// Where in the window to search on.
+    from: usize,
+    /// The offset in the text of the window's first byte.
+    base: usize,
+    /// The places in the window of line feeds that stand for two bytes, ascending.
+    pairs: VecDeque<usize>,
 }
 
-impl Iterator for Matches<'_> {
+impl<'a> Matches<'a, ()> {
+    fn new(
+        text: &'a Text,
+        finder: Finder<'a>,
+        aside: bool,
+    ) -> Matches<'a, impl Iterator<Item = &'a str>> {
+        Matches {
+            chunks: text.chunks(),
+            finder,
+            aside,
+            window: Vec::new(),
+            from: 0,
+            base: 0,
+            pairs: VecDeque::new(),
+        }
+    }
+}
+
+impl<'a, C: Iterator<Item = &'a str>> Iterator for Matches<'a, C> {
     type Item = Range<usize>;
 
     fn next(&mut self) -> Option<Range<usize>> {
-        let found = if self.aside { self.next_aside() } else { self.next_exact() }?;
-        self.from = found.end;
-        Some(found)
-    }
-}
-
-impl Matches<'_> {
-    fn next_exact(&self) -> Option<Range<usize>> {
-        let needle = self.needle.as_bytes();
-        let probe = needle.get(..PROBE).unwrap_or(needle);
-        let rest = needle.get(probe.len()..).unwrap_or_default();
-        candidates(self.text, probe, self.from)
-            .find(|at| starts_with(self.text, at + probe.len(), rest))
-            .map(|at| at..at + needle.len())
-    }
-
-    /// Looks for the longest part of the needle without a line end, then compares around it.
-    fn next_aside(&self) -> Option<Range<usize>> {
-        let lines: Vec<&str> = self.needle.split('\n').collect();
-        let first = lines.first().copied().unwrap_or_default();
-        if first.is_empty() {
-            // The needle begins with a line end: each line end of the text is a candidate.
-            return line_end_starts(self.text, self.from)
-                .find_map(|at| Some(at..match_lines(self.text, at, &lines)?));
-        }
-        let probe = first.as_bytes().get(..PROBE).unwrap_or(first.as_bytes());
-        candidates(self.text, probe, self.from)
-            .find_map(|at| Some(at..match_lines(self.text, at, &lines)?))
-    }
-}
-
-/// Where the lines, joined by any line end, end if they start at `at`.
-fn match_lines(text: &Text, at: usize, lines: &[&str]) -> Option<usize> {
-    let mut at = at;
-    for (index, line) in lines.iter().enumerate() {
-        if index > 0 {
-            at += match (text.byte(at)?, text.byte(at + 1)) {
-                (b'\r', Some(b'\n')) => 2,
-                (b'\r' | b'\n', _) => 1,
-                _ => return None,
-            };
-        }
-        if !starts_with(text, at, line.as_bytes()) {
-            return None;
-        }
-        at += line.len();
-    }
-    // The needle's last line feed must not match half of a pair.
-    Some(at)
-}
-
-/// Whether `needle` stands at `at`.
-fn starts_with(text: &Text, at: usize, needle: &[u8]) -> bool {
-    if at + needle.len() > text.len() {
-        return false;
-    }
-    let (mut at, mut needle) = (at, needle);
-    while !needle.is_empty() {
-        let (chunk, start) = text.chunk_at(at);
-        let bytes = chunk.as_bytes().get(at - start..).unwrap_or_default();
-        let n = bytes.len().min(needle.len());
-        if n == 0 || bytes.get(..n) != needle.get(..n) {
-            return false;
-        }
-        at += n;
-        needle = needle.get(n..).unwrap_or_default();
-    }
-    true
-}
-
-/// Where line ends start, from `from` on.
-fn line_end_starts(text: &Text, from: usize) -> impl Iterator<Item = usize> + '_ {
-    let mut previous_cr = from > 0 && text.byte(from - 1) == Some(b'\r');
-    let mut at = from;
-    std::iter::from_fn(move || {
-        while at < text.len() {
-            let (chunk, start) = text.chunk_at(at);
-            let bytes = chunk.as_bytes();
-            let Some(found) =
-                memchr::memchr2(b'\n', b'\r', bytes.get(at - start..).unwrap_or_default())
-            else {
-                at = start + bytes.len();
-                previous_cr = false;
-                continue;
-            };
-            let place = at + found;
-            let byte = bytes.get(place - start).copied();
-            let second_of_pair = byte == Some(b'\n') && found == 0 && previous_cr;
-            previous_cr = byte == Some(b'\r');
-            at = place + 1;
-            if !second_of_pair {
-                return Some(place);
-            }
-        }
-        None
-    })
-}
-
-/// Where `probe` (at most [`PROBE`] bytes, not empty) occurs from `from` on; overlapping finds included.
-fn candidates<'a>(
-    text: &'a Text,
-    probe: &'a [u8],
-    from: usize,
-) -> impl Iterator<Item = usize> + 'a {
-    let finder = Finder::new(probe);
-    let overlap = probe.len() - 1;
-    // `carry` holds the last bytes before the chunk, in which a find may begin that ends in the chunk.
-    let (mut at, mut carry) = (from, Vec::new());
-    let mut found = std::collections::VecDeque::new();
-    std::iter::from_fn(move || {
+        let needle = self.finder.needle().len();
         loop {
-            if let Some(place) = found.pop_front() {
-                return Some(place);
+            let rest = self.window.get(self.from..).unwrap_or_default();
+            if let Some(found) = self.finder.find(rest) {
+                let start = self.from + found;
+                self.from = start + needle;
+                return Some(self.in_text(start)..self.in_text(self.from));
             }
-            if at >= text.len() {
+            // What may still begin here is shorter than the needle; all before it is done with.
+            let done = self.from.max((self.window.len() + 1).saturating_sub(needle));
+            self.from = 0;
+            self.base = self.in_text(done);
+            self.window.drain(..done);
+            while self.pairs.front().is_some_and(|pair| *pair < done) {
+                self.pairs.pop_front();
+            }
+            self.pairs.iter_mut().for_each(|pair| *pair -= done);
+            if !self.fill(WINDOW.max(2 * needle)) {
                 return None;
             }
-            let (chunk, start) = text.chunk_at(at);
-            let bytes = chunk.as_bytes().get(at - start..).unwrap_or_default();
-            if !carry.is_empty() {
-                let joined_from = at - carry.len();
-                let kept = carry.len();
-                carry.extend_from_slice(bytes.get(..overlap).unwrap_or(bytes));
-                for place in overlapping(&finder, &carry) {
-                    if place < kept {
-                        found.push_back(joined_from + place);
-                    }
-                }
-                carry.truncate(kept);
-            }
-            found.extend(overlapping(&finder, bytes).map(|place| at + place));
-            carry.extend_from_slice(
-                bytes.get(bytes.len().saturating_sub(overlap)..).unwrap_or(bytes),
-            );
-            let excess = carry.len().saturating_sub(overlap);
-            carry.drain(..excess);
-            at += bytes.len();
         }
-    })
+    }
 }
 
-/// All finds in `bytes`, overlapping ones included.
-fn overlapping<'h>(finder: &'h Finder<'_>, bytes: &'h [u8]) -> impl Iterator<Item = usize> + 'h {
-    let mut from = 0;
-    std::iter::from_fn(move || {
-        let place = from + finder.find(bytes.get(from..)?)?;
-        from = place + 1;
-        Some(place)
-    })
+impl<'a, C: Iterator<Item = &'a str>> Matches<'a, C> {
+    /// The offset in the text of a place in the window.
+    fn in_text(&self, at: usize) -> usize {
+        self.base + at + self.pairs.partition_point(|pair| *pair < at)
+    }
+
+    /// Appends chunks until the window has `size` bytes; false when there are none left.
+    fn fill(&mut self, size: usize) -> bool {
+        let old = self.window.len();
+        // The carriage return that ended the last chunk, if a line feed may follow in the next.
+        let mut open_cr = false;
+        while self.window.len() < size || open_cr {
+            let Some(chunk) = self.chunks.next() else { break };
+            if !self.aside {
+                self.window.extend_from_slice(chunk.as_bytes());
+                continue;
+            }
+            let mut bytes = chunk.as_bytes();
+            if open_cr && let Some(rest) = bytes.strip_prefix(b"\n") {
+                self.pairs.push_back(self.window.len() - 1);
+                bytes = rest;
+            }
+            open_cr = false;
+            while let Some((line, rest)) =
+                memchr::memchr(b'\r', bytes).and_then(|cr| bytes.split_at_checked(cr))
+            {
+                self.window.extend_from_slice(line);
+                self.window.push(b'\n');
+                let rest = rest.get(1..).unwrap_or_default();
+                open_cr = rest.is_empty();
+                bytes = match rest.strip_prefix(b"\n") {
+                    Some(rest) => {
+                        self.pairs.push_back(self.window.len() - 1);
+                        rest
+                    }
+                    None => rest,
+                };
+            }
+            self.window.extend_from_slice(bytes);
+        }
+        self.window.len() > old
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn check(text: &str, needle: &str, line_ends: LineEndSearch, expected: &[Range<usize>]) {
+    fn check(text: &str, needle: &str, line_ends: LineEndSearch, expected: &[(usize, usize)]) {
         let text = Text::from(text);
-        assert_eq!(find_all(&text, needle, line_ends).collect::<Vec<_>>(), expected);
+        let found: Vec<_> =
+            find_all(&text, needle, line_ends).map(|at| (at.start, at.end)).collect();
+        assert_eq!(found, expected);
     }
 
     #[test]
     fn finds_without_overlap() {
-        check("aaaa", "aa", LineEndSearch::Exact, &[0..2, 2..4]);
+        check("aaaa", "aa", LineEndSearch::Exact, &[(0, 2), (2, 4)]);
         check("abc", "", LineEndSearch::Exact, &[]);
         check("abc", "abcd", LineEndSearch::Exact, &[]);
-        check("x日本y日本", "日本", LineEndSearch::Exact, &[1..7, 8..14]);
+        check("x日本y日本", "日本", LineEndSearch::Exact, &[(1, 7), (8, 14)]);
     }
 
     #[test]
     fn line_ends_aside() {
-        check("a\r\nb\r\na\nb", "a\nb", LineEndSearch::Aside, &[0..4, 6..9]);
-        check("a\nb", "a\r\nb", LineEndSearch::Aside, &[0..3]);
-        check("a\rb", "\nb", LineEndSearch::Aside, &[1..3]);
-        check("x\r\n\r\ny", "\n\n", LineEndSearch::Aside, &[1..5]);
-        check("x\r\ny", "\ny", LineEndSearch::Aside, &[1..4]);
+        check("a\r\nb\r\na\nb", "a\nb", LineEndSearch::Aside, &[(0, 4), (6, 9)]);
+        check("a\nb", "a\r\nb", LineEndSearch::Aside, &[(0, 3)]);
+        check("a\rb", "\nb", LineEndSearch::Aside, &[(1, 3)]);
+        check("x\r\n\r\ny", "\n\n", LineEndSearch::Aside, &[(1, 5)]);
+        check("x\r\ny", "\ny", LineEndSearch::Aside, &[(1, 4)]);
+    }
+
+    #[test]
+    fn a_pair_is_found_whole() {
+        check("a\r\nb", "a\n", LineEndSearch::Aside, &[(0, 3)]);
+        check("a\r\nb", "a\r", LineEndSearch::Aside, &[(0, 3)]);
+        check("a\r\n\nb", "\n", LineEndSearch::Aside, &[(1, 3), (3, 4)]);
+        check("a\r\rb", "\r\n", LineEndSearch::Aside, &[(1, 2), (2, 3)]);
+        check("a\r\nb", "a\r", LineEndSearch::Exact, &[(0, 2)]);
+    }
+
+    #[test]
+    fn a_needle_that_nearly_matches_everywhere_stays_linear() {
+        let text = Text::from("a".repeat(1 << 20).as_str());
+        let needle = format!("{}b", "a".repeat(1 << 19));
+        assert_eq!(find_all(&text, &needle, LineEndSearch::Exact).count(), 0);
+        assert_eq!(find_all(&text, "a", LineEndSearch::Exact).count(), 1 << 20);
     }
 
     #[test]
@@ -237,7 +204,7 @@ mod tests {
             whole.match_indices(&needle).map(|(at, m)| at..at + m.len()).collect();
         assert_eq!(find_all(&text, &needle, LineEndSearch::Exact).collect::<Vec<_>>(), expected);
         for at in (0..4900).step_by(97) {
-            let needle = &whole[at..at + 40];
+            let needle = whole.get(at..at + 40).unwrap();
             let expected: Vec<_> =
                 whole.match_indices(needle).map(|(at, m)| at..at + m.len()).collect();
             assert_eq!(find_all(&text, needle, LineEndSearch::Exact).collect::<Vec<_>>(), expected);

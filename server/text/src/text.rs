@@ -63,8 +63,8 @@ impl Text {
 
     /// The largest char boundary at or below `byte`, at most `len()`. O(log n).
     pub fn floor_boundary(&self, byte: usize) -> usize {
-        let byte = byte.min(self.len());
-        self.rope.char_to_byte(self.rope.byte_to_char(byte))
+        let (chunk, start) = self.chunk_at(byte);
+        start + floor_in(chunk, byte.min(self.len()) - start)
     }
 
     /// The text in `range` (bytes). Ends outside the text or inside a char are moved down to the nearest
@@ -89,11 +89,33 @@ impl Text {
         self.rope.slice(start..end).chunks()
     }
 
-    /// The chunk that holds `byte`, and the byte offset at which that chunk starts. At the end of the text
-    /// this is the last chunk. O(log n).
+    /// The chunk that holds `byte` (clamped to the text), and the byte offset at which that chunk starts. At
+    /// the end of the text this is the last chunk. O(log n).
     pub(crate) fn chunk_at(&self, byte: usize) -> (&str, usize) {
         let (chunk, start, _, _) = self.rope.chunk_at_byte(byte.min(self.len()));
         (chunk, start)
+    }
+
+    /// The chunk that holds `byte` (clamped to the text), the byte offset at which it starts and how many
+    /// line feeds are before it. One walk down the tree. O(log n).
+    pub(crate) fn chunk_and_line_at(&self, byte: usize) -> (&str, usize, usize) {
+        let (chunk, start, _, line) = self.rope.chunk_at_byte(byte.min(self.len()));
+        (chunk, start, line)
+    }
+
+    /// The chunk in which the line with `index` line feeds before it starts, the byte offset at which that
+    /// chunk starts, and the line's own start in the chunk (perhaps its very end). None past the last line.
+    /// One walk down the tree. O(log n).
+    pub(crate) fn chunk_at_line(&self, index: usize) -> Option<(&str, usize, usize)> {
+        if index > self.line_feeds() {
+            return None;
+        }
+        let (chunk, start, _, line) = self.rope.chunk_at_line_break(index);
+        let at = match index - line {
+            0 => 0,
+            nth => memchr::memchr_iter(b'\n', chunk.as_bytes()).nth(nth - 1)? + 1,
+        };
+        Some((chunk, start, at))
     }
 
     /// The byte at `byte`, if there is one. O(log n).
@@ -117,17 +139,20 @@ impl Text {
         let len = self.len();
         let start = range.start.min(len);
         let end = range.end.clamp(start, len);
-        let watch_crs = self.crs > 0 || memchr::memchr(b'\r', text.as_bytes()).is_some();
-        let first = self.rope.byte_to_char(start);
-        let last = if end == start { first } else { self.rope.byte_to_char(end) };
-        let (start, end) = if watch_crs {
-            // Only here are the exact boundaries needed again.
-            (self.rope.char_to_byte(first), self.rope.char_to_byte(last))
+        // ropey edits by chars. One walk finds the first, and for a small edit the last too.
+        let (chunk, chunk_start, chunk_char, _) = self.rope.chunk_at_byte(start);
+        let from = floor_in(chunk, start - chunk_start);
+        let first = chunk_char + chars_in(chunk, 0..from);
+        let (start, end, last) = if end <= chunk_start + chunk.len() {
+            let to = floor_in(chunk, end - chunk_start);
+            (chunk_start + from, chunk_start + to, first + chars_in(chunk, from..to))
         } else {
-            (start, end)
+            let last = self.rope.byte_to_char(end);
+            (chunk_start + from, self.rope.char_to_byte(last), last)
         };
-        let before =
-            if watch_crs { self.count_crs(start.saturating_sub(1)..end + 1) } else { (0, 0) };
+        let watch_crs = self.crs > 0 || memchr::memchr(b'\r', text.as_bytes()).is_some();
+        let around = start.saturating_sub(1);
+        let before = if watch_crs { self.count_crs(around..end + 1) } else { (0, 0) };
         if last > first {
             self.rope.remove(first..last);
         }
@@ -135,7 +160,7 @@ impl Text {
             self.rope.insert(first, text);
         }
         if watch_crs {
-            let after = self.count_crs(start.saturating_sub(1)..start + text.len() + 1);
+            let after = self.count_crs(around..start + text.len() + 1);
             self.crs = self.crs + after.0 - before.0;
             self.crlfs = self.crlfs + after.1 - before.1;
         }
@@ -214,10 +239,23 @@ impl Text {
     }
 }
 
+/// The largest char boundary of `chunk` at or below `at`.
+pub(crate) fn floor_in(chunk: &str, mut at: usize) -> usize {
+    while !chunk.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+/// How many chars of `chunk` are in `range`, whose ends are boundaries.
+fn chars_in(chunk: &str, range: Range<usize>) -> usize {
+    chunk.get(range).map_or(0, |part| part.chars().count())
+}
+
 /// How many bytes at the start of both slices are equal.
 pub(crate) fn equal_prefix(a: &[u8], b: &[u8]) -> usize {
     let n = a.len().min(b.len());
-    // Whole words first; the compiler makes memcmp of the array comparison.
+    // Blocks first: comparing two of them is one call of memcmp.
     let mut at = 0;
     while let (Some(x), Some(y)) = (a.get(at..at + 64), b.get(at..at + 64)) {
         if x != y {
