@@ -1,0 +1,296 @@
+//! Reading and writing files at places that [`Roots`] found to be inside.
+//!
+//! A place has no link left in it, so none is followed here: the root is opened, then each
+//! directory from its parent's handle, and the file by its name in the last one. A component that
+//! has become a link since it was checked is refused by the system call itself, wherever the link
+//! leads. (`cap-std` makes these calls on every platform; its own rule, that links may lead inside,
+//! is wider than what is needed here.) Only plain files are opened: a device, a pipe or a socket is
+//! an error at once, never a wait.
+//!
+//! Calls block, so async code makes them on a blocking thread. What the bytes mean is not looked
+//! at, nothing is flushed to the platter, and nothing here knows which files an editor has open.
+
+use std::fmt;
+use std::io::Read;
+use std::time::SystemTime;
+
+use cap_fs_ext::{MetadataExt as _, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
+use cap_std::fs::{File, FileTypeExt as _, Metadata, OpenOptions};
+use ropewalk_text::ContentHash;
+use thiserror::Error;
+
+use crate::paths::{Place, Roots};
+
+mod handle;
+mod write;
+
+use handle::{Spot, plain};
+pub use write::{create_parents, remove, rename, set_mode, write};
+
+/// A file's bytes and what they were at the time.
+#[derive(Clone, PartialEq, Eq)]
+pub struct FileRead {
+    /// The whole content.
+    pub bytes: Vec<u8>,
+    /// The hash of `bytes`.
+    pub hash: ContentHash,
+    /// The file's metadata, taken from the handle the bytes were read from.
+    pub meta: FileMeta,
+}
+
+impl fmt::Debug for FileRead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FileRead").field("hash", &self.hash).field("meta", &self.meta).finish()
+    }
+}
+
+/// What the file system says of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileMeta {
+    /// Length in bytes.
+    pub len: u64,
+    /// Permission bits, such as `0o755`. Where there are none, `0o444` or `0o644`.
+    pub mode: u32,
+    /// When the content was last changed, where the file system keeps it.
+    pub mtime: Option<SystemTime>,
+    /// Which file it is, whatever its names.
+    pub identity: FileIdentity,
+    /// How many names (hard links) it has.
+    pub links: u64,
+}
+
+/// Device and inode: equal for two paths that are one file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FileIdentity {
+    /// The device's number.
+    pub device: u64,
+    /// The inode's number on it.
+    pub inode: u64,
+}
+
+/// What must be there for a file to be written, moved or removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expect {
+    /// No file.
+    Absent,
+    /// A file with this content.
+    Hash(ContentHash),
+    /// Whatever is there, or nothing.
+    Anything,
+}
+
+/// What is there instead of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// A directory.
+    Folder,
+    /// A device, such as /dev/null.
+    Device,
+    /// A named pipe.
+    Pipe,
+    /// A socket.
+    Socket,
+    /// Something else the system knows.
+    Other,
+}
+
+impl fmt::Display for FileKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Folder => "a folder",
+            Self::Device => "a device",
+            Self::Pipe => "a named pipe",
+            Self::Socket => "a socket",
+            Self::Other => "no ordinary file",
+        })
+    }
+}
+
+/// Why a file could not be read or changed. `path` is as [`Place::shown`] has it.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum FileError {
+    /// Nothing is there.
+    #[error("There is no file {path}")]
+    NotFound {
+        /// The file.
+        path: String,
+    },
+    /// The root itself is gone, or is no folder any more.
+    #[error("The folder {root} is not there any more, so {path} can't be reached")]
+    RootGone {
+        /// The file.
+        path: String,
+        /// The root's path.
+        root: String,
+    },
+    /// It is longer than the reader takes.
+    #[error("{path} has {len} bytes, more than the {limit} that are read at once")]
+    TooLarge {
+        /// The file.
+        path: String,
+        /// Its length, or as much of it as was seen.
+        len: u64,
+        /// The limit it passes.
+        limit: u64,
+    },
+    /// It is something else than a file.
+    #[error("{path} is {kind}, not a file")]
+    NotAFile {
+        /// The path.
+        path: String,
+        /// What it is.
+        kind: FileKind,
+    },
+    /// A part of its path is a file.
+    #[error("{path} can't be there: {file} is a file, not a folder")]
+    ThroughFile {
+        /// The path.
+        path: String,
+        /// The part that is a file, relative to the root.
+        file: String,
+    },
+    /// A part of its path became a link after it was checked.
+    #[error("{path} was refused: {link} became a link while it was in use; name the file again")]
+    BecameLink {
+        /// The path.
+        path: String,
+        /// The part that became a link, relative to the root.
+        link: String,
+    },
+    /// The place does not belong to these roots.
+    #[error("{path} is not in the folders that are open now; name the file again")]
+    NotInside {
+        /// The path.
+        path: String,
+    },
+    /// The system forbids it.
+    #[error("The system doesn't allow this for {path}: permission denied")]
+    Denied {
+        /// The path.
+        path: String,
+    },
+    /// The file's own mode forbids writing.
+    #[error("{path} is read-only; make it writable first if it should be changed")]
+    ReadOnly {
+        /// The file.
+        path: String,
+    },
+    /// The file system is mounted read-only.
+    #[error("{path} is on a file system that is mounted read-only")]
+    ReadOnlyDisk {
+        /// The file.
+        path: String,
+    },
+    /// No space is left, or a quota is used up. What was there is unchanged.
+    #[error("There is no space left for {path}; what was there is unchanged")]
+    Full {
+        /// The file.
+        path: String,
+    },
+    /// Its content is not what was expected.
+    #[error("{path} has changed on disk since it was read; read it again")]
+    Changed {
+        /// The file.
+        path: String,
+    },
+    /// Something is there already.
+    #[error("{path} exists already")]
+    Exists {
+        /// The file.
+        path: String,
+    },
+    /// Anything else the system says.
+    #[error("{path}: {reason}")]
+    Io {
+        /// The path.
+        path: String,
+        /// The system's words.
+        reason: String,
+    },
+}
+
+/// Reads a whole file of at most `limit` bytes.
+///
+/// # Errors
+/// [`FileError`]; `TooLarge` is found before anything is read where the length is known.
+pub fn read(roots: &Roots, place: &Place, limit: u64) -> Result<FileRead, FileError> {
+    let spot = Spot::open(roots, place)?;
+    read_at(&spot, limit)
+}
+
+/// The metadata of a plain file, without reading it.
+///
+/// # Errors
+/// [`FileError`].
+pub fn stat(roots: &Roots, place: &Place) -> Result<FileMeta, FileError> {
+    let spot = Spot::open(roots, place)?;
+    Ok(meta(&spot.plain_file()?))
+}
+
+/// Which file a place is, for telling that two names are one file.
+///
+/// # Errors
+/// [`FileError`].
+pub fn identity(roots: &Roots, place: &Place) -> Result<FileIdentity, FileError> {
+    stat(roots, place).map(|meta| meta.identity)
+}
+
+fn read_at(spot: &Spot<'_>, limit: u64) -> Result<FileRead, FileError> {
+    // Looked at before it is opened, because opening a device or a pipe can already do something.
+    spot.plain_file()?;
+    let mut options = OpenOptions::new();
+    options.read(true).follow(cap_fs_ext::FollowSymlinks::No).nonblock(true);
+    let file: File = spot.dir.open_with(spot.name, &options).map_err(|e| spot.fail(e))?;
+    let found = file.metadata().map_err(|e| spot.fail(e))?;
+    plain(&found, spot)?;
+    let too_large = |len| FileError::TooLarge { path: spot.shown(), len, limit };
+    if found.len() > limit {
+        return Err(too_large(found.len()));
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(found.len()).unwrap_or(0));
+    // One more than the limit: it may be growing.
+    let mut some = file.take(limit.saturating_add(1));
+    some.read_to_end(&mut bytes).map_err(|e| spot.fail(e))?;
+    let len = bytes.len() as u64;
+    if len > limit {
+        return Err(too_large(len));
+    }
+    let hash = ContentHash::of(&bytes);
+    Ok(FileRead { bytes, hash, meta: FileMeta { len, ..meta(&found) } })
+}
+
+fn meta(found: &Metadata) -> FileMeta {
+    FileMeta {
+        len: found.len(),
+        mode: mode(found),
+        mtime: found.modified().ok().map(cap_std::time::SystemTime::into_std),
+        identity: FileIdentity { device: found.dev(), inode: found.ino() },
+        links: found.nlink(),
+    }
+}
+
+#[cfg(unix)]
+fn mode(found: &Metadata) -> u32 {
+    cap_std::fs::MetadataExt::mode(found) & 0o7777
+}
+
+#[cfg(not(unix))]
+fn mode(found: &Metadata) -> u32 {
+    if found.permissions().readonly() { 0o444 } else { 0o644 }
+}
+
+/// What something that is no plain file is.
+fn kind(found: &Metadata) -> FileKind {
+    let kind = found.file_type();
+    if kind.is_dir() {
+        FileKind::Folder
+    } else if kind.is_block_device() || kind.is_char_device() {
+        FileKind::Device
+    } else if kind.is_fifo() {
+        FileKind::Pipe
+    } else if kind.is_socket() {
+        FileKind::Socket
+    } else {
+        FileKind::Other
+    }
+}

@@ -1,0 +1,149 @@
+//! Following a path component by component, as the system would, to where it really leads.
+//!
+//! The standard library's `canonicalize` refuses paths that don't exist yet, follows the links of
+//! /proc, and doesn't say where it stopped; this does the three differently and judges nothing.
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+/// The longest path followed, in bytes: Linux's PATH_MAX.
+pub(super) const MAX_PATH: usize = 4096;
+/// The longest name, in bytes, on the file systems in use.
+const MAX_NAME: usize = 255;
+/// As many links as Linux follows in one path.
+const MAX_LINKS: usize = 40;
+
+/// Why a path could not be followed to its end.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    Loop,
+    TooLong,
+    ThroughFile,
+    ProcLink,
+    Other(String),
+}
+
+/// One step still to take.
+enum Step {
+    Up,
+    Into(OsString),
+}
+
+/// Whether a path or a name in it is longer than can exist.
+pub(super) fn too_long(path: &Path) -> bool {
+    path.as_os_str().len() > MAX_PATH
+        || path.components().any(|part| part.as_os_str().len() > MAX_NAME)
+}
+
+/// Where `rest` leads from `start`, which must be resolved already; `start` is empty for an
+/// absolute `rest`. Every link on the way is followed; once a component is missing, what comes
+/// after it is appended, and `..` takes it away again.
+///
+/// With the trouble comes the place where it was met.
+pub(super) fn resolve(start: &Path, rest: &Path) -> Result<PathBuf, (Trouble, PathBuf)> {
+    let mut at = start.to_path_buf();
+    let mut steps = VecDeque::new();
+    put_first(&mut steps, &mut at, rest);
+    let mut links = 0;
+    // How many components below `at` are known to be missing.
+    let mut missing = 0_usize;
+    // Whether `at` is known to be a directory; checked only when a step follows it.
+    let mut file = false;
+
+    while let Some(step) = steps.pop_front() {
+        if file {
+            return Err((Trouble::ThroughFile, at));
+        }
+        let name = match step {
+            Step::Up => {
+                // The parent of the file system's root is the root.
+                at.pop();
+                missing = missing.saturating_sub(1);
+                continue;
+            }
+            Step::Into(name) => name,
+        };
+        let parent = at.clone();
+        at.push(&name);
+        if missing > 0 {
+            missing += 1;
+            continue;
+        }
+        let found = match std::fs::symlink_metadata(&at) {
+            Ok(found) => found,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                missing = 1;
+                continue;
+            }
+            Err(error) => return Err((trouble(&error), parent)),
+        };
+        if found.is_symlink() {
+            links += 1;
+            if links > MAX_LINKS {
+                return Err((Trouble::Loop, parent));
+            }
+            if is_proc(&parent) {
+                return Err((Trouble::ProcLink, parent));
+            }
+            let target =
+                std::fs::read_link(&at).map_err(|error| (trouble(&error), parent.clone()))?;
+            at = parent;
+            put_first(&mut steps, &mut at, &target);
+        } else {
+            file = !found.is_dir();
+        }
+    }
+    if at.as_os_str().len() > MAX_PATH {
+        return Err((Trouble::TooLong, at));
+    }
+    Ok(as_on_disk(at))
+}
+
+/// Puts the steps of `path` before those that are left; an absolute path starts over.
+fn put_first(steps: &mut VecDeque<Step>, at: &mut PathBuf, path: &Path) {
+    let mut first = Vec::new();
+    for part in path.components() {
+        match part {
+            Component::Prefix(_) | Component::RootDir => at.push(part),
+            Component::CurDir => {}
+            Component::ParentDir => first.push(Step::Up),
+            Component::Normal(name) => first.push(Step::Into(name.to_owned())),
+        }
+    }
+    for step in first.into_iter().rev() {
+        steps.push_front(step);
+    }
+}
+
+fn trouble(error: &io::Error) -> Trouble {
+    match error.kind() {
+        io::ErrorKind::InvalidFilename => Trouble::TooLong,
+        io::ErrorKind::NotADirectory => Trouble::ThroughFile,
+        _ => Trouble::Other(error.to_string()),
+    }
+}
+
+/// Whether a directory is in the process file system, wherever that is mounted.
+#[cfg(target_os = "linux")]
+fn is_proc(directory: &Path) -> bool {
+    rustix::fs::statfs(directory).is_ok_and(|found| found.f_type == rustix::fs::PROC_SUPER_MAGIC)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_proc(_directory: &Path) -> bool {
+    false
+}
+
+/// Where file systems usually ignore case, the name as the disk has it, so that one file has one
+/// name. A path that does not exist stays as it was given.
+#[cfg(any(target_os = "macos", windows))]
+fn as_on_disk(path: PathBuf) -> PathBuf {
+    std::fs::canonicalize(&path).unwrap_or(path)
+}
+
+#[cfg(not(any(target_os = "macos", windows)))]
+fn as_on_disk(path: PathBuf) -> PathBuf {
+    path
+}
