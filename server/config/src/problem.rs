@@ -86,14 +86,17 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Text from outside made fit for a sentence: one line, no control characters, at most 60
-/// characters.
-pub(crate) fn shown(text: &str) -> String {
-    const LONGEST: usize = 60;
-    let mut out: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();
+/// A name from outside made fit for a sentence: one line, no control characters, not long.
+pub(crate) fn shown(name: &str) -> String {
+    one_line(name, 60)
+}
+
+/// The first `longest` characters of a text, on one line and without control characters.
+pub(crate) fn one_line(text: &str, longest: usize) -> String {
+    let mut out: String = text.chars().take(longest).flat_map(char::escape_debug).collect();
     // Quotes are fine within the back quotes that the sentences use.
     out = out.replace("\\\"", "\"").replace("\\'", "'");
-    if text.chars().nth(LONGEST).is_some() {
+    if text.chars().nth(longest).is_some() {
         out.push('…');
     }
     out

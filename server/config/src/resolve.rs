@@ -2,6 +2,8 @@
 //! writes down what could not be used. Lookups of keys are in `keys`, checks of values in `check`.
 
 mod check;
+mod finish;
+mod project;
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -9,11 +11,8 @@ use std::io::ErrorKind;
 use crate::keys::{self, Found, Key};
 use crate::problem::{Layer, Problem, Source, shown};
 use crate::sources::{self, Environment, MAX_FILE_BYTES, Sources};
-use crate::value::{Entry, Value};
-use crate::{
-    Config, DEFAULT_LOG, Limits, MODEL_DEFAULTS, Mode, ModelName, PROVIDER_PRESETS, ProjectRule,
-    Provider, toml_text,
-};
+use crate::value::{Entry, MAX_DEPTH, Value};
+use crate::{Config, DEFAULT_LOG, Limits, Mode, PROVIDER_PRESETS, ProjectRule, toml_text};
 use check::{ProviderField, Refusal, Setting};
 
 /// Problems told of one layer; a file full of nonsense must not become a flood.
@@ -100,6 +99,14 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// The user's file for a sentence.
+    fn own_file(&self) -> String {
+        sources::user_file(self.environment).map_or_else(
+            || "your own configuration".to_owned(),
+            |file| sources::abbreviated(&file, self.environment.home().as_deref()),
+        )
+    }
+
     // Layers.
 
     fn file(&mut self, source: Source) {
@@ -174,7 +181,8 @@ impl<'a> Builder<'a> {
                 self.problem(&source, None, sentence);
                 continue;
             };
-            let path: Vec<String> = key.split('.').map(|part| part.trim().to_owned()).collect();
+            let parts = key.splitn(MAX_DEPTH, '.');
+            let path: Vec<String> = parts.map(|part| part.trim().to_owned()).collect();
             let text = text.trim();
             let wants_text = matches!(keys::find(&path), Found::Key(key) if key.is_text());
             let value = match toml_text::parse_value(text) {
@@ -291,53 +299,6 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// What is left of a project's setting: `None` when it says what holds already or another
-    /// project is stricter still, a refusal when it would loosen what the user set.
-    fn tightened(&self, path: &[String], setting: Setting) -> Result<Option<Setting>, Refusal> {
-        let now = &self.config;
-        let own = self.own.as_ref().unwrap_or(now);
-        let name = path.get(1).map_or("", String::as_str);
-        match setting {
-            Setting::Mode(mode) if mode < own.mode => Err(Refusal(format!(
-                "is ignored: a project may only make the mode stricter, and it is `{}`",
-                own.mode.as_str()
-            ))),
-            Setting::Mode(mode) => Ok((mode > now.mode).then_some(setting)),
-            Setting::Limit(field, number) => {
-                let (mut own, mut now) = (own.limits, now.limits);
-                let own = *field(&mut own);
-                if number > own {
-                    return Err(Refusal(format!(
-                        "is ignored: a project may only lower it, and it is {own}"
-                    )));
-                }
-                Ok((number < *field(&mut now)).then_some(setting))
-            }
-            Setting::Switch(true) if !own.mechanism_enabled(name) => {
-                Err(Refusal("is ignored: a project may only switch mechanisms off".to_owned()))
-            }
-            Setting::Switch(on) => Ok((!on && now.mechanism_enabled(name)).then_some(setting)),
-            Setting::Tools(names) => {
-                if let Some(extra) = names.iter().find(|name| !own.tool_enabled(name)) {
-                    return Err(Refusal(format!(
-                        "is ignored: a project may only leave tools out, and `{}` is not among yours",
-                        shown(extra)
-                    )));
-                }
-                let left: Vec<String> =
-                    names.into_iter().filter(|name| now.tool_enabled(name)).collect();
-                Ok((now.tools.as_ref() != Some(&left)).then_some(Setting::Tools(left)))
-            }
-            // Keys that a project may not set are refused before their value is looked at.
-            Setting::Model(_)
-            | Setting::Allow(_)
-            | Setting::PromptFile(_)
-            | Setting::PromptAppend(_)
-            | Setting::Log(_)
-            | Setting::Provider(..) => Ok(None),
-        }
-    }
-
     fn assign(&mut self, path: &[String], setting: Setting) {
         let config = &mut self.config;
         let name = path.get(1).cloned().unwrap_or_default();
@@ -363,116 +324,6 @@ impl<'a> Builder<'a> {
             }
         }
     }
-
-    // What can only be said once all layers are known.
-
-    fn finish(mut self) -> Config {
-        self.told = 0;
-        self.providers();
-        self.model();
-        self.config.watched.extend(self.config.system_prompt_file.clone());
-        self.config
-    }
-
-    fn providers(&mut self) {
-        for (name, draft) in std::mem::take(&mut self.drafts) {
-            let key = format!("provider.{name}");
-            match draft {
-                Draft { protocol: Some(protocol), base_url: Some(base_url), api_key_env } => {
-                    if api_key_env.is_some() && travels_in_the_clear(&base_url) {
-                        let source = self.config.provenance(&format!("{key}.base_url"));
-                        let sentence = format!(
-                            "`{key}.base_url` in {source} sends the key unencrypted over the network: use `https://`"
-                        );
-                        self.problem(&source, Some(key), sentence);
-                    }
-                    let provider = Provider { protocol, base_url, api_key_env };
-                    self.config.providers.insert(name, provider);
-                }
-                Draft { protocol, base_url, .. } => {
-                    let missing = match (protocol, base_url) {
-                        (None, None) => "`protocol` and `base_url`",
-                        (None, _) => "`protocol`",
-                        _ => "`base_url`",
-                    };
-                    let fields = ["protocol", "base_url", "api_key_env"];
-                    let set = fields.iter().find_map(|field| {
-                        self.config.provenance.get(&format!("{key}.{field}")).cloned()
-                    });
-                    let source = set.unwrap_or_else(Source::built_in);
-                    let sentence =
-                        format!("`{key}` in {source} is not usable: {missing} must be set too");
-                    self.problem(&source, Some(key), sentence);
-                }
-            }
-        }
-    }
-
-    fn model(&mut self) {
-        let is_set = |variable: &str| {
-            self.environment.var(variable).is_some_and(|value| !value.trim().is_empty())
-        };
-        if self.config.model.is_none() {
-            let suggested = MODEL_DEFAULTS.iter().find(|(variable, _)| is_set(variable));
-            if let Some((variable, model)) = suggested {
-                self.config.model = ModelName::parse(model);
-                let source = Source::named(Layer::Environment, *variable);
-                self.config.provenance.insert("model".to_owned(), source);
-            }
-        }
-        let key = Some("model".to_owned());
-        let Some(model) = self.config.model.clone() else {
-            let variables: Vec<String> =
-                MODEL_DEFAULTS.iter().map(|(variable, _)| format!("`{variable}`")).collect();
-            let example = MODEL_DEFAULTS.first().map_or("PROVIDER/NAME", |(_, model)| model);
-            let sentence = format!(
-                "no model is set: put `model = \"{example}\"` into {}, or set {} in the environment of the editor",
-                self.own_file(),
-                variables.join(" or ")
-            );
-            return self.problem(&Source::built_in(), key, sentence);
-        };
-        let source = self.config.provenance("model");
-        let provider = shown(&model.provider);
-        let Some(found) = self.config.model_provider() else {
-            let names: Vec<String> =
-                self.config.providers.keys().map(|name| format!("`{}`", shown(name))).collect();
-            let sentence = format!(
-                "`model` in {source} names the provider `{provider}`, which is not set up: add `[provider.{provider}]` with `protocol` and `base_url` to {}, or use one of {}",
-                self.own_file(),
-                names.join(", ")
-            );
-            return self.problem(&source, key, sentence);
-        };
-        if let Some(variable) = found.api_key_env.clone().filter(|variable| !is_set(variable)) {
-            let sentence = format!(
-                "the provider `{provider}` needs a key: set `{variable}` in the environment of the editor"
-            );
-            self.problem(&source, key, sentence);
-        }
-    }
-
-    /// The user's file for a sentence.
-    fn own_file(&self) -> String {
-        sources::user_file(self.environment).map_or_else(
-            || "your own configuration".to_owned(),
-            |file| sources::abbreviated(&file, self.environment.home().as_deref()),
-        )
-    }
-}
-
-/// Whether a key sent there could be read on the way.
-fn travels_in_the_clear(base_url: &str) -> bool {
-    let Some(rest) = base_url.strip_prefix("http://") else { return false };
-    let authority = rest.split('/').next().unwrap_or(rest);
-    let host = match authority.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-        Some((host, _)) => host,
-        None => authority.split(':').next().unwrap_or(authority),
-    };
-    let local = host == "localhost"
-        || host.ends_with(".localhost")
-        || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
-    !local
 }
 
 /// Whether a key that doesn't exist looks as if its value were a secret.

@@ -85,6 +85,10 @@ impl Sources {
         let home = environment.home();
         let mut files = Vec::new();
         let mut add = |layer, path: PathBuf| {
+            // A root that is given twice has one file.
+            if files.iter().any(|known: &Source| known.file.as_ref() == Some(&path)) {
+                return;
+            }
             let name = abbreviated(&path, home.as_deref());
             files.push(Source { layer, file: Some(path), line: None, name });
         };

@@ -6,7 +6,7 @@ use std::ops::{Range, RangeInclusive};
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
-use crate::problem::shown;
+use crate::problem::one_line;
 use crate::value::{Entry, Value};
 
 /// A syntax error: its line, from 1, and a sentence part without any text of the file's values.
@@ -16,9 +16,9 @@ pub(crate) struct SyntaxError {
     pub(crate) words: String,
 }
 
-/// Reads a file. Values on a line with an error are left out; after an error in a table header the
-/// rest of the file is, because its keys would land in the table before it: a `base_url` meant for
-/// one provider must never become another's.
+/// Reads a file. After an error that stays within a line (`mode = plan`) only that line is left
+/// out. After any other, such as one in a table header, the rest of the file is: its keys could land
+/// in the table before, and a `base_url` meant for one provider must never become another's.
 pub(crate) fn parse(text: &str) -> (Vec<Entry>, Vec<SyntaxError>) {
     // The byte order mark is no part of the text; taking it off moves no line.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -30,17 +30,17 @@ pub(crate) fn parse(text: &str) -> (Vec<Entry>, Vec<SyntaxError>) {
         let span = error.span().unwrap_or(0..0);
         let touched = lines.range(&span);
         let line = *touched.start();
-        let header = lines.text(line).trim_start().starts_with('[');
-        if header {
+        let contained = stays_within(lines.text(line));
+        if !contained {
             broken.from = broken.from.min(line);
         }
-        // One error is enough for a line, and those after a broken header follow from it.
+        // One error is enough for a line.
         if broken.lines.insert(line) {
-            let words = match header {
-                true => "everything from this line on is skipped",
-                false => "this line is skipped",
+            let skipped = match contained {
+                true => "this line is skipped",
+                false => "everything from this line on is skipped",
             };
-            let words = format!("{}; {words}", shown(error.message()));
+            let words = format!("{}; {skipped}", one_line(error.message(), 200));
             errors.push(SyntaxError { line, words });
         }
         broken.lines.extend(touched);
@@ -48,6 +48,13 @@ pub(crate) fn parse(text: &str) -> (Vec<Entry>, Vec<SyntaxError>) {
     errors.retain(|error| error.line <= broken.from);
     errors.sort_by_key(|error| error.line);
     (table_entries(table.get_ref(), &lines, &broken), errors)
+}
+
+/// Whether an error on this line leaves the lines after it what they were: it sets a key, and opens
+/// or closes nothing that goes on over several lines.
+fn stays_within(line: &str) -> bool {
+    let spanning = ["[", "]", "{", "}", "\"\"\"", "'''"];
+    line.contains('=') && !spanning.iter().any(|mark| line.contains(mark))
 }
 
 /// Reads one value, as of a flag. `None` when it is no TOML.
@@ -98,7 +105,7 @@ fn value_of(value: &DeValue<'_>, lines: &Lines<'_>, broken: &Broken) -> Value {
     match value {
         DeValue::String(text) => Value::Text(text.to_string()),
         DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix())
-            .map_or(Value::Other("a number out of range"), Value::Integer),
+            .map_or(Value::Other("a number that can't be read"), Value::Integer),
         DeValue::Float(_) => Value::Other("a number that is not whole"),
         DeValue::Boolean(value) => Value::Bool(*value),
         DeValue::Datetime(_) => Value::Other("a date or time"),

@@ -43,6 +43,38 @@ fn after_a_broken_header_nothing_lands_in_the_table_before() {
     }
 }
 
+/// Every slip of one character in a file of three providers: deleted, replaced, inserted.
+#[test]
+fn after_a_slip_no_provider_gets_the_url_of_another() {
+    let whole = "[provider.aa]\nprotocol = 'openai'\napi_key_env = 'A'\n\n[provider.bb]\nbase_url = 'https://bb'\nprotocol = \"\"\"openai\"\"\"\n\n[limits]\nsteps = 5\n\n[provider.cc]\nprotocol = 'openai'\nbase_url = 'https://cc'\n";
+    let slips =
+        ["[", "]", "=", "'", "\"", "\"\"\"", "'''", "{", "}", "\n", ".", " ", "x", "\\", "\0"];
+    let mut broken = 0;
+    for at in 0..whole.len() {
+        let (before, after) = whole.split_at(at);
+        let rest = after.get(1..).unwrap();
+        let mut texts = vec![format!("{before}{rest}")];
+        for slip in slips {
+            texts.push(format!("{before}{slip}{after}"));
+            texts.push(format!("{before}{slip}{rest}"));
+        }
+        for text in texts {
+            let config = World::new().file(USER, &text).build();
+            // What is still TOML means what it says.
+            if !config.problems.iter().any(|p| p.sentence.starts_with("broken TOML")) {
+                continue;
+            }
+            broken += 1;
+            for (name, provider) in &config.providers {
+                let mut others = ["aa", "bb", "cc"].iter().filter(|other| *other != name);
+                let foreign = others.any(|other| provider.base_url == format!("https://{other}"));
+                assert!(!foreign, "{name} has {} in\n{text}", provider.base_url);
+            }
+        }
+    }
+    assert!(broken > 1_000, "only {broken} of the slips break the file");
+}
+
 #[test]
 fn a_key_given_twice_is_said() {
     let config = World::new().file(USER, "mode = 'plan'\nmode = 'auto'").build();
@@ -119,7 +151,7 @@ fn floods_are_bounded() {
 #[test]
 fn deeply_nested_settings() {
     let deep = (0..100).fold(serde_json::json!(1), |inner, _| serde_json::json!({ "mode": inner }));
-    let config = World::new().settings(deep).flag(&format!("{}=1", "a.".repeat(10_000))).build();
+    let config = World::new().settings(deep).flag(&format!("{}=1", "a.".repeat(500_000))).build();
     assert_eq!(config.mode.as_str(), "review");
     assert_eq!(config.problems.len(), 2);
 }

@@ -58,7 +58,7 @@ const CASES: &[(&str, &[&str])] = &[
     (
         "limits.steps = 99999999999999999999",
         &[
-            "`limits.steps` in U:1 must be a whole number from 1 to 10000, not a number out of range; it is ignored",
+            "`limits.steps` in U:1 must be a whole number from 1 to 10000, not a number that can't be read; it is ignored",
         ],
     ),
     (

@@ -1,8 +1,10 @@
 //! What a project's configuration may do: make things stricter, nothing else.
 
+use proptest::prelude::*;
+use proptest::sample;
 use serde_json::json;
 
-use crate::world::{PROJECT, SECOND, USER, World, check};
+use crate::world::{PROJECT, SECOND, USER, World, check, value};
 
 /// The user's text, the project's, the values that hold, the words of the refusal.
 struct Case(&'static str, &'static str, &'static str, &'static [&'static str]);
@@ -179,4 +181,69 @@ fn only_the_user_s_explicit_choice_goes_past_a_project() {
     let chosen = world.clone().settings(json!({"mode": "review"}));
     check(&chosen, &["mode = \"review\" < the editor's settings"], &[]);
     check(&chosen.flag("mode=auto"), &["mode = \"auto\" < -c"], &[]);
+}
+
+/// Lines that are right, or nearly, in any number and order.
+fn lines() -> impl Strategy<Value = String> {
+    let names = sample::subsequence(vec!["bash", "read_file", "edit_file"], 0..=3);
+    let line = prop_oneof![
+        sample::select(vec!["auto", "review", "plan"]).prop_map(|mode| format!("mode = '{mode}'")),
+        (sample::select(LIMITS), 0..200_000).prop_map(|(limit, n)| format!("limits.{limit} = {n}")),
+        (sample::select(vec!["todos", "self_check"]), any::<bool>())
+            .prop_map(|(name, on)| format!("mechanisms.{name} = {on}")),
+        names.prop_map(|names| format!("tools = {names:?}")),
+        sample::select(vec![
+            "model = 'anthropic/x'",
+            "allow = ['bash(*)']",
+            "log = 'trace'",
+            "system_prompt_file = 'p'",
+            "system_prompt_append = 'p'",
+            "provider.anthropic.base_url = 'https://x'",
+            "provider.anthropic.api_key_env = 'X'",
+            "provider.x.protocol = 'openai'",
+            "provider.x.base_url = 'https://x'",
+        ])
+        .prop_map(str::to_owned),
+    ];
+    proptest::collection::vec(line, 0..8).prop_map(|lines| lines.join("\n"))
+}
+
+const LIMITS: &[&str] = &[
+    "steps",
+    "output_tokens",
+    "tool_output",
+    "command_seconds",
+    "identical_failures",
+    "idle_seconds",
+    "first_byte_seconds",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 512, failure_persistence: None, ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn no_project_loosens_anything(user in lines(), first in lines(), second in lines()) {
+        let world = World::new().file(USER, &user);
+        let own = world.build();
+        let with = world.file(PROJECT, &first).file(SECOND, &second).build();
+        prop_assert!(with.mode >= own.mode);
+        for limit in LIMITS {
+            let bound = |config| value(config, &format!("limits.{limit}")).parse::<u32>().unwrap();
+            prop_assert!(bound(&with) <= bound(&own), "{}", limit);
+        }
+        for tool in ["bash", "read_file", "edit_file"] {
+            prop_assert!(own.tool_enabled(tool) || !with.tool_enabled(tool), "{}", tool);
+        }
+        for mechanism in ["todos", "self_check"] {
+            prop_assert!(own.mechanism_enabled(mechanism) || !with.mechanism_enabled(mechanism));
+        }
+        prop_assert_eq!(&with.providers, &own.providers);
+        prop_assert_eq!(&with.model, &own.model);
+        prop_assert_eq!(&with.allow, &own.allow);
+        prop_assert_eq!(&with.log, &own.log);
+        prop_assert_eq!(&with.system_prompt_file, &own.system_prompt_file);
+        prop_assert_eq!(&with.system_prompt_append, &own.system_prompt_append);
+    }
 }

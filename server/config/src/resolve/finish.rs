@@ -1,0 +1,108 @@
+//! What can only be said once all layers are read: which providers are complete, which model is
+//! used, and whether the two fit. It reads no layer.
+
+use super::{Builder, Draft};
+use crate::problem::{Layer, Source, shown};
+use crate::{Config, MODEL_DEFAULTS, ModelName, Provider};
+
+impl Builder<'_> {
+    pub(super) fn finish(mut self) -> Config {
+        self.told = 0;
+        self.providers();
+        self.model();
+        self.config.watched.extend(self.config.system_prompt_file.clone());
+        self.config
+    }
+
+    fn providers(&mut self) {
+        for (name, draft) in std::mem::take(&mut self.drafts) {
+            let key = format!("provider.{name}");
+            match draft {
+                Draft { protocol: Some(protocol), base_url: Some(base_url), api_key_env } => {
+                    if api_key_env.is_some() && travels_in_the_clear(&base_url) {
+                        let source = self.config.provenance(&format!("{key}.base_url"));
+                        let sentence = format!(
+                            "`{key}.base_url` in {source} sends the key unencrypted over the network: use `https://`"
+                        );
+                        self.problem(&source, Some(key), sentence);
+                    }
+                    let provider = Provider { protocol, base_url, api_key_env };
+                    self.config.providers.insert(name, provider);
+                }
+                Draft { protocol, base_url, .. } => {
+                    let missing = match (protocol, base_url) {
+                        (None, None) => "`protocol` and `base_url`",
+                        (None, _) => "`protocol`",
+                        _ => "`base_url`",
+                    };
+                    let fields = ["protocol", "base_url", "api_key_env"];
+                    let set = fields.iter().find_map(|field| {
+                        self.config.provenance.get(&format!("{key}.{field}")).cloned()
+                    });
+                    let source = set.unwrap_or_else(Source::built_in);
+                    let sentence =
+                        format!("`{key}` in {source} is not usable: {missing} must be set too");
+                    self.problem(&source, Some(key), sentence);
+                }
+            }
+        }
+    }
+
+    fn model(&mut self) {
+        let is_set = |variable: &str| {
+            self.environment.var(variable).is_some_and(|value| !value.trim().is_empty())
+        };
+        if self.config.model.is_none() {
+            let suggested = MODEL_DEFAULTS.iter().find(|(variable, _)| is_set(variable));
+            if let Some((variable, model)) = suggested {
+                self.config.model = ModelName::parse(model);
+                let source = Source::named(Layer::Environment, *variable);
+                self.config.provenance.insert("model".to_owned(), source);
+            }
+        }
+        let key = Some("model".to_owned());
+        let Some(model) = self.config.model.clone() else {
+            let variables: Vec<String> =
+                MODEL_DEFAULTS.iter().map(|(variable, _)| format!("`{variable}`")).collect();
+            let example = MODEL_DEFAULTS.first().map_or("PROVIDER/NAME", |(_, model)| model);
+            let sentence = format!(
+                "no model is set: put `model = \"{example}\"` into {}, or set {} in the environment of the editor",
+                self.own_file(),
+                variables.join(" or ")
+            );
+            return self.problem(&Source::built_in(), key, sentence);
+        };
+        let source = self.config.provenance("model");
+        let provider = shown(&model.provider);
+        let Some(found) = self.config.model_provider() else {
+            let names: Vec<String> =
+                self.config.providers.keys().map(|name| format!("`{}`", shown(name))).collect();
+            let sentence = format!(
+                "`model` in {source} names the provider `{provider}`, which is not set up: add `[provider.{provider}]` with `protocol` and `base_url` to {}, or use one of {}",
+                self.own_file(),
+                names.join(", ")
+            );
+            return self.problem(&source, key, sentence);
+        };
+        if let Some(variable) = found.api_key_env.clone().filter(|variable| !is_set(variable)) {
+            let sentence = format!(
+                "the provider `{provider}` needs a key: set `{variable}` in the environment of the editor"
+            );
+            self.problem(&source, key, sentence);
+        }
+    }
+}
+
+/// Whether a key sent there could be read on the way.
+fn travels_in_the_clear(base_url: &str) -> bool {
+    let Some(rest) = base_url.strip_prefix("http://") else { return false };
+    let authority = rest.split('/').next().unwrap_or(rest);
+    let host = match authority.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((host, _)) => host,
+        None => authority.split(':').next().unwrap_or(authority),
+    };
+    let local = host == "localhost"
+        || host.ends_with(".localhost")
+        || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
+    !local
+}
