@@ -27,7 +27,7 @@ pub enum ProjectRule {
 
 /// The default of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Default {
+pub enum KeyDefault {
     /// A value, as it would be written in TOML.
     Value(String),
     /// None; the words say what that means.
@@ -181,22 +181,22 @@ impl Key {
 
     /// Its default.
     #[must_use]
-    pub fn default_value(&self) -> Default {
+    pub fn default_value(&self) -> KeyDefault {
         match self.kind {
-            Kind::Model => Default::Unset("by the keys in the environment"),
-            Kind::Mode => Default::Value(format!("\"{}\"", Mode::default().as_str())),
-            Kind::Tools => Default::Unset("all tools"),
-            Kind::Mechanism => Default::Value("true".to_owned()),
-            Kind::Allow => Default::Value("[]".to_owned()),
-            Kind::Log => Default::Value(format!("\"{DEFAULT_LOG}\"")),
+            Kind::Model => KeyDefault::Unset("by the keys in the environment"),
+            Kind::Mode => KeyDefault::Value(format!("\"{}\"", Mode::default().as_str())),
+            Kind::Tools => KeyDefault::Unset("all tools"),
+            Kind::Mechanism => KeyDefault::Value("true".to_owned()),
+            Kind::Allow => KeyDefault::Value("[]".to_owned()),
+            Kind::Log => KeyDefault::Value(format!("\"{DEFAULT_LOG}\"")),
             Kind::Limit { field, .. } => {
                 let mut limits = Limits::DEFAULT;
-                Default::Value(field(&mut limits).to_string())
+                KeyDefault::Value(field(&mut limits).to_string())
             }
             Kind::Protocol | Kind::BaseUrl | Kind::KeyVariable => {
-                Default::Unset("set for the built-in providers")
+                KeyDefault::Unset("set for the built-in providers")
             }
-            Kind::PromptFile | Kind::PromptAppend => Default::Unset("none"),
+            Kind::PromptFile | Kind::PromptAppend => KeyDefault::Unset("none"),
         }
     }
 
@@ -220,8 +220,8 @@ pub fn markdown_table() -> String {
         "| key | takes | default | in a project | |\n|---|---|---|---|---|\n".to_owned();
     for key in KEYS {
         let default = match key.default_value() {
-            Default::Value(value) => format!("`{value}`"),
-            Default::Unset(words) => words.to_owned(),
+            KeyDefault::Value(value) => format!("`{value}`"),
+            KeyDefault::Unset(words) => words.to_owned(),
         };
         let project = match key.project {
             ProjectRule::Never => "ignored".to_owned(),

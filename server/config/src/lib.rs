@@ -29,7 +29,7 @@ mod value;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-pub use keys::{Default, KEYS, Key, ProjectRule, markdown_table};
+pub use keys::{KEYS, Key, KeyDefault, ProjectRule, markdown_table};
 pub use problem::{Layer, Problem, Source};
 pub use sources::{Environment, Known, MAX_FILE_BYTES, RealEnvironment, Sources};
 
@@ -151,7 +151,7 @@ impl Limits {
     };
 }
 
-impl std::default::Default for Limits {
+impl Default for Limits {
     fn default() -> Self {
         Limits::DEFAULT
     }

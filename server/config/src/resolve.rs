@@ -1,5 +1,6 @@
 //! Laying the layers over each other: reads each, finds its keys, checks and sets the values, and
-//! writes down what could not be used. Lookups of keys are in `keys`, checks of values in `check`.
+//! writes down what could not be used. Lookups of keys are in `keys`, checks of values in `check`,
+//! the rule for projects in `project`, and what needs all layers in `finish`.
 
 mod check;
 mod finish;

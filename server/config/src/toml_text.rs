@@ -16,6 +16,9 @@ pub(crate) struct SyntaxError {
     pub(crate) words: String,
 }
 
+/// After so many errors a file is not read further.
+const MOST_ERRORS: usize = 20;
+
 /// Reads a file. After an error that stays within a line (`mode = plan`) only that line is left
 /// out. After any other, such as one in a table header, the rest of the file is: its keys could land
 /// in the table before, and a `base_url` meant for one provider must never become another's.
@@ -23,19 +26,19 @@ pub(crate) fn parse(text: &str) -> (Vec<Entry>, Vec<SyntaxError>) {
     // The byte order mark is no part of the text; taking it off moves no line.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let lines = Lines::new(text);
-    let (table, found) = DeTable::parse_recoverable(text);
+    let (table, mut found) = DeTable::parse_recoverable(text);
+    let span = |error: &toml::de::Error| error.span().unwrap_or(0..0);
+    found.sort_by_key(|error| span(error).start);
     let mut errors = Vec::<SyntaxError>::new();
     let mut broken = Broken { lines: BTreeSet::new(), from: usize::MAX };
     for error in &found {
-        let span = error.span().unwrap_or(0..0);
-        let touched = lines.range(&span);
+        let touched = lines.range(&span(error));
         let line = *touched.start();
-        let contained = stays_within(lines.text(line));
-        if !contained {
-            broken.from = broken.from.min(line);
-        }
+        let contained =
+            errors.len() < MOST_ERRORS && line == *touched.end() && stays_within(lines.text(line));
         // One error is enough for a line.
-        if broken.lines.insert(line) {
+        let new = broken.lines.insert(line);
+        if new || !contained {
             let skipped = match contained {
                 true => "this line is skipped",
                 false => "everything from this line on is skipped",
@@ -43,10 +46,11 @@ pub(crate) fn parse(text: &str) -> (Vec<Entry>, Vec<SyntaxError>) {
             let words = format!("{}; {skipped}", one_line(error.message(), 200));
             errors.push(SyntaxError { line, words });
         }
-        broken.lines.extend(touched);
+        if !contained {
+            broken.from = line;
+            break;
+        }
     }
-    errors.retain(|error| error.line <= broken.from);
-    errors.sort_by_key(|error| error.line);
     (table_entries(table.get_ref(), &lines, &broken), errors)
 }
 

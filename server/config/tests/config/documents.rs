@@ -1,6 +1,8 @@
 //! The table of keys: complete, consistent, and what the code does.
 
-use ropewalk_config::{Default, KEYS, MODEL_DEFAULTS, ModelName, PROVIDER_PRESETS, markdown_table};
+use ropewalk_config::{
+    KEYS, KeyDefault, MODEL_DEFAULTS, ModelName, PROVIDER_PRESETS, markdown_table,
+};
 
 use crate::world::{USER, World, value};
 
@@ -8,7 +10,7 @@ use crate::world::{USER, World, value};
 fn every_default_in_the_table_is_the_one_in_force() {
     let config = World::new().build();
     for key in KEYS {
-        if let Default::Value(default) = key.default_value() {
+        if let KeyDefault::Value(default) = key.default_value() {
             assert_eq!(value(&config, &key.name.replace('*', "todos")), default, "{}", key.name);
         }
     }
