@@ -1,0 +1,26 @@
+//! What the tests with real editors share: Neovim driven over its own protocol, and a language
+//! server that does only what the test tells it to.
+//!
+//! Nothing here knows Ropewalk's own server. Every wait has a bound and names what it waited for;
+//! no helper sleeps to decide anything.
+
+pub mod desk;
+pub mod nvim;
+pub mod probe;
+pub mod screen;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The longest any single wait may take before the test fails. Far above what is ever needed
+/// (milliseconds), because two cores may be busy with other tests.
+pub const BOUND: Duration = Duration::from_secs(20);
+
+/// The folder `tests/run` puts editors in: `$ROPEWALK_EDITORS`, else `target/editors` of this
+/// repository.
+pub fn editors() -> PathBuf {
+    std::env::var_os("ROPEWALK_EDITORS").map_or_else(
+        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/target/editors")),
+        PathBuf::from,
+    )
+}
