@@ -130,6 +130,10 @@ pub async fn serve<S: LanguageServer>(
         let message = tokio::select! {
             biased;
             message = inbox.recv() => message,
+            id = dispatch.panicked() => {
+                dispatch.answer_panic(id);
+                continue;
+            }
             broken = &mut broken => break match broken {
                 Broken::Closed => Reason::OutputClosed,
                 Broken::Full => Reason::OutputUnread,

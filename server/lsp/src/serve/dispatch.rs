@@ -8,6 +8,7 @@ use std::task::{Context, Poll, Waker};
 
 use futures::{FutureExt, Sink};
 use serde_json::json;
+use tokio::sync::mpsc;
 use tokio::task::{JoinSet, unconstrained};
 use tower::Service;
 use tower_lsp::jsonrpc::{ErrorCode, Id, Request, Response};
@@ -27,16 +28,25 @@ pub(super) struct Dispatch<S: LanguageServer> {
     service: LspService<S>,
     responses: ResponseSink,
     outbox: Outbox,
-    /// Handlers that were not done in their first poll. Each ends with the id of its request if it panicked.
-    running: JoinSet<Option<Id>>,
+    /// Handlers that were not done in their first poll.
+    running: JoinSet<()>,
+    /// The ids of requests whose handlers panicked in a later one.
+    panicked: (mpsc::UnboundedSender<Id>, mpsc::UnboundedReceiver<Id>),
     client_process: Option<i32>,
     after_shutdown: bool,
 }
 
 impl<S: LanguageServer> Dispatch<S> {
     pub(super) fn new(service: LspService<S>, responses: ResponseSink, outbox: Outbox) -> Self {
-        let running = JoinSet::new();
-        Self { service, responses, outbox, running, client_process: None, after_shutdown: false }
+        Self {
+            service,
+            responses,
+            outbox,
+            running: JoinSet::new(),
+            panicked: mpsc::unbounded_channel(),
+            client_process: None,
+            after_shutdown: false,
+        }
     }
 
     /// Whether a `shutdown` was accepted.
@@ -51,11 +61,7 @@ impl<S: LanguageServer> Dispatch<S> {
 
     /// Handles a message as far as that is possible without waiting. Breaks at `exit`.
     pub(super) async fn handle(&mut self, message: Incoming) -> ControlFlow<()> {
-        while let Some(ended) = self.running.try_join_next() {
-            if let Ok(Some(panicked)) = ended {
-                self.forget(panicked);
-            }
-        }
+        while self.running.try_join_next().is_some() {}
         match message {
             Incoming::Request(request) if request.method() == "exit" => {
                 return ControlFlow::Break(());
@@ -96,10 +102,8 @@ impl<S: LanguageServer> Dispatch<S> {
             Poll::Ready(done) => {
                 let refused = matches!(&done, Ok(Ok(Some(response))) if response.is_error());
                 self.after_shutdown |= shutdown && !refused;
-                if answer(&self.outbox, id.as_ref(), done)
-                    && let Some(id) = id
-                {
-                    self.forget(id);
+                if let (Err(Panicked), Some(id)) = (answer(&self.outbox, done), id) {
+                    self.answer_panic(id);
                 }
             }
             Poll::Pending => {
@@ -107,10 +111,12 @@ impl<S: LanguageServer> Dispatch<S> {
                 if initialize {
                     tracing::error!("`initialize` waits; until it is done, notifications are lost");
                 }
-                let outbox = self.outbox.clone();
+                let (outbox, panicked) = (self.outbox.clone(), self.panicked.0.clone());
                 self.running.spawn(async move {
-                    let done = call.await;
-                    answer(&outbox, id.as_ref(), done).then_some(id).flatten()
+                    if let (Err(Panicked), Some(id)) = (answer(&outbox, call.await), id) {
+                        // Nobody is there to answer once serving has ended.
+                        let _ = panicked.send(id);
+                    }
                 });
             }
         }
@@ -127,31 +133,42 @@ impl<S: LanguageServer> Dispatch<S> {
         }
     }
 
-    /// Frees the id of a request that panicked, which tower-lsp would refuse as a duplicate for ever.
-    fn forget(&mut self, id: Id) {
-        if let Ok(id) = serde_json::to_value(id) {
-            let cancel = Request::build("$/cancelRequest").params(json!({ "id": id })).finish();
-            // It never waits: cancelling is a look into a map.
+    /// Resolves when a handler has panicked behind its first poll, with the request to answer.
+    pub(super) async fn panicked(&mut self) -> Id {
+        match self.panicked.1.recv().await {
+            Some(id) => id,
+            // Not reached: `self` keeps a sender.
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Answers a request whose handler panicked.
+    pub(super) fn answer_panic(&mut self, id: Id) {
+        // tower-lsp still counts the request as running, and would refuse its id for ever. Freed before the
+        // answer is sent, since the client may use it again then. Cancelling never waits.
+        if let Ok(params) = serde_json::to_value(&id) {
+            let params = json!({ "id": params });
+            let cancel = Request::build("$/cancelRequest").params(params).finish();
             let _ = self.service.call(cancel).now_or_never();
         }
+        let words = "the server failed on this request, which is a bug in it; it goes on";
+        self.outbox.answer(&error_reply(id, ErrorCode::InternalError, words));
     }
 }
 
-/// Sends the answer, if there is one; true when there is none because the handler panicked.
-fn answer(outbox: &Outbox, id: Option<&Id>, done: Done) -> bool {
+struct Panicked;
+
+/// Sends the answer, if the handler gave one.
+fn answer(outbox: &Outbox, done: Done) -> Result<(), Panicked> {
     match done {
         Ok(Ok(Some(response))) => outbox.answer(&response),
         Ok(Ok(None) | Err(_)) => {}
         Err(_) => {
             tracing::error!("a handler panicked");
-            if let Some(id) = id {
-                let words = "the server failed on this request, which is a bug in it; it goes on";
-                outbox.answer(&error_reply(id.clone(), ErrorCode::InternalError, words));
-            }
-            return true;
+            return Err(Panicked);
         }
     }
-    false
+    Ok(())
 }
 
 /// `shutdown` has no params; some clients send `null`, which tower-lsp would refuse.
