@@ -11,7 +11,7 @@
 //! at, nothing is flushed to the platter, and nothing here knows which files an editor has open.
 
 use std::fmt;
-use std::io::Read;
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::time::SystemTime;
 
 use cap_fs_ext::{MetadataExt as _, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
@@ -236,18 +236,13 @@ pub fn identity(roots: &Roots, place: &Place) -> Result<FileIdentity, FileError>
 }
 
 fn read_at(spot: &Spot<'_>, limit: u64) -> Result<FileRead, FileError> {
-    // Looked at before it is opened, because opening a device or a pipe can already do something.
-    spot.plain_file()?;
-    let mut options = OpenOptions::new();
-    options.read(true).follow(cap_fs_ext::FollowSymlinks::No).nonblock(true);
-    let file: File = spot.dir.open_with(spot.name, &options).map_err(|e| spot.fail(e))?;
-    let found = file.metadata().map_err(|e| spot.fail(e))?;
-    plain(&found, spot)?;
+    let (file, found) = open(spot)?;
     let too_large = |len| FileError::TooLarge { path: spot.shown(), len, limit };
     if found.len() > limit {
         return Err(too_large(found.len()));
     }
-    let mut bytes = Vec::with_capacity(usize::try_from(found.len()).unwrap_or(0));
+    // A sparse file can claim any length, so its word is taken only so far.
+    let mut bytes = Vec::with_capacity(found.len().min(1 << 23) as usize);
     // One more than the limit: it may be growing.
     let mut some = file.take(limit.saturating_add(1));
     some.read_to_end(&mut bytes).map_err(|e| spot.fail(e))?;
@@ -257,6 +252,37 @@ fn read_at(spot: &Spot<'_>, limit: u64) -> Result<FileRead, FileError> {
     }
     let hash = ContentHash::of(&bytes);
     Ok(FileRead { bytes, hash, meta: FileMeta { len, ..meta(&found) } })
+}
+
+/// The hash of a file of any length, without holding it.
+fn hash_at(spot: &Spot<'_>) -> Result<ContentHash, FileError> {
+    let (file, _) = open(spot)?;
+    let mut file = BufReader::with_capacity(1 << 16, file);
+    let mut hasher = xxhash_rust::xxh3::Xxh3Default::new();
+    loop {
+        let len = match file.fill_buf() {
+            Ok([]) => return Ok(ContentHash(hasher.digest128())),
+            Ok(some) => {
+                hasher.update(some);
+                some.len()
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => 0,
+            Err(error) => return Err(spot.fail(error)),
+        };
+        file.consume(len);
+    }
+}
+
+/// Opens a plain file for reading, through no link and without waiting.
+fn open(spot: &Spot<'_>) -> Result<(File, Metadata), FileError> {
+    // Looked at before it is opened, because opening a device or a pipe can already do something.
+    spot.plain_file()?;
+    let mut options = OpenOptions::new();
+    options.read(true).follow(cap_fs_ext::FollowSymlinks::No).nonblock(true);
+    let file = spot.dir.open_with(spot.name, &options).map_err(|e| spot.fail(e))?;
+    let found = file.metadata().map_err(|e| spot.fail(e))?;
+    plain(&found, spot)?;
+    Ok((file, found))
 }
 
 fn meta(found: &Metadata) -> FileMeta {

@@ -1,7 +1,47 @@
 //! Open documents, files, forks, and how changes reach the editor.
+//!
+//! The room holds the one idea of Ropewalk: the agent works in a [`Fork`] of what the user sees, and every
+//! change reaches the user's text through [`publish`](publish::publish), proved by its echo. It knows no LSP types, no models
+//! and no tools.
+//!
+//! Reading order: [`id`] and [`paths`] (names), [`disk`], [`document`] with [`log`] and [`proof`] (what the
+//! editor has), [`Workspace`], [`view`] (what a call sees), [`entry`] and [`fork`] (what a session made),
+//! [`publish`] and [`undo`], [`ledger`] and [`note`].
 
 pub mod disk;
+pub mod document;
+pub mod editor;
+pub mod entry;
+pub mod fork;
 pub mod id;
+pub mod ledger;
+pub mod log;
+pub mod note;
 pub mod paths;
+pub mod proof;
+pub mod publish;
+pub mod undo;
+pub mod view;
+pub mod workspace;
 
+pub use document::{ContentChange, Document};
+pub use editor::{DocumentEdit, Editor, EditorError, Habits, NoEditor};
+pub use fork::{Fork, Hunk, HunkKind, HunkState, MergeReport, Proposal, ProposedChange, Selection};
 pub use id::DocId;
+pub use note::Note;
+pub use paths::{PathError, Place, Roots};
+pub use ropewalk_text::ContentHash;
+pub use view::{FileState, Snapshot, Source, View};
+pub use workspace::{DiskLook, Workspace};
+
+/// Identifies an edit that was sent to the editor, among all sessions.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
+pub struct PublishId(pub u64);
+
+/// Identifies a pending or published hunk within its session.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
+pub struct HunkId(pub u64);

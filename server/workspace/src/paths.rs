@@ -157,7 +157,7 @@ impl Roots {
         for (name, given) in roots {
             let given = std::path::absolute(&given).unwrap_or(given);
             let name = unique(&plain_name(&name, &given), &made);
-            let real = resolve(Path::new(""), &given).unwrap_or_else(|_| given.clone());
+            let real = resolve(&given).unwrap_or_else(|_| given.clone());
             made.push(Root { name, given, real });
         }
         Self { roots: made.into(), single_files: Arc::default() }
@@ -175,7 +175,7 @@ impl Roots {
         let single_files = paths
             .into_iter()
             .filter(|path| path.is_absolute())
-            .map(|path| resolve(Path::new(""), &path).unwrap_or(path))
+            .map(|path| resolve(&path).unwrap_or(path))
             .collect();
         Self { roots: Arc::clone(&self.roots), single_files }
     }
@@ -217,17 +217,17 @@ impl Roots {
         if is_uri(path) {
             let found = DocId::from_uri(path).path();
             let found = found.ok_or_else(|| PathError::NotAFile { uri: path.to_owned() })?;
-            return self.judge(Path::new(""), &found, path);
+            return self.judge(&found, path);
         }
         let given = Path::new(path);
         if given.is_absolute() {
-            return self.judge(Path::new(""), given, path);
+            return self.judge(given, path);
         }
         if let Some((root, rest)) = self.named_root(path) {
-            return self.judge(&root.real, rest, path);
+            return self.judge(&root.real.join(rest), path);
         }
         match self.first() {
-            Some(first) => self.judge(&first.real, given, path),
+            Some(first) => self.judge(&first.real.join(given), path),
             None => self.single_file_named(path),
         }
     }
@@ -248,7 +248,7 @@ impl Roots {
         if !path.is_absolute() {
             return Err(self.escapes(&said));
         }
-        self.judge(Path::new(""), path, &said)
+        self.judge(path, &said)
     }
 
     /// Whether a resolved path is one of the single files.
@@ -256,13 +256,14 @@ impl Roots {
         self.single_files.iter().any(|file| file == path)
     }
 
-    /// Resolves `rest` from `start` (already resolved) and says where it is.
-    fn judge(&self, start: &Path, rest: &Path, said: &str) -> Result<Place, PathError> {
-        if too_long(rest) {
+    /// Follows an absolute path and says where it is.
+    fn judge(&self, path: &Path, said: &str) -> Result<Place, PathError> {
+        if too_long(path) {
             return Err(PathError::TooLong { path: beginning(said) });
         }
+        let resolved = resolve(path);
         let path = said.to_owned();
-        match resolve(start, rest) {
+        match resolved {
             Ok(real) => self.place(real).ok_or_else(|| self.escapes(said)),
             // What lies outside is not described, except where that is the reason itself.
             Err((Trouble::ProcLink, _)) => Err(PathError::ProcLink { path }),
@@ -336,7 +337,7 @@ impl Roots {
     fn single_file_named(&self, path: &str) -> Result<Place, PathError> {
         let mut named = self.single_files.iter().filter(|file| file.ends_with(path));
         match (named.next(), named.next()) {
-            (Some(file), None) => self.judge(Path::new(""), file, path),
+            (Some(file), None) => self.judge(file, path),
             _ => Err(self.escapes(path)),
         }
     }
@@ -379,16 +380,15 @@ fn beginning(path: &str) -> String {
     text
 }
 
-/// A root's name without slashes, or its folder's name when it has none of its own.
+/// A root's name: without slashes, and not one that a path can't begin with; else its folder's.
 fn plain_name(name: &str, path: &Path) -> String {
-    let name = name.replace(['/', '\\', '\0'], "-");
-    match name.as_str() {
-        "" | "." | ".." | "~" => match path.file_name() {
-            Some(folder) => folder.to_string_lossy().into_owned(),
-            None => "root".to_owned(),
-        },
-        _ => name,
-    }
+    let usable = |name: &str| !matches!(name, "" | "." | ".." | "~") && !name.ends_with(':');
+    let folder = path.file_name().unwrap_or_default().to_string_lossy();
+    [name, folder.as_ref()]
+        .into_iter()
+        .map(|name| name.replace(['/', '\\', '\0'], "-"))
+        .find(|name| usable(name))
+        .unwrap_or_else(|| "root".to_owned())
 }
 
 fn unique(name: &str, made: &[Root]) -> String {

@@ -14,8 +14,11 @@ use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 use ropewalk_text::ContentHash;
 
 use super::handle::{Spot, plain};
-use super::{Expect, FileError, read_at};
+use super::{Expect, FileError, hash_at, read_at};
 use crate::paths::{Place, Roots};
+
+/// The longest file that is moved to another file system.
+const COPY_LIMIT: u64 = 1 << 30;
 
 /// Writes a whole file and returns the hash of what it then holds. Folders above it are made,
 /// unless a file is expected. The content is compared with `expect` right before the change; a file
@@ -69,18 +72,18 @@ pub fn remove(roots: &Roots, place: &Place, expect: Expect) -> Result<(), FileEr
 }
 
 /// Moves a file whose content is as `expect` says to where nothing is, making the folders above.
-/// Between file systems it is copied, with its mode, and removed.
+/// Between file systems it is copied, with its mode, and removed, if it has at most 1 GiB.
 ///
 /// # Errors
 /// [`FileError`]; `Exists` names the target when something is there.
 pub fn rename(roots: &Roots, from: &Place, to: &Place, expect: Expect) -> Result<(), FileError> {
     let source = Spot::open(roots, from)?;
     source.plain_file()?;
-    let target = Spot::create(roots, to)?;
     check(&source, expect)?;
+    let target = Spot::create(roots, to)?;
     match rename_to_absent(&source.dir, source.name, &target.dir, target.name) {
         Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
-            let read = read_at(&source, u64::MAX)?;
+            let read = read_at(&source, COPY_LIMIT)?;
             write(roots, to, &read.bytes, Expect::Absent)?;
             set_mode(roots, to, read.meta.mode)?;
             source.dir.remove_file(source.name).map_err(|e| source.fail(e))
@@ -122,7 +125,7 @@ fn check(spot: &Spot<'_>, expect: Expect) -> Result<(), FileError> {
         Expect::Anything => Ok(()),
         Expect::Absent if spot.look()?.is_none() => Ok(()),
         Expect::Absent => Err(FileError::Exists { path: spot.shown() }),
-        Expect::Hash(hash) if read_at(spot, u64::MAX)?.hash == hash => Ok(()),
+        Expect::Hash(hash) if hash_at(spot)? == hash => Ok(()),
         Expect::Hash(_) => Err(FileError::Changed { path: spot.shown() }),
     }
 }

@@ -37,19 +37,18 @@ pub(super) fn too_long(path: &Path) -> bool {
         || path.components().any(|part| part.as_os_str().len() > MAX_NAME)
 }
 
-/// Where `rest` leads from `start`, which must be resolved already; `start` is empty for an
-/// absolute `rest`. Every link on the way is followed; once a component is missing, what comes
-/// after it is appended, and `..` takes it away again.
+/// Where an absolute path leads. Every link on the way is followed; once a component is missing,
+/// what comes after it is appended, and `..` takes it away again.
 ///
 /// With the trouble comes the place where it was met.
-pub(super) fn resolve(start: &Path, rest: &Path) -> Result<PathBuf, (Trouble, PathBuf)> {
-    let mut at = start.to_path_buf();
+pub(super) fn resolve(path: &Path) -> Result<PathBuf, (Trouble, PathBuf)> {
+    let mut at = PathBuf::new();
     let mut steps = VecDeque::new();
-    put_first(&mut steps, &mut at, rest);
+    put_first(&mut steps, &mut at, path);
     let mut links = 0;
     // How many components below `at` are known to be missing.
     let mut missing = 0_usize;
-    // Whether `at` is known to be a directory; checked only when a step follows it.
+    // Whether `at` is something that nothing can be in, which matters only if a step follows.
     let mut file = false;
 
     while let Some(step) = steps.pop_front() {
@@ -98,7 +97,7 @@ pub(super) fn resolve(start: &Path, rest: &Path) -> Result<PathBuf, (Trouble, Pa
     if at.as_os_str().len() > MAX_PATH {
         return Err((Trouble::TooLong, at));
     }
-    Ok(as_on_disk(at))
+    Ok(as_on_disk(at, missing))
 }
 
 /// Puts the steps of `path` before those that are left; an absolute path starts over.
@@ -136,14 +135,19 @@ fn is_proc(_directory: &Path) -> bool {
     false
 }
 
-/// Where file systems usually ignore case, the name as the disk has it, so that one file has one
-/// name. A path that does not exist stays as it was given.
+/// Where file systems usually ignore case, the names as the disk has them, so that one file has
+/// one name. The last `missing` components stay as they were given.
 #[cfg(any(target_os = "macos", windows))]
-fn as_on_disk(path: PathBuf) -> PathBuf {
-    std::fs::canonicalize(&path).unwrap_or(path)
+fn as_on_disk(path: PathBuf, missing: usize) -> PathBuf {
+    let Some(there) = path.ancestors().nth(missing) else { return path };
+    match (std::fs::canonicalize(there), path.strip_prefix(there)) {
+        (Ok(there), Ok(rest)) if missing > 0 => there.join(rest),
+        (Ok(there), _) => there,
+        (Err(_), _) => path,
+    }
 }
 
 #[cfg(not(any(target_os = "macos", windows)))]
-fn as_on_disk(path: PathBuf) -> PathBuf {
+fn as_on_disk(path: PathBuf, _missing: usize) -> PathBuf {
     path
 }

@@ -1,0 +1,306 @@
+//! One open document: the buffer as the editor has it.
+//!
+//! Only [`Document::change`], which is the client's didChange, ever alters the text; our own edits come
+//! back to us that way and are recognised by `proof`. What is true of the disk beside it is in `truth`.
+
+use crate::log::{Delta, DeltaLog, Origin};
+use crate::proof::{Expected, Settled, Sighting};
+use crate::workspace::DiskLook;
+use crate::{ContentHash, PublishId};
+use ropewalk_text::{ChangeSet, Coordinates, Position, Text, diff};
+
+/// A notification that deletes more lines than this, or more than half of the document, is coarse.
+const COARSE_LINES: usize = 20;
+
+/// One content change of a didChange notification.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ContentChange {
+    /// The replaced range in the client's coordinates; None replaces the whole text.
+    pub range: Option<(Position, Position)>,
+    /// The new text.
+    pub text: String,
+}
+
+/// The disk's content as it was when it was last looked at.
+#[derive(Clone, Debug)]
+pub struct Saved {
+    /// The hash of the file's bytes.
+    pub hash: ContentHash,
+    /// The decoded text. Shares the buffer's memory when they were equal.
+    pub text: Text,
+}
+
+/// An open document.
+#[derive(Debug)]
+pub struct Document {
+    /// The client's own spelling of the URI, for replies.
+    pub spelling: String,
+    /// The language identifier of didOpen.
+    pub language: String,
+    /// The version of the last didOpen or didChange.
+    pub version: i32,
+    text: Text,
+    log: DeltaLog,
+    /// What the disk held when it was last read, if it held text.
+    pub saved: Option<Saved>,
+    /// The disk's newer text, when the buffer is as it was saved and the disk has moved on.
+    pub moved: Option<Text>,
+    expected: Vec<Expected>,
+}
+
+/// What a notification did.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Changed {
+    /// Positions that did not exist in our text: the client and we disagree about it.
+    pub desync_alarms: usize,
+    /// Each step of the text, in order.
+    pub steps: Vec<Step>,
+}
+
+/// One step of a document's text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Who made it.
+    pub origin: Origin,
+    /// The change.
+    pub change: ChangeSet,
+    /// The text after it.
+    pub after: Text,
+}
+
+impl Document {
+    /// A document as didOpen brings it.
+    pub fn new(spelling: String, language: String, version: i32, text: Text) -> Self {
+        Self {
+            spelling,
+            language,
+            version,
+            text,
+            log: DeltaLog::default(),
+            saved: None,
+            moved: None,
+            expected: Vec::new(),
+        }
+    }
+
+    /// The text now.
+    pub fn text(&self) -> &Text {
+        &self.text
+    }
+
+    /// The steps to now.
+    pub fn log(&self) -> &DeltaLog {
+        &self.log
+    }
+
+    /// A cursor at the text as it is now.
+    pub fn cursor(&mut self) -> crate::log::Cursor {
+        self.log.cursor()
+    }
+
+    /// Takes in a didChange. `trusts_versions`: the client skips edits for a version it has left behind, so
+    /// a whole notification without our edit proves that it was skipped.
+    ///
+    /// O(log n) for a keystroke; O(n) for coarse changes and while an edit of ours is under way.
+    pub fn change(
+        &mut self,
+        version: i32,
+        changes: &[ContentChange],
+        coordinates: Coordinates,
+        trusts_versions: bool,
+    ) -> Changed {
+        self.version = version;
+        let mut out = Changed::default();
+        let before = self.text.clone();
+        let mut steps = Vec::with_capacity(changes.len());
+        let mut deleted_lines = 0;
+        let mut deleted = 0;
+        let mut whole = false;
+        for change in changes {
+            let range = match change.range {
+                Some((start, end)) => {
+                    let start = coordinates.position_to_byte(&self.text, start);
+                    let end = coordinates.position_to_byte(&self.text, end);
+                    out.desync_alarms += usize::from(!start.exact) + usize::from(!end.exact);
+                    start.byte..end.byte.max(start.byte)
+                }
+                None => {
+                    whole = true;
+                    0..self.text.len()
+                }
+            };
+            deleted += range.len();
+            if range.len() > COARSE_LINES {
+                deleted_lines += self.text.line_feeds_before(range.end)
+                    - self.text.line_feeds_before(range.start);
+            }
+            let set = ChangeSet::single(self.text.len(), range.clone(), change.text.as_str());
+            self.text.replace(range, &change.text);
+            steps.push((set, self.text.clone()));
+        }
+        let coarse =
+            whole || deleted_lines > COARSE_LINES || (deleted > 80 && deleted > before.len() / 2);
+        if coarse {
+            // A formatter or a reload: only what really differs is a change, so that hunks survive it.
+            steps = vec![(diff(&before, &self.text), self.text.clone())];
+        }
+        let mut previous = before;
+        for (set, next) in steps {
+            self.take_in(&previous, set, &next, &mut out);
+            previous = next;
+        }
+        self.pass_over(trusts_versions);
+        // What the disk had ahead of a clean buffer is judged anew when the disk is next looked at.
+        self.moved = None;
+        out
+    }
+
+    /// One step of the text: ours, the user's, or both.
+    fn take_in(&mut self, before: &Text, set: ChangeSet, after: &Text, out: &mut Changed) {
+        let mut made: Option<(Expected, ChangeSet)> = None;
+        let mut kept = Vec::with_capacity(self.expected.len());
+        for mut expected in self.expected.drain(..) {
+            match expected.look(before, &set, after) {
+                Sighting::Made(own) if made.is_none() => made = Some((expected, own)),
+                Sighting::Made(_) | Sighting::Gone => settle(expected.waiter, Settled::Conflict),
+                Sighting::NotYet(edit) => {
+                    expected.edit = edit;
+                    kept.push(expected);
+                }
+            }
+        }
+        self.expected = kept;
+        let mut record = |origin, change: ChangeSet, after: Text| {
+            if origin != Origin::User || !change.is_empty() {
+                out.steps.push(Step { origin, change: change.clone(), after });
+                self.log.push(Delta { change, origin });
+            }
+        };
+        match made {
+            Some((expected, own)) => {
+                let ours = expected.edit.apply(before).unwrap_or_else(|_| after.clone());
+                record(Origin::Publish(expected.id), expected.edit, ours);
+                record(Origin::User, own, after.clone());
+                settle(expected.waiter, Settled::Confirmed);
+            }
+            None => record(Origin::User, set, after.clone()),
+        }
+    }
+
+    /// After a whole notification: what was not in it, although it should have been, was skipped.
+    fn pass_over(&mut self, trusts_versions: bool) {
+        for expected in &mut self.expected {
+            expected.passed_over = true;
+        }
+        self.settle_skipped(trusts_versions);
+    }
+
+    /// Settles those edits of which it is now certain that the client skipped them.
+    fn settle_skipped(&mut self, trusts_versions: bool) {
+        let mut index = 0;
+        while let Some(expected) = self.expected.get(index) {
+            let skipped = match expected.answer {
+                Some(false) => true,
+                Some(true) => expected.passed_over && trusts_versions,
+                None => false,
+            };
+            if skipped {
+                let expected = self.expected.remove(index);
+                settle(expected.waiter, Settled::Skipped);
+            } else {
+                index += 1;
+            }
+        }
+    }
+}
+
+fn settle(waiter: Option<tokio::sync::oneshot::Sender<Settled>>, how: Settled) {
+    if let Some(waiter) = waiter {
+        // The publisher may have been dropped with its session; the log has the truth either way.
+        let _ = waiter.send(how);
+    }
+}
+
+impl Document {
+    /// Notes an edit that is about to be sent, on the text as it is now. At most one edit of a document is
+    /// under way: None is answered while there is one.
+    pub fn expect(
+        &mut self,
+        id: PublishId,
+        edit: ChangeSet,
+    ) -> Option<tokio::sync::oneshot::Receiver<Settled>> {
+        if self.expected.iter().any(|expected| !expected.unconfirmed) {
+            return None;
+        }
+        let (sender, receiver) = tokio::sync::oneshot::channel();
+        self.expected.push(Expected {
+            id,
+            edit,
+            answer: None,
+            passed_over: false,
+            unconfirmed: false,
+            waiter: Some(sender),
+        });
+        Some(receiver)
+    }
+
+    /// The client answered our edit. `settles_refusal`: its `applied: false` means that nothing changed.
+    pub fn answered(&mut self, id: PublishId, applied: bool, trusts_versions: bool) {
+        if let Some(expected) = self.expected.iter_mut().find(|expected| expected.id == id) {
+            expected.answer = Some(applied);
+        }
+        self.settle_skipped(trusts_versions);
+    }
+
+    /// The bound for the echo has passed: the slot is free again, the edit is kept in mind.
+    pub fn give_up_waiting(&mut self, id: PublishId) {
+        if let Some(expected) = self.expected.iter_mut().find(|expected| expected.id == id) {
+            expected.unconfirmed = true;
+            settle(expected.waiter.take(), Settled::Unconfirmed);
+        }
+    }
+
+    /// Whether the edit is neither confirmed nor given up as impossible.
+    pub fn is_expected(&self, id: PublishId) -> bool {
+        self.expected.iter().any(|expected| expected.id == id)
+    }
+
+    /// The document is closed: nothing more will be known of edits under way.
+    pub fn close(&mut self) {
+        for expected in self.expected.drain(..) {
+            settle(expected.waiter, Settled::Closed);
+        }
+    }
+
+    /// Compares the buffer with what the disk holds now, and keeps the outcome.
+    pub fn compare(&mut self, now: Saved) -> DiskLook {
+        self.moved = None;
+        if now.text.equal_but_line_ends(&self.text) {
+            // Share the memory where they are equal to the byte.
+            let text = if now.text == self.text { self.text.clone() } else { now.text };
+            self.saved = Some(Saved { text, hash: now.hash });
+            return DiskLook::Clean;
+        }
+        match &self.saved {
+            Some(saved) if saved.hash == now.hash => DiskLook::Dirty,
+            Some(_) if self.is_clean() => {
+                self.moved = Some(now.text);
+                DiskLook::Moved
+            }
+            Some(_) => {
+                // Told once for each content of the disk: from now on it is what is known.
+                self.saved = Some(now);
+                DiskLook::Conflict
+            }
+            None => {
+                self.saved = Some(now);
+                DiskLook::Dirty
+            }
+        }
+    }
+
+    /// Whether the buffer equals the disk's content as last read, line ends aside.
+    pub fn is_clean(&self) -> bool {
+        self.saved.as_ref().is_some_and(|saved| saved.text.equal_but_line_ends(&self.text))
+    }
+}

@@ -1,0 +1,201 @@
+//! The editor as the workspace needs it, and what is known of each editor's habits.
+//!
+//! The trait only does; it never asks the user anything. The habits are one table of data, by the name a
+//! client gives in `clientInfo`; they were observed in the editors named (see ARCHITECTURE.md, "Clients").
+
+use crate::DocId;
+use futures::future::BoxFuture;
+use ropewalk_text::{LineEnds, Position};
+
+/// What one editor does with our edits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Habits {
+    /// The start of the name in `clientInfo`, in lower case.
+    pub name: &'static str,
+    /// Which strings end a line in its positions.
+    pub line_ends: LineEnds,
+    /// Whether it skips an edit whose version it has left behind.
+    pub checks_versions: bool,
+    /// Whether `applied: true` is true. Where it isn't, a later notification without the edit shows that it
+    /// was skipped.
+    pub answers_truly: bool,
+    /// Whether a document at version 0 must be moved off it first, because version 0 is never checked.
+    pub primes_version_zero: bool,
+    /// Whether `workspace/semanticTokens/refresh` makes it send the changes it holds back.
+    pub barrier: bool,
+    /// Whether it draws code lenses.
+    pub lenses: bool,
+    /// Whether a message with buttons waits for a click. Where it reads keys, typing would answer it.
+    pub safe_dialogs: bool,
+}
+
+/// The known clients. The first whose name starts the client's own, ASCII case aside, counts.
+const KNOWN: &[Habits] = &[
+    Habits {
+        name: "neovim",
+        line_ends: LineEnds::Newline,
+        checks_versions: true,
+        answers_truly: false,
+        primes_version_zero: true,
+        barrier: true,
+        lenses: true,
+        safe_dialogs: false,
+    },
+    Habits {
+        name: "visual studio code",
+        line_ends: LineEnds::Lsp,
+        checks_versions: true,
+        answers_truly: true,
+        primes_version_zero: false,
+        barrier: false,
+        lenses: true,
+        safe_dialogs: true,
+    },
+    Habits {
+        name: "code - oss",
+        line_ends: LineEnds::Lsp,
+        checks_versions: true,
+        answers_truly: true,
+        primes_version_zero: false,
+        barrier: false,
+        lenses: true,
+        safe_dialogs: true,
+    },
+    Habits {
+        name: "vscodium",
+        line_ends: LineEnds::Lsp,
+        checks_versions: true,
+        answers_truly: true,
+        primes_version_zero: false,
+        barrier: false,
+        lenses: true,
+        safe_dialogs: true,
+    },
+    Habits {
+        name: "code-server",
+        line_ends: LineEnds::Lsp,
+        checks_versions: true,
+        answers_truly: true,
+        primes_version_zero: false,
+        barrier: false,
+        lenses: true,
+        safe_dialogs: true,
+    },
+    Habits {
+        name: "emacs",
+        line_ends: LineEnds::Newline,
+        checks_versions: true,
+        answers_truly: true,
+        primes_version_zero: false,
+        barrier: false,
+        lenses: false,
+        safe_dialogs: false,
+    },
+    Habits {
+        name: "helix",
+        line_ends: LineEnds::Lsp,
+        checks_versions: true,
+        answers_truly: true,
+        primes_version_zero: false,
+        barrier: false,
+        lenses: false,
+        safe_dialogs: false,
+    },
+];
+
+impl Habits {
+    /// A client of which nothing is known: it counts as one that checks nothing.
+    pub const UNKNOWN: Habits = Habits {
+        name: "",
+        line_ends: LineEnds::Lsp,
+        checks_versions: false,
+        answers_truly: false,
+        primes_version_zero: false,
+        barrier: false,
+        lenses: true,
+        safe_dialogs: false,
+    };
+
+    /// The habits of the client that calls itself `name`.
+    pub fn of(name: Option<&str>) -> Habits {
+        let name = name.unwrap_or_default().to_ascii_lowercase();
+        KNOWN.iter().find(|known| name.starts_with(known.name)).copied().unwrap_or(Habits::UNKNOWN)
+    }
+
+    /// Whether a notification that comes after our edit, without it, proves that it was skipped: the client
+    /// checks versions but says `applied: true` for what it skips.
+    pub fn trusts_versions(&self) -> bool {
+        self.checks_versions && !self.answers_truly
+    }
+}
+
+/// An edit of one open document, for one `workspace/applyEdit`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DocumentEdit {
+    /// The document, in the client's own spelling.
+    pub uri: String,
+    /// The version the edit is for.
+    pub version: i32,
+    /// Replaced ranges and their text, sorted, disjoint, all in the coordinates of that version.
+    pub edits: Vec<(Position, Position, String)>,
+    /// What the edit is called in the editor's undo list.
+    pub label: String,
+}
+
+/// Why the editor could not be told.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EditorError {
+    /// The client has not answered within the bound for technical requests.
+    #[error("the editor did not answer in time")]
+    NoAnswer,
+    /// The client answered with an error, or the connection is closed.
+    #[error("the editor refused: {0}")]
+    Refused(String),
+    /// There is no editor, or it cannot do this.
+    #[error("the editor cannot do this: {0}")]
+    Unsupported(&'static str),
+}
+
+/// What the workspace asks of an editor. Every request has a bound; none waits for the user.
+pub trait Editor: Send + Sync + 'static {
+    /// What is known of this client.
+    fn habits(&self) -> Habits;
+
+    /// Asks for an edit of one document. The answer says what the client claims.
+    fn apply(&self, edit: DocumentEdit) -> BoxFuture<'static, Result<bool, EditorError>>;
+
+    /// Makes the client send the changes it holds back, where that is possible, and waits for its answer.
+    fn barrier(&self) -> BoxFuture<'static, ()>;
+
+    /// Asks a client with our plugin to save a document.
+    fn save(&self, doc: DocId) -> BoxFuture<'static, Result<(), EditorError>>;
+
+    /// Asks a client with our plugin for the diagnostics of a document, or of all.
+    fn diagnostics(&self, doc: Option<DocId>) -> BoxFuture<'static, Result<String, EditorError>>;
+}
+
+/// No editor at all: the agent works on the disk.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoEditor;
+
+impl Editor for NoEditor {
+    fn habits(&self) -> Habits {
+        Habits::UNKNOWN
+    }
+
+    fn apply(&self, _: DocumentEdit) -> BoxFuture<'static, Result<bool, EditorError>> {
+        Box::pin(async { Err(EditorError::Unsupported("there is no editor")) })
+    }
+
+    fn barrier(&self) -> BoxFuture<'static, ()> {
+        Box::pin(async {})
+    }
+
+    fn save(&self, _: DocId) -> BoxFuture<'static, Result<(), EditorError>> {
+        Box::pin(async { Err(EditorError::Unsupported("there is no editor")) })
+    }
+
+    fn diagnostics(&self, _: Option<DocId>) -> BoxFuture<'static, Result<String, EditorError>> {
+        Box::pin(async { Err(EditorError::Unsupported("there is no editor")) })
+    }
+}

@@ -1,0 +1,460 @@
+//! One file of a fork: what the user has, and what the fork makes of it.
+//!
+//! An entry is pure: it knows texts, change sets and marks, no documents and no disk. `fork` brings it up to
+//! date, `publish` sends parts of it.
+
+use crate::log::{Cursor, Delta, DeltaLog, Origin};
+use crate::{ContentHash, HunkId, PublishId};
+use ropewalk_text::decode::FileFormat;
+use ropewalk_text::{Bias, Change, ChangeSet, Text, refine};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Who contributed to a change.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub enum Maker {
+    /// A tool call, by its id.
+    Call(Arc<str>),
+    /// The user, by editing a pending hunk.
+    User,
+    /// The disk, which moved under a clean buffer.
+    Disk,
+}
+
+/// What is known of one pending change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// Its id, stable while it is pending.
+    pub id: HunkId,
+    /// The turn it was first made in.
+    pub turn: u64,
+    /// Who contributed, in order, each once.
+    pub makers: Vec<Maker>,
+    /// The publish under way that carries it.
+    pub sent: Option<PublishId>,
+}
+
+/// What lies under an entry: the text as the user has it.
+#[derive(Clone, Debug)]
+pub enum Base {
+    /// An open buffer at a place of its delta log.
+    Buffer {
+        /// Its text there.
+        text: Text,
+        /// The place.
+        cursor: Cursor,
+    },
+    /// A text file that is not open.
+    Disk {
+        /// Its decoded text.
+        text: Text,
+        /// The hash of its bytes.
+        hash: ContentHash,
+        /// How it is encoded.
+        format: FileFormat,
+    },
+    /// A file that is no text.
+    Binary {
+        /// The hash of its bytes.
+        hash: ContentHash,
+    },
+    /// No such file.
+    Absent,
+}
+
+impl Base {
+    /// The text as the user has it; empty where there is none.
+    pub fn text(&self) -> Text {
+        match self {
+            Base::Buffer { text, .. } | Base::Disk { text, .. } => text.clone(),
+            Base::Binary { .. } | Base::Absent => Text::default(),
+        }
+    }
+}
+
+/// A change of the file itself, beside its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileChange {
+    /// The file is deleted.
+    Delete,
+    /// The file goes by another name, whose entry is a [`FileChange::Rename`] with the same mark: it is
+    /// reviewed and published there.
+    Away,
+    /// The file comes from another name, whose own entry is [`FileChange::Away`].
+    Rename {
+        /// The name it had.
+        from: crate::DocId,
+    },
+    /// Its bytes are replaced as a whole.
+    Binary(Arc<[u8]>),
+    /// Its permission bits.
+    Mode(u32),
+}
+
+/// A pending change that the user's text no longer has a place for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetAside {
+    /// Its mark.
+    pub mark: Mark,
+    /// What it replaced.
+    pub old: String,
+    /// What it would have put there.
+    pub new: String,
+    /// What stands there now.
+    pub now: String,
+}
+
+/// One file of a fork.
+#[derive(Debug)]
+pub struct Entry {
+    /// What the user has.
+    pub base: Base,
+    /// A change of the file itself.
+    pub file: Option<(FileChange, Mark)>,
+    /// The name it had before a rename.
+    pub home: Option<crate::DocId>,
+    set: ChangeSet,
+    marks: Vec<Mark>,
+    text: Text,
+    log: DeltaLog,
+}
+
+impl Entry {
+    /// An entry without any change.
+    pub fn new(base: Base) -> Self {
+        let text = base.text();
+        Self {
+            base,
+            file: None,
+            home: None,
+            set: ChangeSet::identity(text.len()),
+            marks: Vec::new(),
+            text,
+            log: DeltaLog::default(),
+        }
+    }
+
+    /// The fork's text.
+    pub fn text(&self) -> &Text {
+        &self.text
+    }
+
+    /// The pending changes, on the base's text.
+    pub fn set(&self) -> &ChangeSet {
+        &self.set
+    }
+
+    /// The marks of the pending changes, one each.
+    pub fn marks(&self) -> &[Mark] {
+        &self.marks
+    }
+
+    /// Whether nothing is pending.
+    pub fn is_empty(&self) -> bool {
+        self.set.is_empty() && self.file.is_none()
+    }
+
+    /// A place in the fork text's own history, for a frozen view.
+    pub fn cursor(&mut self) -> Cursor {
+        self.log.cursor()
+    }
+
+    /// The user's text moved by `theirs`, to `now`: pending changes move with it; those it reaches into are
+    /// set aside.
+    pub fn rebase(&mut self, theirs: &ChangeSet, now: Text) -> Vec<SetAside> {
+        if theirs.is_empty() {
+            return Vec::new();
+        }
+        let before = self.base.text();
+        let Ok(rebased) = self.set.rebase(theirs) else {
+            // Lengths disagree only if a delta was missed; the difference of the texts has no such gap.
+            let theirs = ropewalk_text::diff(&before, &now);
+            return if theirs.before_len() == self.set.before_len() {
+                self.rebase(&theirs, now)
+            } else {
+                Vec::new()
+            };
+        };
+        let aside = self.set_aside(&before, &rebased.conflicts, theirs, &now);
+        let dropped = self.set.invert_some(&before, &rebased.conflicts);
+        let step = dropped.compose(&rebased.theirs);
+        self.marks = pick(&self.marks, &rebased.kept);
+        self.set = rebased.mine;
+        if let Ok(text) = self.set.apply(&now) {
+            self.text = text;
+        }
+        if let Ok(change) = step {
+            self.log.push(Delta { change, origin: Origin::User });
+        }
+        self.set_base_text(now);
+        aside
+    }
+
+    fn set_aside(
+        &self,
+        before: &Text,
+        which: &[usize],
+        theirs: &ChangeSet,
+        now: &Text,
+    ) -> Vec<SetAside> {
+        let changes = self.set.changes();
+        which
+            .iter()
+            .filter_map(|index| Some((changes.get(*index)?, self.marks.get(*index)?)))
+            .map(|(change, mark)| {
+                let start = theirs.map_offset(change.range.start, Bias::Before);
+                let end = theirs.map_offset(change.range.end, Bias::After);
+                SetAside {
+                    mark: mark.clone(),
+                    old: before.slice(change.range.clone()),
+                    new: change.text.clone(),
+                    now: now.slice(start..end),
+                }
+            })
+            .collect()
+    }
+
+    /// Our own edit `made`, carried by `publish`, is in the user's text now, which is `now`: the fork drops
+    /// its copy. A change that was altered after it had been sent stays pending, on top of what was sent.
+    pub fn published(&mut self, publish: PublishId, made: &ChangeSet, now: Text) {
+        let mut kept: Vec<(Change, Mark)> = Vec::new();
+        let mut others: Vec<(Change, Mark)> = Vec::new();
+        for (change, mark) in self.set.changes().iter().zip(&self.marks) {
+            if mark.sent != Some(publish) {
+                others.push((change.clone(), mark.clone()));
+            } else if !made.changes().contains(change) {
+                let start = made.map_offset(change.range.start, Bias::Before);
+                let end = made.map_offset(change.range.end, Bias::After);
+                let mark = Mark { sent: None, ..mark.clone() };
+                kept.push((Change::new(start..end, change.text.clone()), mark));
+            }
+        }
+        let rest: Vec<Change> = others.iter().map(|(change, _)| change.clone()).collect();
+        if let Some(Ok(rebased)) =
+            ChangeSet::new(self.set.before_len(), rest).map(|set| set.rebase(made))
+        {
+            let marks = rebased.kept.iter().filter_map(|index| others.get(*index));
+            kept.extend(
+                rebased.mine.changes().iter().cloned().zip(marks.map(|(_, mark)| mark.clone())),
+            );
+        }
+        kept.sort_by_key(|(change, _)| (change.range.start, change.range.end));
+        let (changes, marks): (Vec<Change>, Vec<Mark>) = kept.into_iter().unzip();
+        let count = changes.len();
+        if let Some(set) =
+            ChangeSet::new(now.len(), changes).filter(|set| set.changes().len() == count)
+        {
+            self.set = set;
+            self.marks = marks;
+        } else {
+            // Only reached if the kept changes overlap: keep the text, one change from what is there now.
+            let mark = self.marks.first().cloned();
+            self.set = ropewalk_text::diff(&now, &self.text);
+            self.marks = self.set.changes().iter().filter_map(|_| mark.clone()).collect();
+        }
+        if let Ok(text) = self.set.apply(&now)
+            && text != self.text
+        {
+            self.log.push(Delta {
+                change: ropewalk_text::diff(&self.text, &text),
+                origin: Origin::User,
+            });
+            self.text = text;
+        }
+        self.set_base_text(now);
+    }
+
+    /// Takes in a change that a call made on the text `seen`, at a place of this entry's history if that is
+    /// known. The change moves over what happened to the fork's text since; what no longer has a place is
+    /// left out and counted.
+    pub fn merge(
+        &mut self,
+        change: &ChangeSet,
+        seen: &Text,
+        since: Option<&Cursor>,
+        mark: &Mark,
+        ids: &mut HunkIds,
+    ) -> Merged {
+        let steps: Vec<ChangeSet> = match since {
+            Some(cursor) => self.log.since(cursor).map(|delta| delta.change.clone()).collect(),
+            None => vec![ropewalk_text::diff(seen, &self.text)],
+        };
+        let mut change = change.clone();
+        let mut conflicts = 0;
+        for step in steps {
+            match change.rebase(&step) {
+                Ok(rebased) => {
+                    conflicts += rebased.conflicts.len();
+                    change = rebased.mine;
+                }
+                Err(_) => return Merged { hunks: Vec::new(), conflicts: change.changes().len() },
+            }
+        }
+        let hunks = self.add(&change, mark, ids);
+        Merged { hunks, conflicts }
+    }
+
+    /// Composes a change of the fork's text as it is now onto what is pending.
+    pub fn add(&mut self, change: &ChangeSet, mark: &Mark, ids: &mut HunkIds) -> Vec<HunkId> {
+        let base = self.base.text();
+        let (Ok(text), Ok(composed)) = (change.apply(&self.text), self.set.compose(change)) else {
+            return Vec::new();
+        };
+        let fresh: Vec<Range<usize>> = change.new_ranges().collect();
+        let (mut changes, mut marks, mut touched) = (Vec::new(), Vec::new(), Vec::new());
+        for (whole, at) in composed.changes().iter().zip(composed.new_ranges()) {
+            let is_new = fresh.iter().any(|range| range.start <= at.end && at.start <= range.end);
+            let olds = || {
+                let inside = |old: &Change| {
+                    old.range.start >= whole.range.start && old.range.end <= whole.range.end
+                };
+                self.set.changes().iter().zip(&self.marks).filter(move |(old, _)| inside(old))
+            };
+            if !is_new {
+                // Untouched: the changes that were there, as they were (composing joins neighbours).
+                for (old, mark) in olds() {
+                    changes.push(old.clone());
+                    marks.push(mark.clone());
+                }
+                continue;
+            }
+            let mut joined = Mark { makers: Vec::new(), ..mark.clone() };
+            let mut first = None;
+            for (_, old) in olds() {
+                first = first.or(Some((old.id, old.turn)));
+                join(&mut joined.makers, &old.makers);
+                joined.sent = joined.sent.or(old.sent);
+            }
+            join(&mut joined.makers, &mark.makers);
+            let one = ChangeSet::single(base.len(), whole.range.clone(), whole.text.as_str());
+            for (index, part) in refine(&one, &base).into_changes().into_iter().enumerate() {
+                let (id, turn) = match first {
+                    Some(old) if index == 0 => old,
+                    _ => (ids.next(), mark.turn),
+                };
+                touched.push(id);
+                changes.push(part);
+                marks.push(Mark { id, turn, ..joined.clone() });
+            }
+        }
+        if let Some(set) = ChangeSet::new(base.len(), changes) {
+            self.set = set;
+            self.marks = marks;
+            self.text = text;
+            self.log.push(Delta { change: change.clone(), origin: Origin::User });
+        }
+        touched
+    }
+
+    /// Takes the changes with these ids out of the fork, as if they had never been made. Gives what they
+    /// were: their mark, old and new text.
+    pub fn remove(&mut self, which: &[HunkId]) -> Vec<SetAside> {
+        let base = self.base.text();
+        let indexes: Vec<usize> = (0..self.marks.len())
+            .filter(|index| self.marks.get(*index).is_some_and(|mark| which.contains(&mark.id)))
+            .collect();
+        let unchanged = ChangeSet::identity(base.len());
+        let removed = self.set_aside(&base, &indexes, &unchanged, &base);
+        let step = self.set.invert_some(&base, &indexes);
+        let (changes, marks) = self
+            .set
+            .changes()
+            .iter()
+            .cloned()
+            .zip(self.marks.iter().cloned())
+            .filter(|(_, mark)| !which.contains(&mark.id))
+            .unzip::<_, _, Vec<_>, Vec<_>>();
+        if let (Some(set), Ok(text)) = (ChangeSet::new(base.len(), changes), step.apply(&self.text))
+        {
+            self.set = set;
+            self.marks = marks;
+            self.text = text;
+            self.log.push(Delta { change: step, origin: Origin::User });
+        }
+        removed
+    }
+
+    /// The part of the pending changes with these ids, on the base's text. None if there is none.
+    pub fn part(&self, which: &[HunkId]) -> Option<ChangeSet> {
+        let chosen =
+            self.set.changes().iter().zip(&self.marks).filter(|(_, mark)| which.contains(&mark.id));
+        let part = ChangeSet::new(
+            self.set.before_len(),
+            chosen.map(|(change, _)| change.clone()).collect(),
+        )?;
+        (!part.is_empty()).then_some(part)
+    }
+
+    /// The hunk and turn of each change of `made`, which `publish` carried.
+    pub fn sent_by(&self, publish: PublishId, made: &ChangeSet) -> Vec<(HunkId, u64)> {
+        let sent: Vec<(&Change, &Mark)> = self
+            .set
+            .changes()
+            .iter()
+            .zip(&self.marks)
+            .filter(|(_, mark)| mark.sent == Some(publish))
+            .collect();
+        made.changes()
+            .iter()
+            .filter_map(|change| {
+                let exact = sent.iter().find(|(own, _)| *own == change);
+                let (_, mark) = exact.or_else(|| sent.first())?;
+                Some((mark.id, mark.turn))
+            })
+            .collect()
+    }
+
+    /// Frees what was sent by a publish of which nothing is expected any more.
+    pub fn free_unexpected(&mut self, is_expected: impl Fn(PublishId) -> bool) {
+        for mark in &mut self.marks {
+            mark.sent = mark.sent.filter(|id| is_expected(*id));
+        }
+    }
+
+    /// Notes which publish carries these changes, or that none does any more.
+    pub fn mark_sent(&mut self, which: &[HunkId], publish: Option<PublishId>) {
+        for mark in self.marks.iter_mut().filter(|mark| which.contains(&mark.id)) {
+            mark.sent = publish;
+        }
+    }
+
+    fn set_base_text(&mut self, now: Text) {
+        match &mut self.base {
+            Base::Buffer { text, .. } | Base::Disk { text, .. } => *text = now,
+            Base::Binary { .. } | Base::Absent => {}
+        }
+    }
+}
+
+/// The outcome of [`Entry::merge`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Merged {
+    /// The pending changes that the call made or added to.
+    pub hunks: Vec<HunkId>,
+    /// How many of its changes had lost their place.
+    pub conflicts: usize,
+}
+
+/// Gives out hunk ids.
+#[derive(Debug, Default)]
+pub struct HunkIds(u64);
+
+impl HunkIds {
+    /// The next id; ids start at 1.
+    pub fn next(&mut self) -> HunkId {
+        self.0 += 1;
+        HunkId(self.0)
+    }
+}
+
+fn pick(marks: &[Mark], indexes: &[usize]) -> Vec<Mark> {
+    indexes.iter().filter_map(|index| marks.get(*index).cloned()).collect()
+}
+
+fn join(makers: &mut Vec<Maker>, more: &[Maker]) {
+    for maker in more {
+        if !makers.contains(maker) {
+            makers.push(maker.clone());
+        }
+    }
+}

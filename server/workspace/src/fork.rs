@@ -1,0 +1,713 @@
+//! The fork: what a session has made of the user's text, before the user has it.
+//!
+//! One fork per session. Its base moves only when a call starts, at publish and at review
+//! ([`Fork::sync`]); results of calls come in through [`Fork::merge`]; [`Fork::hunks`] is what a reviewer
+//! sees; [`Fork::reject`] and [`Fork::edit`] are the user's. Sending accepted hunks is `publish`'s business.
+
+use crate::disk::FileError;
+use crate::document::Document;
+use crate::entry::{Base, Entry, FileChange, HunkIds, Maker, Mark, SetAside};
+use crate::ledger::{Ledger, Published};
+use crate::log::{Cursor, Origin};
+use crate::note::Note;
+use crate::paths::Place;
+use crate::view::{DiskFile, Frozen, FrozenContent, Snapshot, View, read_file};
+use crate::workspace::Workspace;
+use crate::{DocId, HunkId};
+use ropewalk_text::decode::FileFormat;
+use ropewalk_text::{ChangeSet, Text, diff, line_hunks, refine, unified};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A change that a call proposes, made on its view.
+#[derive(Clone, Debug)]
+pub struct Proposal {
+    /// The file.
+    pub place: Place,
+    /// What is to happen to it.
+    pub change: ProposedChange,
+}
+
+/// What a call does to a file.
+#[derive(Clone, Debug)]
+pub enum ProposedChange {
+    /// Changes of the view's text.
+    Edit(ChangeSet),
+    /// A whole new text, for a file that the view has or has not.
+    Write(Text),
+    /// The file goes.
+    Delete,
+    /// The file gets another name.
+    Rename {
+        /// The new place; the view has no file there.
+        to: Place,
+    },
+    /// Bytes that are no text.
+    Binary(Arc<[u8]>),
+    /// Permission bits.
+    Mode(u32),
+}
+
+/// Which pending hunks an op is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Selection {
+    /// These.
+    Hunks(Vec<HunkId>),
+    /// All of a file.
+    File(DocId),
+    /// All of a turn.
+    Turn(u64),
+    /// All.
+    All,
+}
+
+/// What a merge did, for the call's result.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MergeReport {
+    /// The hunks the call made or added to.
+    pub hunks: Vec<HunkId>,
+    /// Files in which a change had lost its place meanwhile.
+    pub conflicts: Vec<String>,
+}
+
+/// Whether a hunk waits for the user or is on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HunkState {
+    /// It waits for the user.
+    Pending,
+    /// It was sent and is not confirmed.
+    Sent,
+}
+
+/// What kind of change a hunk is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HunkKind {
+    /// Lines of a text.
+    Text,
+    /// A new file.
+    Create,
+    /// A deleted file.
+    Delete,
+    /// A file with another name.
+    Rename {
+        /// The name it had.
+        from: String,
+    },
+    /// Other bytes.
+    Binary,
+    /// Other permission bits.
+    Mode(u32),
+}
+
+/// A pending hunk as a reviewer sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hunk {
+    /// Its id: that of its first change.
+    pub id: HunkId,
+    /// All the ids it is made of.
+    pub parts: Vec<HunkId>,
+    /// The file.
+    pub doc: DocId,
+    /// The file as it is shown.
+    pub file: String,
+    /// What kind of change it is.
+    pub kind: HunkKind,
+    /// Where it is in the user's text, in bytes.
+    pub range: Range<usize>,
+    /// The lines it replaces in the user's text, zero-based, counted by line feeds.
+    pub lines: Range<usize>,
+    /// What stands in those lines in the user's text.
+    pub old: String,
+    /// What would stand there.
+    pub new: String,
+    /// The diff, with the lines around it.
+    pub diff: String,
+    /// The turn it was first made in.
+    pub turn: u64,
+    /// Who made it.
+    pub makers: Vec<Maker>,
+    /// Whether it waits or is on its way.
+    pub state: HunkState,
+}
+
+/// One file of the fork.
+#[derive(Debug)]
+pub struct ForkFile {
+    /// How it is named to people.
+    pub shown: String,
+    /// Where it lies; None for a buffer without a file.
+    pub place: Option<Place>,
+    /// What is pending.
+    pub entry: Entry,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Fork {
+    /// The session it belongs to.
+    pub session: Arc<str>,
+    pub(crate) files: BTreeMap<DocId, ForkFile>,
+    pub(crate) ids: HunkIds,
+}
+
+impl Fork {
+    /// An empty fork.
+    pub fn new(session: Arc<str>) -> Self {
+        Self { session, files: BTreeMap::new(), ids: HunkIds::default() }
+    }
+
+    /// Whether nothing is pending.
+    pub fn is_empty(&self) -> bool {
+        self.files.values().all(|file| file.entry.is_empty())
+    }
+
+    /// A frozen view of the fork over a snapshot. The fork should be in sync with it.
+    pub fn view(&mut self, snapshot: Snapshot) -> View {
+        let entries = self.files.iter_mut().map(|(id, file)| (id.clone(), freeze(&mut file.entry)));
+        let entries = entries.collect();
+        View::new(snapshot, entries)
+    }
+
+    /// Moves the base to the user's text as it is now. What has lost its place is told in `workspace`'s news.
+    /// Reads the disk for files that are not open. O(files of the fork · what happened since).
+    pub fn sync(&mut self, workspace: &Workspace) {
+        let mut aside = Vec::new();
+        for (id, file) in &mut self.files {
+            let source = base_of(id, &file.entry).clone();
+            let moved = sync_file(workspace, &self.session, &source, file);
+            aside.extend(moved.into_iter().map(|one| (file.shown.clone(), one)));
+            follow_disk(workspace, &source, file, &mut self.ids);
+        }
+        for (shown, one) in aside {
+            self.tell_conflict(workspace, shown, one);
+        }
+        self.files.retain(|_, file| !file.entry.is_empty());
+    }
+
+    fn tell_conflict(&self, workspace: &Workspace, file: String, one: SetAside) {
+        let note = Note::Conflict { file, new: one.new, now: one.now };
+        workspace.tell(Some(self.session.clone()), note);
+    }
+
+    /// Takes in what a call made on `view`: maps it over what happened since, else over the difference
+    /// between the view's text and the one now.
+    pub fn merge(
+        &mut self,
+        workspace: &Workspace,
+        view: &View,
+        turn: u64,
+        maker: &Maker,
+        proposals: Vec<Proposal>,
+    ) -> Result<MergeReport, FileError> {
+        let mut report = MergeReport::default();
+        for proposal in proposals {
+            self.merge_one(workspace, view, turn, maker, proposal, &mut report)?;
+        }
+        self.files.retain(|_, file| !file.entry.is_empty());
+        Ok(report)
+    }
+
+    fn merge_one(
+        &mut self,
+        workspace: &Workspace,
+        view: &View,
+        turn: u64,
+        maker: &Maker,
+        proposal: Proposal,
+        report: &mut MergeReport,
+    ) -> Result<(), FileError> {
+        let Proposal { place, change } = proposal;
+        let id = view.id_of(&place, view.roots());
+        let seen = self.ensure(view, &id, &place, turn)?;
+        let Some(file) = self.files.get_mut(&id) else { return Ok(()) };
+        let source = base_of(&id, &file.entry).clone();
+        let aside = sync_file(workspace, &self.session, &source, file);
+        let mark = Mark { id: self.ids.next(), turn, makers: vec![maker.clone()], sent: None };
+        match change {
+            ProposedChange::Edit(set) => {
+                let set = refine(&set, &seen.text);
+                report.take(
+                    file.entry.merge(&set, &seen.text, seen.cursor.as_ref(), &mark, &mut self.ids),
+                    &file.shown,
+                );
+            }
+            ProposedChange::Write(text) => {
+                if matches!(file.entry.file, Some((FileChange::Delete | FileChange::Binary(_), _)))
+                {
+                    file.entry.file = None;
+                }
+                let set = diff(&seen.text, &text);
+                report.take(
+                    file.entry.merge(&set, &seen.text, seen.cursor.as_ref(), &mark, &mut self.ids),
+                    &file.shown,
+                );
+                if matches!(file.entry.base, Base::Absent) && set.is_empty() {
+                    // An empty new file has no change of text to carry it.
+                    report.hunks.push(mark.id);
+                    file.entry.file = Some((FileChange::Binary(Arc::from([])), mark));
+                }
+            }
+            ProposedChange::Delete => {
+                report.hunks.push(mark.id);
+                delete(file, mark);
+            }
+            ProposedChange::Binary(bytes) => {
+                report.hunks.push(mark.id);
+                file.entry.file = Some((FileChange::Binary(bytes), mark));
+            }
+            ProposedChange::Mode(mode) => {
+                report.hunks.push(mark.id);
+                file.entry.file = Some((FileChange::Mode(mode), mark));
+            }
+            ProposedChange::Rename { to } => {
+                report.hunks.push(mark.id);
+                self.rename(view, &id, to, mark);
+            }
+        }
+        let shown = self.files.get(&id).map(|file| file.shown.clone()).unwrap_or_default();
+        for one in aside {
+            self.tell_conflict(workspace, shown.clone(), one);
+        }
+        Ok(())
+    }
+
+    /// The entry moves to its new name with all that is pending; under the old one a deletion stays.
+    fn rename(&mut self, view: &View, id: &DocId, to: Place, mark: Mark) {
+        let Some(mut file) = self.files.remove(id) else { return };
+        let new_id = view.id_of(&to, view.roots());
+        let created_here = matches!(file.entry.base, Base::Absent) && file.entry.file.is_none();
+        if !created_here {
+            let from = base_of(id, &file.entry).clone();
+            let mut gone = Entry::new(file.entry.base.clone());
+            gone.file = Some((FileChange::Away, mark.clone()));
+            let left =
+                ForkFile { shown: file.shown.clone(), place: file.place.clone(), entry: gone };
+            if from == *id {
+                self.files.insert(id.clone(), left);
+            }
+            file.entry.home = Some(from.clone());
+            file.entry.file = Some((FileChange::Rename { from }, mark));
+        }
+        file.shown = to.shown.clone();
+        file.place = Some(to);
+        self.files.insert(new_id, file);
+    }
+
+    /// The entry of a file, made from the view if there was none, and what the view had of it.
+    fn ensure(
+        &mut self,
+        view: &View,
+        id: &DocId,
+        place: &Place,
+        turn: u64,
+    ) -> Result<SeenFile, FileError> {
+        if self.files.contains_key(id) {
+            if let Some(frozen) = view.entries().get(id) {
+                let text = match &frozen.content {
+                    Some(FrozenContent::Text(text, _)) => text.clone(),
+                    _ => Text::default(),
+                };
+                return Ok(SeenFile { text, cursor: Some(frozen.cursor.clone()) });
+            }
+            // Another call made the entry since: what the view had is known by its text alone.
+            let text = match view.read(place)? {
+                crate::view::FileState::Text { text, .. } => text,
+                _ => Text::default(),
+            };
+            return Ok(SeenFile { text, cursor: None });
+        }
+        let mut moved = None;
+        let base = match view.buffers().get(id) {
+            Some(seen) => {
+                moved = seen.moved.clone();
+                Base::Buffer { text: seen.text.clone(), cursor: seen.cursor.clone() }
+            }
+            None => match view.disk(place, view.roots())? {
+                DiskFile::Text { text, hash, format } => Base::Disk { text, hash, format },
+                DiskFile::Binary { hash, .. } => Base::Binary { hash },
+                DiskFile::Missing => Base::Absent,
+            },
+        };
+        let mut entry = Entry::new(base);
+        if let Some(disk) = moved {
+            let mark = Mark { id: self.ids.next(), turn, makers: vec![Maker::Disk], sent: None };
+            entry.add(&diff(entry.text(), &disk), &mark, &mut self.ids);
+        }
+        let seen = SeenFile { text: entry.text().clone(), cursor: Some(entry.cursor()) };
+        let file = ForkFile { shown: place.shown.clone(), place: Some(place.clone()), entry };
+        self.files.insert(id.clone(), file);
+        Ok(seen)
+    }
+
+    /// The pending hunks in the order of files and lines, on the base as of the last sync.
+    pub fn hunks(&self) -> Vec<Hunk> {
+        self.files.iter().flat_map(|(id, file)| file_hunks(id, file)).collect()
+    }
+
+    /// The ids of all parts that a selection means; a hunk's id stands for all of the hunk.
+    pub fn select(&self, selection: &Selection) -> Vec<HunkId> {
+        let chosen = |hunk: &Hunk| match selection {
+            Selection::Hunks(ids) => hunk.parts.iter().any(|part| ids.contains(part)),
+            Selection::File(doc) => hunk.doc == *doc,
+            Selection::Turn(turn) => hunk.turn == *turn,
+            Selection::All => true,
+        };
+        let mut ids: Vec<HunkId> =
+            self.hunks().into_iter().filter(chosen).flat_map(|hunk| hunk.parts).collect();
+        ids.dedup();
+        ids
+    }
+
+    /// Takes pending hunks out of the fork and keeps the news for the model. Gives how many hunks went; what
+    /// is on its way stays.
+    pub fn reject(
+        &mut self,
+        workspace: &Workspace,
+        selection: &Selection,
+        reason: Option<&str>,
+    ) -> usize {
+        let ids = self.select(selection);
+        let mut count = 0;
+        for hunk in self.hunks() {
+            if hunk.state == HunkState::Sent || !hunk.parts.iter().any(|part| ids.contains(part)) {
+                continue;
+            }
+            count += 1;
+            let note = Note::Rejected {
+                file: hunk.file.clone(),
+                old: hunk.old.clone(),
+                new: hunk.new.clone(),
+                reason: reason.map(str::to_owned),
+            };
+            workspace.tell(Some(self.session.clone()), note);
+            // A rename and the deletion it leaves share one id, so they go together.
+            for file in self.files.values_mut() {
+                file.entry.remove(&hunk.parts);
+                if file.entry.file.as_ref().is_some_and(|(_, mark)| hunk.parts.contains(&mark.id)) {
+                    file.entry.file = None;
+                }
+            }
+        }
+        self.return_renamed();
+        self.files.retain(|_, file| !file.entry.is_empty());
+        count
+    }
+
+    /// Entries whose rename was rejected go back to their old name.
+    fn return_renamed(&mut self) {
+        let strayed: Vec<DocId> = self
+            .files
+            .iter()
+            .filter(|(_, file)| {
+                file.entry.file.is_none() && !matches!(file.entry.base, Base::Absent)
+            })
+            .filter(|(id, file)| file.entry.home.as_ref().is_some_and(|home| home != *id))
+            .map(|(id, _)| id.clone())
+            .collect();
+        for id in strayed {
+            let Some(mut file) = self.files.remove(&id) else { continue };
+            let Some(home) = file.entry.home.take() else { continue };
+            if let Some(old) = self.files.remove(&home) {
+                file.shown = old.shown;
+                file.place = old.place;
+            }
+            self.files.insert(home, file);
+        }
+    }
+
+    /// The user's own version of a pending hunk takes its place. False when there is no such hunk, or it is
+    /// no change of text, or it is on its way.
+    pub fn edit(&mut self, workspace: &Workspace, id: HunkId, text: &str) -> bool {
+        let Some(hunk) = self.hunks().into_iter().find(|hunk| hunk.parts.contains(&id)) else {
+            return false;
+        };
+        if hunk.state == HunkState::Sent || !matches!(hunk.kind, HunkKind::Text | HunkKind::Create)
+        {
+            return false;
+        }
+        let Some(file) = self.files.get_mut(&hunk.doc) else { return false };
+        let after = lines_after(&file.entry, &hunk);
+        let set = ChangeSet::single(file.entry.text().len(), after, text);
+        let mark = Mark { id: hunk.id, turn: hunk.turn, makers: vec![Maker::User], sent: None };
+        file.entry.add(&set, &mark, &mut self.ids);
+        let note = Note::Edited { file: hunk.file, proposed: hunk.new, text: text.to_owned() };
+        workspace.tell(Some(self.session.clone()), note);
+        self.files.retain(|_, file| !file.entry.is_empty());
+        true
+    }
+
+    /// The net change as one unified diff per file, with names as `diff --git` has them.
+    pub fn diff(&self) -> String {
+        let mut out = String::new();
+        for file in self.files.values() {
+            let base = file.entry.base.text();
+            let name = &file.shown;
+            let (old, new) = match (&file.entry.base, &file.entry.file) {
+                (Base::Absent, _) => ("/dev/null".to_owned(), format!("b/{name}")),
+                (_, Some((FileChange::Away, _))) => continue,
+                (_, Some((FileChange::Delete, _))) => (format!("a/{name}"), "/dev/null".to_owned()),
+                _ => (format!("a/{name}"), format!("b/{name}")),
+            };
+            out.push_str(&format!("--- {old}\n+++ {new}\n"));
+            if matches!(file.entry.file, Some((FileChange::Delete, _))) {
+                let set = ChangeSet::single(base.len(), 0..base.len(), "");
+                out.push_str(&unified(&base, &Text::default(), &set, 3));
+            } else {
+                out.push_str(&unified(&base, file.entry.text(), file.entry.set(), 3));
+            }
+        }
+        out
+    }
+}
+
+/// What a view had of a file, and since when.
+struct SeenFile {
+    text: Text,
+    cursor: Option<Cursor>,
+}
+
+impl MergeReport {
+    fn take(&mut self, merged: crate::entry::Merged, shown: &str) {
+        self.hunks.extend(merged.hunks);
+        if merged.conflicts > 0 && !self.conflicts.iter().any(|file| file == shown) {
+            self.conflicts.push(shown.to_owned());
+        }
+    }
+}
+
+fn freeze(entry: &mut Entry) -> Frozen {
+    let cursor = entry.cursor();
+    let content = match &entry.file {
+        Some((FileChange::Delete | FileChange::Away, _)) => None,
+        Some((FileChange::Binary(bytes), _)) if !bytes.is_empty() => {
+            Some(FrozenContent::Binary(bytes.clone()))
+        }
+        _ => {
+            let format = match &entry.base {
+                Base::Disk { format, .. } => *format,
+                _ => FileFormat::default(),
+            };
+            Some(FrozenContent::Text(entry.text().clone(), format))
+        }
+    };
+    Frozen { content, cursor }
+}
+
+fn delete(file: &mut ForkFile, mark: Mark) {
+    let all: Vec<HunkId> = file.entry.marks().iter().map(|mark| mark.id).collect();
+    file.entry.remove(&all);
+    // A file that only the fork has is simply not made.
+    file.entry.file =
+        (!matches!(file.entry.base, Base::Absent)).then_some((FileChange::Delete, mark));
+}
+
+/// The document under an entry: itself, or the one it was renamed from.
+fn base_of<'a>(id: &'a DocId, entry: &'a Entry) -> &'a DocId {
+    match &entry.file {
+        Some((FileChange::Rename { from }, _)) => from,
+        _ => id,
+    }
+}
+
+/// Brings one entry's base to now. Ours that was confirmed since goes to the ledger, in the same critical
+/// section as the look at the document, so that its place there is true from the start.
+fn sync_file(
+    workspace: &Workspace,
+    session: &Arc<str>,
+    source: &DocId,
+    file: &mut ForkFile,
+) -> Vec<SetAside> {
+    let mut aside = Vec::new();
+    let open = workspace.with_document(source, |document| {
+        aside = sync_buffer(workspace, session, source, file, document);
+    });
+    if open.is_none() {
+        aside = sync_disk(workspace, source, &mut file.entry);
+    }
+    aside
+}
+
+fn sync_buffer(
+    workspace: &Workspace,
+    session: &Arc<str>,
+    source: &DocId,
+    file: &mut ForkFile,
+    document: &mut Document,
+) -> Vec<SetAside> {
+    let (entry, mut aside, mut fresh) = (&mut file.entry, Vec::new(), Ledger::default());
+    let mut undone = Vec::new();
+    if let Base::Buffer { cursor, .. } = &entry.base {
+        let cursor = cursor.clone();
+        for delta in document.log().since(&cursor) {
+            let before = entry.base.text();
+            let Ok(after) = delta.change.apply(&before) else { break };
+            undone.extend(fresh.moved(source, &delta.change, &after));
+            match delta.origin {
+                Origin::Publish(id) if entry.marks().iter().any(|mark| mark.sent == Some(id)) => {
+                    let ids = entry.sent_by(id, &delta.change);
+                    entry.published(id, &delta.change, after.clone());
+                    let about =
+                        Published::about(session.clone(), source.clone(), file.shown.clone());
+                    fresh.record(&about, &before, &delta.change, &after, &ids);
+                }
+                _ => aside.extend(entry.rebase(&delta.change, after)),
+            }
+        }
+    }
+    let (was, now) = (entry.base.text(), document.text().clone());
+    if was != now {
+        aside.extend(entry.rebase(&diff(&was, &now), now.clone()));
+        fresh.loosen(source);
+    }
+    entry.base = Base::Buffer { text: now, cursor: document.cursor() };
+    // What was sent and is expected no more, without having been confirmed, waits for the user again.
+    entry.free_unexpected(|id| document.is_expected(id));
+    workspace.ledger().texts.append(&mut fresh.texts);
+    for hunk in undone {
+        workspace.tell(
+            Some(session.clone()),
+            Note::Undone { file: hunk.file, old: hunk.old, new: hunk.new },
+        );
+    }
+    aside
+}
+
+fn sync_disk(workspace: &Workspace, source: &DocId, entry: &mut Entry) -> Vec<SetAside> {
+    let mut aside = Vec::new();
+    entry.free_unexpected(|_| false);
+    let Some(place) = workspace.place(source) else { return aside };
+    let Ok(found) = read_file(&place, &workspace.roots()) else { return aside };
+    let was = entry.base.text();
+    match found {
+        DiskFile::Text { text, hash, format } => {
+            if was != text {
+                aside = entry.rebase(&diff(&was, &text), text.clone());
+            }
+            entry.base = Base::Disk { text, hash, format };
+        }
+        DiskFile::Binary { hash, .. } => entry.base = Base::Binary { hash },
+        DiskFile::Missing => {
+            if !was.is_empty() {
+                let gone = ChangeSet::single(was.len(), 0..was.len(), "");
+                aside = entry.rebase(&gone, Text::default());
+            }
+            entry.base = Base::Absent;
+        }
+    }
+    aside
+}
+
+/// A clean buffer whose file has moved on the disk: the disk's text is the truth, and comes as a change of
+/// origin disk.
+fn follow_disk(workspace: &Workspace, source: &DocId, file: &mut ForkFile, ids: &mut HunkIds) {
+    let moved = workspace.with_document(source, |document| document.moved.clone()).flatten();
+    let Some(disk) = moved else { return };
+    let already = file.entry.marks().iter().any(|mark| mark.makers == [Maker::Disk]);
+    if already {
+        return;
+    }
+    let theirs = diff(&file.entry.base.text(), &disk);
+    let Ok(rebased) = file.entry.set().rebase(&theirs) else { return };
+    if rebased.is_clean() {
+        let mark = Mark { id: ids.next(), turn: 0, makers: vec![Maker::Disk], sent: None };
+        file.entry.add(&rebased.theirs, &mark, ids);
+    }
+}
+
+fn file_hunks(id: &DocId, file: &ForkFile) -> Vec<Hunk> {
+    let entry = &file.entry;
+    let base = entry.base.text();
+    let mut out = Vec::new();
+    let state = |marks: &[&Mark]| {
+        if marks.iter().any(|mark| mark.sent.is_some()) {
+            HunkState::Sent
+        } else {
+            HunkState::Pending
+        }
+    };
+    if let Some((change, mark)) =
+        entry.file.as_ref().filter(|(change, _)| *change != FileChange::Away)
+    {
+        let kind = match change {
+            FileChange::Delete | FileChange::Away => HunkKind::Delete,
+            FileChange::Rename { from } => HunkKind::Rename { from: from.as_str().to_owned() },
+            FileChange::Binary(bytes) if bytes.is_empty() => HunkKind::Create,
+            FileChange::Binary(_) => HunkKind::Binary,
+            FileChange::Mode(mode) => HunkKind::Mode(*mode),
+        };
+        out.push(Hunk {
+            id: mark.id,
+            parts: vec![mark.id],
+            doc: id.clone(),
+            file: file.shown.clone(),
+            diff: describe(&kind, &file.shown),
+            kind,
+            range: 0..0,
+            lines: 0..0,
+            old: String::new(),
+            new: String::new(),
+            turn: mark.turn,
+            makers: mark.makers.clone(),
+            state: state(&[mark]),
+        });
+    }
+    let created = matches!(entry.base, Base::Absent) && entry.file.is_none();
+    for hunk in line_hunks(&base, entry.text(), entry.set()) {
+        let marks: Vec<&Mark> =
+            entry.marks().get(hunk.changes.clone()).unwrap_or_default().iter().collect();
+        let changes = entry.set().changes().get(hunk.changes.clone()).unwrap_or_default();
+        let (Some(first), Some(mark)) = (changes.first(), marks.first()) else { continue };
+        let end = changes.last().map_or(first.range.end, |last| last.range.end);
+        let text_of = |text: &Text, lines: &Range<usize>| {
+            text.slice(text.line_feed_start(lines.start)..text.line_feed_start(lines.end))
+        };
+        let own = ChangeSet::new(base.len(), changes.to_vec());
+        let shown = own.and_then(|own| Some(unified(&base, &own.apply(&base).ok()?, &own, 3)));
+        let mut makers: Vec<Maker> = Vec::new();
+        for maker in marks.iter().flat_map(|mark| &mark.makers) {
+            if !makers.contains(maker) {
+                makers.push(maker.clone());
+            }
+        }
+        out.push(Hunk {
+            id: mark.id,
+            parts: marks.iter().map(|mark| mark.id).collect(),
+            doc: id.clone(),
+            file: file.shown.clone(),
+            kind: if created { HunkKind::Create } else { HunkKind::Text },
+            range: first.range.start..end,
+            old: text_of(&base, &hunk.before),
+            new: text_of(entry.text(), &hunk.after),
+            lines: hunk.before,
+            diff: shown.unwrap_or_default(),
+            turn: mark.turn,
+            makers,
+            state: state(&marks),
+        });
+    }
+    out
+}
+
+fn describe(kind: &HunkKind, file: &str) -> String {
+    match kind {
+        HunkKind::Delete => format!("delete {file}\n"),
+        HunkKind::Rename { from } => format!("rename {from} to {file}\n"),
+        HunkKind::Create => format!("create {file}, empty\n"),
+        HunkKind::Binary => format!("replace the bytes of {file}\n"),
+        HunkKind::Mode(mode) => format!("set the mode of {file} to {mode:o}\n"),
+        HunkKind::Text => String::new(),
+    }
+}
+
+/// The lines of the fork's text that a hunk made.
+fn lines_after(entry: &Entry, hunk: &Hunk) -> Range<usize> {
+    let base = entry.base.text();
+    let found = line_hunks(&base, entry.text(), entry.set())
+        .into_iter()
+        .find(|lines| lines.before == hunk.lines);
+    let text = entry.text();
+    found.map_or(0..0, |lines| {
+        text.line_feed_start(lines.after.start)..text.line_feed_start(lines.after.end)
+    })
+}

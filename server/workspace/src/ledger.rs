@@ -1,0 +1,189 @@
+//! The ledger: what was published, kept so that it can be undone later.
+//!
+//! A hunk's place moves with every delta of its document, so it is known without a search. Where that chain
+//! is broken (the file was closed, or changed elsewhere), the file's hash makes it exact, and else its text
+//! with the lines around it finds it, if it stands there once.
+
+use crate::{ContentHash, DocId, HunkId};
+use ropewalk_text::{Bias, ChangeSet, LineEndSearch, Text, find_all};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// How many lines around a hunk are kept to find it again.
+const CONTEXT: usize = 3;
+
+/// A published change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Published {
+    /// The hunk it was.
+    pub id: HunkId,
+    /// The session that made it.
+    pub session: Arc<str>,
+    /// The turn it belongs to.
+    pub turn: u64,
+    /// The file.
+    pub doc: DocId,
+    /// The file as it is shown.
+    pub file: String,
+    /// Where the new text stands in today's text of the file.
+    pub range: Range<usize>,
+    /// Whether `range` was followed through every change since. If not, it must be looked for.
+    pub anchored: bool,
+    /// What it replaced.
+    pub old: String,
+    /// What it put there.
+    pub new: String,
+    /// The lines before and after it when it was published.
+    pub around: (String, String),
+    /// The hash of the file's text right after.
+    pub hash: ContentHash,
+}
+
+impl Published {
+    /// What all hunks of one publish of a file share; [`Ledger::record`] fills in the rest.
+    pub fn about(session: Arc<str>, doc: DocId, file: String) -> Self {
+        Self {
+            id: HunkId(0),
+            session,
+            turn: 0,
+            doc,
+            file,
+            range: 0..0,
+            anchored: true,
+            old: String::new(),
+            new: String::new(),
+            around: (String::new(), String::new()),
+            hash: ContentHash(0),
+        }
+    }
+}
+
+/// A file that was created, deleted or renamed on the disk, to be put back on undo.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PublishedFile {
+    /// The hunk it was.
+    pub id: HunkId,
+    /// The session that made it.
+    pub session: Arc<str>,
+    /// The turn it belongs to.
+    pub turn: u64,
+    /// The file, as a path inside the roots.
+    pub path: std::path::PathBuf,
+    /// The file as it is shown.
+    pub file: String,
+    /// Its bytes before; None when there was no file.
+    pub before: Option<Arc<[u8]>>,
+    /// The hash of its bytes after; None when there is no file any more.
+    pub after: Option<ContentHash>,
+}
+
+/// Where a published change stands now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// Here, exactly.
+    At(Range<usize>),
+    /// The text around it has changed so that it can't be undone without guessing.
+    Conflict,
+}
+
+/// All that was published and not undone.
+#[derive(Debug, Default)]
+pub struct Ledger {
+    /// Changes of texts, oldest first.
+    pub texts: Vec<Published>,
+    /// Changes of files, oldest first.
+    pub files: Vec<PublishedFile>,
+}
+
+impl Ledger {
+    /// Notes that `set` (on `before`) is in the document's text now, which is `after`. `ids` are its changes'
+    /// hunks with their turns.
+    pub fn record(
+        &mut self,
+        entry: &Published,
+        before: &Text,
+        set: &ChangeSet,
+        after: &Text,
+        ids: &[(HunkId, u64)],
+    ) {
+        let hash = after.hash();
+        for ((change, range), (id, turn)) in set.changes().iter().zip(set.new_ranges()).zip(ids) {
+            self.texts.push(Published {
+                id: *id,
+                turn: *turn,
+                old: before.slice(change.range.clone()),
+                new: change.text.clone(),
+                around: around(after, &range),
+                range,
+                anchored: true,
+                hash,
+                ..entry.clone()
+            });
+        }
+    }
+
+    /// Moves the places in `doc` with a change of its text. Gives the hunks that this change undid: they
+    /// leave the ledger. O(hunks of the document).
+    pub fn moved(&mut self, doc: &DocId, change: &ChangeSet, after: &Text) -> Vec<Published> {
+        if self.texts.is_empty() {
+            return Vec::new();
+        }
+        let mut undone = Vec::new();
+        self.texts.retain_mut(|hunk| {
+            if hunk.doc != *doc || !hunk.anchored {
+                return true;
+            }
+            let inside = change.reaches_inside(&hunk.range);
+            hunk.range = if inside {
+                let start = change.map_offset(hunk.range.start, Bias::Before);
+                start..change.map_offset(hunk.range.end, Bias::After).max(start)
+            } else {
+                change.map_range(hunk.range.clone())
+            };
+            if inside && hunk.old != hunk.new {
+                if after.slice(hunk.range.clone()) == hunk.old {
+                    undone.push(hunk.clone());
+                    return false;
+                }
+                hunk.anchored = after.slice(hunk.range.clone()) == hunk.new;
+            }
+            true
+        });
+        undone
+    }
+
+    /// The document was closed, or a file changed unseen: its hunks must be looked for from now on.
+    pub fn loosen(&mut self, doc: &DocId) {
+        for hunk in self.texts.iter_mut().filter(|hunk| hunk.doc == *doc) {
+            hunk.anchored = false;
+        }
+    }
+
+    /// Where `hunk` stands in `text`.
+    pub fn find(hunk: &Published, text: &Text) -> Found {
+        let here = |range: &Range<usize>| {
+            text.slice(range.clone()) == hunk.new && range.len() == hunk.new.len()
+        };
+        if (hunk.anchored || text.hash() == hunk.hash) && here(&hunk.range) {
+            return Found::At(hunk.range.clone());
+        }
+        let needle = format!("{}{}{}", hunk.around.0, hunk.new, hunk.around.1);
+        let mut places = find_all(text, &needle, LineEndSearch::Exact);
+        match (places.next(), places.next()) {
+            (Some(place), None) => {
+                let start = place.start + hunk.around.0.len();
+                Found::At(start..start + hunk.new.len())
+            }
+            _ => Found::Conflict,
+        }
+    }
+}
+
+/// The text of [`CONTEXT`] lines before and after `range`: from a line's start, and to a line's end.
+fn around(text: &Text, range: &Range<usize>) -> (String, String) {
+    let first = text.line_feeds_before(range.start);
+    let last = text.line_feeds_before(range.end);
+    let start = text.line_feed_start(first.saturating_sub(CONTEXT));
+    let end = text.line_feed_start(last + CONTEXT + 1);
+    (text.slice(start..range.start), text.slice(range.end..end))
+}

@@ -1,0 +1,131 @@
+//! News for the model: what happened to its changes while it was not looking.
+//!
+//! Notes are gathered by the fork and the ledger and handed over with the model's next message. Their
+//! words are made here, so that every way to the model says the same.
+
+use std::fmt;
+
+/// One piece of news.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// A pending or sent change lost its place: the user changed the text it replaces.
+    Conflict {
+        /// The file as it is shown.
+        file: String,
+        /// What the change would have put there.
+        new: String,
+        /// What stands there now.
+        now: String,
+    },
+    /// The user rejected changes.
+    Rejected {
+        /// The file as it is shown.
+        file: String,
+        /// What the change replaced.
+        old: String,
+        /// What it would have put there.
+        new: String,
+        /// Why, in the user's words.
+        reason: Option<String>,
+    },
+    /// The user put their own words in the place of a pending change.
+    Edited {
+        /// The file as it is shown.
+        file: String,
+        /// What was proposed.
+        proposed: String,
+        /// What the user made of it.
+        text: String,
+    },
+    /// The user undid a change that was in their text.
+    Undone {
+        /// The file as it is shown.
+        file: String,
+        /// What stands there again.
+        old: String,
+        /// What is gone.
+        new: String,
+    },
+    /// The editor never showed an edit that was sent to it.
+    Unconfirmed {
+        /// The file as it is shown.
+        file: String,
+    },
+    /// The editor did not make an edit.
+    Refused {
+        /// The file as it is shown.
+        file: String,
+        /// Why, as far as is known.
+        why: String,
+    },
+    /// The disk and an unsaved buffer have both moved on.
+    DiskConflict {
+        /// The file as it is shown.
+        file: String,
+    },
+}
+
+/// How much of a text a note quotes.
+const QUOTED: usize = 400;
+
+fn quote(text: &str) -> String {
+    let mut short: String = text.chars().take(QUOTED).collect();
+    if short.len() < text.len() {
+        short.push_str(" …");
+    }
+    if short.is_empty() {
+        "(nothing)".to_owned()
+    } else {
+        format!("```\n{}\n```", short.trim_end_matches('\n'))
+    }
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Note::Conflict { file, new, now } => write!(
+                f,
+                "Conflict in {file}: the user changed the text that one of your changes replaces, so it was set \
+                 aside. Your change was:\n{}\nThere now stands:\n{}\nRead the file before you change it again.",
+                quote(new),
+                quote(now)
+            ),
+            Note::Rejected { file, old, new, reason } => {
+                write!(
+                    f,
+                    "The user rejected a change in {file}, from:\n{}\nto:\n{}",
+                    quote(old),
+                    quote(new)
+                )?;
+                match reason {
+                    Some(reason) => write!(f, "\nTheir reason: {reason}"),
+                    None => write!(f, "\nThey gave no reason. Do not make it again unless asked."),
+                }
+            }
+            Note::Edited { file, proposed, text } => write!(
+                f,
+                "The user edited one of your proposed changes in {file}. You proposed:\n{}\nThey made it:\n{}\nKeep \
+                 their version.",
+                quote(proposed),
+                quote(text)
+            ),
+            Note::Undone { file, old, new } => write!(
+                f,
+                "The user undid a change of yours in {file}. Gone is:\n{}\nThere stands again:\n{}",
+                quote(new),
+                quote(old)
+            ),
+            Note::Unconfirmed { file } => write!(
+                f,
+                "The editor has not confirmed an edit of {file}. It may or may not be in the user's text."
+            ),
+            Note::Refused { file, why } => {
+                write!(f, "The editor did not make an edit of {file}: {why}.")
+            }
+            Note::DiskConflict { file } => write!(
+                f,
+                "{file} has unsaved text in the editor and was changed on the disk too. You work on the editor's text."
+            ),
+        }
+    }
+}

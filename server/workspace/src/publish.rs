@@ -1,0 +1,478 @@
+//! Publishing: accepted hunks reach the user's text.
+//!
+//! Open documents change only through the editor, one document and one edit at a time, and what counts is
+//! the echo. Files that are not open are written to the disk, after a look at what is there. A file that is
+//! open in the editor is never written.
+
+use crate::disk::{self, Expect, FileError};
+use crate::document::Document;
+use crate::editor::{DocumentEdit, Editor, EditorError};
+use crate::entry::{Base, FileChange};
+use crate::fork::{Fork, ForkFile, Selection};
+use crate::ledger::{Published, PublishedFile};
+use crate::note::Note;
+use crate::proof::Settled;
+use crate::workspace::{Workspace, lock};
+use crate::{DocId, HunkId, PublishId};
+use ropewalk_text::decode::{FileFormat, encode};
+use ropewalk_text::{ChangeSet, Coordinates, Position, Text};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::sync::oneshot;
+
+/// How often a skipped edit is mapped and sent again.
+const TRIES: usize = 8;
+
+/// The bounds of a publish.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// How long the echo of an edit is waited for.
+    pub echo: Duration,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self { echo: Duration::from_secs(10) }
+    }
+}
+
+/// What became of a selection.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PublishReport {
+    /// Hunks that are in the user's text now, or on the disk.
+    pub done: Vec<HunkId>,
+    /// What could not be done: the file as it is shown, and why.
+    pub failed: Vec<(String, Failure)>,
+}
+
+/// Why a file's hunks were not published.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Failure {
+    /// The user changed the very text that is replaced.
+    #[error("the text it replaces was changed meanwhile")]
+    Conflict,
+    /// The editor has not shown the edit. It is neither resent nor forgotten.
+    #[error(
+        "the editor has not confirmed the edit; it is settled by the next change of that file, and not sent again"
+    )]
+    Unconfirmed,
+    /// The editor did not make the edit.
+    #[error("the editor did not make the edit: {0}")]
+    Refused(String),
+    /// The document was closed meanwhile.
+    #[error("the document was closed meanwhile; accept again to write the file")]
+    Closed,
+    /// The file is open with unsaved text, and the file itself was to be replaced.
+    #[error("it has unsaved text in the editor: save or close it first")]
+    Unsaved,
+    /// The disk did not take it.
+    #[error("{0}")]
+    Disk(String),
+}
+
+/// Publishes a selection of the fork. Files are done one after the other, each on its own: what fails in one
+/// does not hold up the next.
+pub async fn publish(
+    workspace: &Workspace,
+    editor: &dyn Editor,
+    fork: &Mutex<Fork>,
+    selection: &Selection,
+    bounds: Bounds,
+) -> PublishReport {
+    let mut report = PublishReport::default();
+    let wanted = {
+        let mut fork = lock(fork);
+        fork.sync(workspace);
+        let ids = fork.select(selection);
+        by_document(&fork, &ids)
+    };
+    for (id, ids) in wanted {
+        let shown = lock(fork)
+            .files
+            .get(&id)
+            .map_or_else(|| workspace.shown(&id), |file| file.shown.clone());
+        match publish_file(workspace, editor, fork, &id, &ids, bounds).await {
+            Ok(done) => report.done.extend(done),
+            Err(failure) => {
+                tell_failure(workspace, &lock(fork).session, &shown, &failure);
+                report.failed.push((shown, failure));
+            }
+        }
+    }
+    let mut fork = lock(fork);
+    fork.sync(workspace);
+    report
+}
+
+fn tell_failure(workspace: &Workspace, session: &Arc<str>, file: &str, failure: &Failure) {
+    let file = file.to_owned();
+    let note = match failure {
+        // The rebase that found the conflict has told it with both texts.
+        Failure::Conflict => return,
+        Failure::Unconfirmed => Note::Unconfirmed { file },
+        other => Note::Refused { file, why: other.to_string() },
+    };
+    workspace.tell(Some(session.clone()), note);
+}
+
+fn by_document(fork: &Fork, ids: &[HunkId]) -> BTreeMap<DocId, Vec<HunkId>> {
+    let mut out: BTreeMap<DocId, Vec<HunkId>> = BTreeMap::new();
+    for hunk in fork.hunks() {
+        if hunk.parts.iter().any(|part| ids.contains(part)) {
+            out.entry(hunk.doc).or_default().extend(hunk.parts);
+        }
+    }
+    out
+}
+
+async fn publish_file(
+    workspace: &Workspace,
+    editor: &dyn Editor,
+    fork: &Mutex<Fork>,
+    id: &DocId,
+    ids: &[HunkId],
+    bounds: Bounds,
+) -> Result<Vec<HunkId>, Failure> {
+    let changes_file = lock(fork).files.get(id).is_some_and(|file| {
+        file.entry.file.as_ref().is_some_and(|(_, mark)| ids.contains(&mark.id))
+    });
+    let open = workspace.with_document(id, |document| document.is_clean());
+    if changes_file && open == Some(false) {
+        return Err(Failure::Unsaved);
+    }
+    if changes_file || open.is_none() {
+        return write_closed(workspace, fork, id, ids).map_err(|error| match error {
+            FileError::Changed { .. } => Failure::Conflict,
+            other => Failure::Disk(other.to_string()),
+        });
+    }
+    let mut start = |publish: PublishId| {
+        let mut fork = lock(fork);
+        fork.sync(workspace);
+        let Some(file) = fork.files.get_mut(id) else { return Start::Nothing };
+        let Some(part) = file.entry.part(ids) else { return Start::Nothing };
+        let started = start_edit(workspace, id, publish, &file.entry.base.text(), &part);
+        if matches!(started, Start::Sent(..)) {
+            file.entry.mark_sent(ids, Some(publish));
+        }
+        started
+    };
+    let sent = send(workspace, editor, id, &mut start, "Ropewalk: accept", bounds).await;
+    lock(fork).sync(workspace);
+    match sent? {
+        true => Ok(ids.to_vec()),
+        false => Err(Failure::Conflict),
+    }
+}
+
+/// The outcome of trying to start an edit of an open document.
+pub(crate) enum Start {
+    /// It is noted as expected and must be sent now.
+    Sent(DocumentEdit, oneshot::Receiver<Settled>),
+    /// The client's first version is never checked: move the document off it first.
+    Prime(DocumentEdit),
+    /// The text has moved since; try again.
+    Stale,
+    /// Another edit of the document is under way.
+    Busy,
+    /// The document is not open.
+    Closed,
+    /// There is nothing left to send.
+    Nothing,
+}
+
+/// Notes `set`, made on `basis`, as expected of an open document and gives the edit to send.
+pub(crate) fn start_edit(
+    workspace: &Workspace,
+    id: &DocId,
+    publish: PublishId,
+    basis: &Text,
+    set: &ChangeSet,
+) -> Start {
+    let coordinates = workspace.coordinates();
+    let primes = workspace.habits().primes_version_zero;
+    let started = workspace.with_document(id, |document| {
+        if document.text() != basis {
+            return Start::Stale;
+        }
+        if primes && document.version == 0 {
+            return Start::Prime(priming(document));
+        }
+        match document.expect(publish, set.clone()) {
+            Some(receiver) => Start::Sent(document_edit(document, set, coordinates), receiver),
+            None => Start::Busy,
+        }
+    });
+    started.unwrap_or(Start::Closed)
+}
+
+fn priming(document: &Document) -> DocumentEdit {
+    DocumentEdit {
+        uri: document.spelling.clone(),
+        version: document.version,
+        edits: vec![(Position::default(), Position::default(), String::new())],
+        label: "Ropewalk".to_owned(),
+    }
+}
+
+fn document_edit(document: &Document, set: &ChangeSet, coordinates: Coordinates) -> DocumentEdit {
+    let text = document.text();
+    let position = |byte| coordinates.byte_to_position(text, byte);
+    let edits = set.changes().iter();
+    DocumentEdit {
+        uri: document.spelling.clone(),
+        version: document.version,
+        edits: edits
+            .map(|c| (position(c.range.start), position(c.range.end), c.text.clone()))
+            .collect(),
+        label: "Ropewalk".to_owned(),
+    }
+}
+
+/// Sends an edit until it is settled. True: it is in the text. False: there was nothing (left) to do.
+pub(crate) async fn send(
+    workspace: &Workspace,
+    editor: &dyn Editor,
+    id: &DocId,
+    start: &mut (dyn FnMut(PublishId) -> Start + Send),
+    label: &str,
+    bounds: Bounds,
+) -> Result<bool, Failure> {
+    let habits = editor.habits();
+    let slot = workspace.slot(id);
+    let _turn = slot.lock().await;
+    let mut primed = 0;
+    let mut tries = 0;
+    let mut stale = 0;
+    loop {
+        if habits.barrier {
+            editor.barrier().await;
+        }
+        let publish = workspace.publish_id();
+        let (mut edit, receiver) = match start(publish) {
+            Start::Sent(edit, receiver) => (edit, receiver),
+            Start::Prime(edit) if primed < 3 => {
+                primed += 1;
+                // Only a version is wanted of it; whether it came is seen in the next round.
+                let _ = editor.apply(edit).await;
+                continue;
+            }
+            Start::Prime(_) => {
+                return Err(Failure::Refused("its first version cannot be checked".to_owned()));
+            }
+            // Each time the user has typed between two looks: bounded only so that nothing spins for ever.
+            Start::Stale if stale < 1_000 => {
+                stale += 1;
+                tokio::task::yield_now().await;
+                continue;
+            }
+            Start::Stale | Start::Busy => return Err(Failure::Unconfirmed),
+            Start::Closed => return Err(Failure::Closed),
+            Start::Nothing => return Ok(false),
+        };
+        label.clone_into(&mut edit.label);
+        let why =
+            answer(workspace, id, publish, editor.apply(edit).await, habits.trusts_versions());
+        let settled = match tokio::time::timeout(bounds.echo, receiver).await {
+            Ok(settled) => settled.unwrap_or(Settled::Closed),
+            Err(_) => {
+                workspace.with_document(id, |document| document.give_up_waiting(publish));
+                Settled::Unconfirmed
+            }
+        };
+        match settled {
+            Settled::Confirmed => return Ok(true),
+            Settled::Conflict => return Err(Failure::Conflict),
+            Settled::Unconfirmed => return Err(Failure::Unconfirmed),
+            Settled::Closed => return Err(Failure::Closed),
+            Settled::Skipped if habits.checks_versions && tries + 1 < TRIES => tries += 1,
+            Settled::Skipped => {
+                return Err(Failure::Refused(
+                    why.unwrap_or_else(|| "the text kept moving".to_owned()),
+                ));
+            }
+        }
+    }
+}
+
+/// Hands the client's answer to the document. An error is a no; silence is no answer.
+fn answer(
+    workspace: &Workspace,
+    id: &DocId,
+    publish: PublishId,
+    answer: Result<bool, EditorError>,
+    trusts_versions: bool,
+) -> Option<String> {
+    let (applied, why) = match answer {
+        Ok(applied) => (applied, (!applied).then(|| "it said no".to_owned())),
+        Err(EditorError::NoAnswer) => return None,
+        Err(error) => (false, Some(error.to_string())),
+    };
+    workspace.with_document(id, |document| document.answered(publish, applied, trusts_versions));
+    why
+}
+
+/// Writes the selected part of a file that is not open, and changes of files themselves.
+fn write_closed(
+    workspace: &Workspace,
+    fork: &Mutex<Fork>,
+    id: &DocId,
+    ids: &[HunkId],
+) -> Result<Vec<HunkId>, FileError> {
+    let mut guard = lock(fork);
+    let fork = &mut *guard;
+    fork.sync(workspace);
+    let session = fork.session.clone();
+    let Some(file) = fork.files.get_mut(id) else { return Ok(Vec::new()) };
+    let Some(place) = file.place.clone() else { return Ok(Vec::new()) };
+    let roots = workspace.roots();
+    let chosen_file = file.entry.file.clone().filter(|(_, mark)| ids.contains(&mark.id));
+    let record = |path: &crate::Place, hunk: HunkId, turn, before: Option<Vec<u8>>, after| {
+        workspace.ledger().files.push(PublishedFile {
+            id: hunk,
+            session: session.clone(),
+            turn,
+            path: path.path.clone(),
+            file: path.shown.clone(),
+            before: before.map(Arc::from),
+            after,
+        });
+    };
+    let old = match disk::read(&roots, &place, u64::MAX) {
+        Ok(read) => Some(read.bytes),
+        Err(FileError::NotFound { .. }) => None,
+        Err(error) => return Err(error),
+    };
+    match chosen_file {
+        None => write_text(workspace, file, &place, ids, &session, old.is_none())?,
+        Some((FileChange::Away, _)) => {}
+        Some((FileChange::Delete, mark)) => {
+            let expect = old
+                .as_deref()
+                .map_or(Expect::Absent, |old| Expect::Hash(crate::ContentHash::of(old)));
+            if let (Base::Disk { hash, .. }, Expect::Hash(now)) = (&file.entry.base, expect)
+                && *hash != now
+            {
+                return Err(FileError::Changed { path: place.shown });
+            }
+            if old.is_some() {
+                disk::remove(&roots, &place, expect)?;
+                record(&place, mark.id, mark.turn, old, None);
+            }
+            file.entry.file = None;
+            file.entry.base = Base::Absent;
+        }
+        Some((FileChange::Binary(bytes), mark)) => {
+            let expect = match &file.entry.base {
+                Base::Disk { hash, .. } | Base::Binary { hash } => Expect::Hash(*hash),
+                _ => Expect::Absent,
+            };
+            let hash = disk::write(&roots, &place, &bytes, expect)?;
+            record(&place, mark.id, mark.turn, old, Some(hash));
+            file.entry.file = None;
+        }
+        Some((FileChange::Mode(mode), _)) => {
+            disk::set_mode(&roots, &place, mode)?;
+            file.entry.file = None;
+        }
+        Some((FileChange::Rename { from }, mark)) => {
+            let (text, format) = renamed(&file.entry, ids);
+            let bytes = encode(&text, format).map_err(|error| FileError::Io {
+                path: place.shown.clone(),
+                reason: error.to_string(),
+            })?;
+            let hash = disk::write(&roots, &place, &bytes, Expect::Absent)?;
+            record(&place, mark.id, mark.turn, None, Some(hash));
+            file.entry.file = None;
+            file.entry.home = None;
+            let rest = file.entry.text().clone();
+            let others = crate::entry::Mark { id: fork.ids.next(), sent: None, ..mark.clone() };
+            let Some(file) = fork.files.get_mut(id) else { return Ok(ids.to_vec()) };
+            let mut entry =
+                crate::entry::Entry::new(Base::Disk { text: text.clone(), hash, format });
+            entry.add(&ropewalk_text::diff(&text, &rest), &others, &mut fork.ids);
+            file.entry = entry;
+            remove_old_name(workspace, fork, &from, &mark)?;
+        }
+    }
+    fork.files.retain(|_, file| !file.entry.is_empty());
+    Ok(ids.to_vec())
+}
+
+/// The text that a renamed file gets: the user's, with those of the pending changes that are accepted.
+fn renamed(entry: &crate::entry::Entry, ids: &[HunkId]) -> (Text, FileFormat) {
+    let base = entry.base.text();
+    let format = match &entry.base {
+        Base::Disk { format, .. } => *format,
+        _ => FileFormat::default(),
+    };
+    let text = entry.part(ids).and_then(|part| part.apply(&base).ok());
+    (text.unwrap_or(base), format)
+}
+
+fn remove_old_name(
+    workspace: &Workspace,
+    fork: &mut Fork,
+    from: &DocId,
+    mark: &crate::entry::Mark,
+) -> Result<(), FileError> {
+    let Some(left) = fork.files.remove(from) else { return Ok(()) };
+    let Some(place) = left.place else { return Ok(()) };
+    let roots = workspace.roots();
+    let old = disk::read(&roots, &place, u64::MAX)?;
+    disk::remove(&roots, &place, Expect::Hash(old.hash))?;
+    workspace.ledger().files.push(PublishedFile {
+        id: mark.id,
+        session: fork.session.clone(),
+        turn: mark.turn,
+        path: place.path,
+        file: place.shown,
+        before: Some(Arc::from(old.bytes)),
+        after: None,
+    });
+    Ok(())
+}
+
+fn write_text(
+    workspace: &Workspace,
+    file: &mut ForkFile,
+    place: &crate::Place,
+    ids: &[HunkId],
+    session: &Arc<str>,
+    is_new: bool,
+) -> Result<(), FileError> {
+    let Some(part) = file.entry.part(ids) else { return Ok(()) };
+    let before = file.entry.base.text();
+    let Ok(after) = part.apply(&before) else { return Ok(()) };
+    let (expect, format) = match &file.entry.base {
+        Base::Disk { hash, format, .. } => (Expect::Hash(*hash), *format),
+        _ => (Expect::Absent, FileFormat::default()),
+    };
+    let bytes = encode(&after, format)
+        .map_err(|error| FileError::Io { path: place.shown.clone(), reason: error.to_string() })?;
+    let hash = disk::write(&workspace.roots(), place, &bytes, expect)?;
+    let publish = workspace.publish_id();
+    file.entry.mark_sent(ids, Some(publish));
+    let about = Published::about(session.clone(), place.doc(), place.shown.clone());
+    let hunks = file.entry.sent_by(publish, &part);
+    if is_new {
+        if let Some((id, turn)) = hunks.first() {
+            workspace.ledger().files.push(PublishedFile {
+                id: *id,
+                session: session.clone(),
+                turn: *turn,
+                path: place.path.clone(),
+                file: place.shown.clone(),
+                before: None,
+                after: Some(hash),
+            });
+        }
+    } else {
+        workspace.ledger().record(&about, &before, &part, &after, &hunks);
+        workspace.ledger().loosen(&place.doc());
+    }
+    file.entry.published(publish, &part, after.clone());
+    file.entry.base = Base::Disk { text: after, hash, format };
+    Ok(())
+}

@@ -1,0 +1,249 @@
+//! A frozen view: what one tool call sees of the fork, the buffers and the disk.
+//!
+//! Texts of buffers and of the fork are those of the moment the view was taken; a file of the disk is read
+//! at first need and then stays as it was read. A view is never rebased; results made on it are, by `merge`.
+
+use crate::disk::{self, FileError, FileIdentity};
+use crate::log::Cursor;
+use crate::paths::{PathError, Place, Roots};
+use crate::{ContentHash, DocId};
+use ropewalk_text::Text;
+use ropewalk_text::decode::{FileFormat, decode};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex};
+
+/// The largest file that is read as text, in bytes.
+pub const LARGEST_FILE: u64 = 256 << 20;
+
+/// An open buffer as a snapshot has it.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// Its version.
+    pub version: i32,
+    /// Its text.
+    pub text: Text,
+    /// Its place in the document's log.
+    pub cursor: Cursor,
+    /// The disk's newer text, when the buffer is as it was saved and the disk has moved on.
+    pub moved: Option<Text>,
+    /// Whether it differs from the disk as last read.
+    pub dirty: bool,
+}
+
+/// All open buffers and the roots at one moment.
+#[derive(Clone, Debug, Default)]
+pub struct Snapshot {
+    /// The buffers.
+    pub buffers: HashMap<DocId, Seen>,
+    /// The roots.
+    pub roots: Roots,
+    /// A folder outside the roots whose files may be read: the whole outputs of earlier calls.
+    pub outputs: Option<Roots>,
+    /// The open documents by the file they show, for other names of the same file.
+    pub identities: HashMap<FileIdentity, DocId>,
+}
+
+/// A file of the fork as a view has it.
+#[derive(Clone, Debug)]
+pub struct Frozen {
+    /// What it holds; None when the fork deleted it.
+    pub content: Option<FrozenContent>,
+    /// The place in the entry's own history.
+    pub cursor: Cursor,
+}
+
+/// What a file of the fork holds.
+#[derive(Clone, Debug)]
+pub enum FrozenContent {
+    /// Text.
+    Text(Text, FileFormat),
+    /// Other bytes.
+    Binary(Arc<[u8]>),
+}
+
+/// Where a view's text comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The fork: with changes not yet in the user's text.
+    Fork,
+    /// An open buffer.
+    Buffer,
+    /// The disk.
+    Disk,
+}
+
+/// What a view says of a file.
+#[derive(Clone, Debug)]
+pub enum FileState {
+    /// A text.
+    Text {
+        /// The text.
+        text: Text,
+        /// How the file is encoded; the default for a buffer.
+        format: FileFormat,
+        /// Where it comes from.
+        source: Source,
+    },
+    /// Bytes that are no text.
+    Binary {
+        /// How many.
+        len: u64,
+    },
+    /// No such file.
+    Missing,
+}
+
+/// A file of the disk as the view read it.
+#[derive(Clone, Debug)]
+pub enum DiskFile {
+    /// A text.
+    Text {
+        /// Decoded.
+        text: Text,
+        /// The hash of the bytes.
+        hash: ContentHash,
+        /// The encoding.
+        format: FileFormat,
+    },
+    /// Other bytes.
+    Binary {
+        /// The hash of the bytes.
+        hash: ContentHash,
+        /// How many.
+        len: u64,
+    },
+    /// No such file.
+    Missing,
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+pub struct View {
+    snapshot: Snapshot,
+    entries: BTreeMap<DocId, Frozen>,
+    read: Mutex<HashMap<DocId, DiskFile>>,
+}
+
+impl View {
+    /// A view of a snapshot with a fork's files over it.
+    pub fn new(snapshot: Snapshot, entries: BTreeMap<DocId, Frozen>) -> Self {
+        Self { snapshot, entries, read: Mutex::default() }
+    }
+
+    /// The roots.
+    pub fn roots(&self) -> &Roots {
+        &self.snapshot.roots
+    }
+
+    /// The buffers.
+    pub fn buffers(&self) -> &HashMap<DocId, Seen> {
+        &self.snapshot.buffers
+    }
+
+    /// The fork's files.
+    pub fn entries(&self) -> &BTreeMap<DocId, Frozen> {
+        &self.entries
+    }
+
+    /// The place that a tool's `path` names, for reading and writing.
+    pub fn contain(&self, path: &str) -> Result<Place, PathError> {
+        self.snapshot.roots.contain(path)
+    }
+
+    /// The place that `path` names, for reading: the outputs of earlier calls are readable too.
+    pub fn contain_readable(&self, path: &str) -> Result<(Place, &Roots), PathError> {
+        let error = match self.snapshot.roots.contain(path) {
+            Ok(place) => return Ok((place, &self.snapshot.roots)),
+            Err(error) => error,
+        };
+        match self.snapshot.outputs.as_ref().map(|outputs| (outputs.contain(path), outputs)) {
+            Some((Ok(place), outputs)) => Ok((place, outputs)),
+            _ => Err(error),
+        }
+    }
+
+    /// What the file holds: the fork's text, else the buffer's, else the disk's.
+    pub fn read(&self, place: &Place) -> Result<FileState, FileError> {
+        self.read_in(place, &self.snapshot.roots)
+    }
+
+    /// The same under other roots, for places of [`View::contain_readable`].
+    pub fn read_in(&self, place: &Place, roots: &Roots) -> Result<FileState, FileError> {
+        let id = self.id_of(place, roots);
+        if let Some(frozen) = self.entries.get(&id) {
+            return Ok(match &frozen.content {
+                Some(FrozenContent::Text(text, format)) => {
+                    FileState::Text { text: text.clone(), format: *format, source: Source::Fork }
+                }
+                Some(FrozenContent::Binary(bytes)) => FileState::Binary { len: bytes.len() as u64 },
+                None => FileState::Missing,
+            });
+        }
+        if let Some(seen) = self.snapshot.buffers.get(&id) {
+            return Ok(match &seen.moved {
+                Some(text) => FileState::Text {
+                    text: text.clone(),
+                    format: FileFormat::default(),
+                    source: Source::Disk,
+                },
+                None => FileState::Text {
+                    text: seen.text.clone(),
+                    format: FileFormat::default(),
+                    source: Source::Buffer,
+                },
+            });
+        }
+        Ok(match self.disk(place, roots)? {
+            DiskFile::Text { text, format, .. } => {
+                FileState::Text { text, format, source: Source::Disk }
+            }
+            DiskFile::Binary { len, .. } => FileState::Binary { len },
+            DiskFile::Missing => FileState::Missing,
+        })
+    }
+
+    /// The document that `place` is: the open one that shows the same file, whatever its name there.
+    pub fn id_of(&self, place: &Place, roots: &Roots) -> DocId {
+        let id = place.doc();
+        if self.snapshot.identities.is_empty()
+            || self.entries.contains_key(&id)
+            || self.snapshot.buffers.contains_key(&id)
+        {
+            return id;
+        }
+        match disk::identity(roots, place).map(|identity| self.snapshot.identities.get(&identity)) {
+            Ok(Some(open)) => open.clone(),
+            _ => id,
+        }
+    }
+
+    /// The disk's file, read once.
+    pub(crate) fn disk(&self, place: &Place, roots: &Roots) -> Result<DiskFile, FileError> {
+        let id = place.doc();
+        if let Some(file) = self.cached(&id) {
+            return Ok(file);
+        }
+        let file = read_file(place, roots)?;
+        if let Ok(mut read) = self.read.lock() {
+            read.insert(id, file.clone());
+        }
+        Ok(file)
+    }
+
+    fn cached(&self, id: &DocId) -> Option<DiskFile> {
+        self.read.lock().ok()?.get(id).cloned()
+    }
+}
+
+/// A file of the disk, decoded.
+pub(crate) fn read_file(place: &Place, roots: &Roots) -> Result<DiskFile, FileError> {
+    let read = match disk::read(roots, place, LARGEST_FILE) {
+        Ok(read) => read,
+        Err(FileError::NotFound { .. }) => return Ok(DiskFile::Missing),
+        Err(error) => return Err(error),
+    };
+    Ok(match decode(&read.bytes) {
+        Some((text, format)) => DiskFile::Text { text, hash: read.hash, format },
+        None => DiskFile::Binary { hash: read.hash, len: read.bytes.len() as u64 },
+    })
+}

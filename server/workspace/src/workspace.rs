@@ -1,0 +1,297 @@
+//! The workspace: open documents, roots, and what is known of the disk beside them.
+//!
+//! Document notifications take the gate shared and change one document each, without awaiting anything; a
+//! snapshot takes it exclusively, because iterating a DashMap is not atomic. No guard leaves this file.
+
+use crate::disk::{self, FileIdentity};
+use crate::document::{Changed, ContentChange, Document, Saved};
+use crate::editor::Habits;
+use crate::ledger::Ledger;
+use crate::log::Origin;
+use crate::note::Note;
+use crate::paths::{Place, Roots};
+use crate::view::{DiskFile, Seen, Snapshot, read_file};
+use crate::{DocId, PublishId};
+use dashmap::DashMap;
+use ropewalk_text::{Coordinates, Text};
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+
+/// Everything sessions share. See the module.
+#[derive(Debug, Default)]
+pub struct Workspace {
+    documents: DashMap<DocId, Document>,
+    gate: RwLock<()>,
+    client: RwLock<Client>,
+    roots: RwLock<Roots>,
+    identities: DashMap<DocId, FileIdentity>,
+    outputs: RwLock<Option<Roots>>,
+    ledger: Mutex<Ledger>,
+    /// News for the session that a published change belongs to, or for all.
+    news: Mutex<Vec<News>>,
+    slots: DashMap<DocId, std::sync::Arc<tokio::sync::Mutex<()>>>,
+    next_publish: AtomicU64,
+    desync_alarms: AtomicUsize,
+}
+
+/// A note and whom it concerns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct News {
+    /// The session, or None for every session.
+    pub session: Option<std::sync::Arc<str>>,
+    /// What happened.
+    pub note: Note,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Client {
+    coordinates: Coordinates,
+    habits: Habits,
+}
+
+impl Default for Client {
+    fn default() -> Self {
+        Self { coordinates: Coordinates::default(), habits: Habits::UNKNOWN }
+    }
+}
+
+/// The result of comparing an open document with the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DiskLook {
+    /// The document shows no file, or the file can't be read.
+    NoFile,
+    /// Equal, line ends aside.
+    Clean,
+    /// The buffer is as it was saved; the disk has moved on.
+    Moved,
+    /// The buffer has unsaved text.
+    Dirty,
+    /// The buffer has unsaved text and the disk has moved on too.
+    Conflict,
+}
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A panic while the lock was held leaves plain data behind, which stays usable.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Workspace {
+    /// An empty workspace over these roots.
+    pub fn new(roots: Roots) -> Self {
+        Self { roots: RwLock::new(roots), ..Self::default() }
+    }
+
+    /// What `initialize` agreed on.
+    pub fn set_client(&self, coordinates: Coordinates, habits: Habits) {
+        *self.client.write().unwrap_or_else(PoisonError::into_inner) =
+            Client { coordinates, habits };
+    }
+
+    /// How the client counts.
+    pub fn coordinates(&self) -> Coordinates {
+        self.client.read().unwrap_or_else(PoisonError::into_inner).coordinates
+    }
+
+    /// What the client is known to do.
+    pub fn habits(&self) -> Habits {
+        self.client.read().unwrap_or_else(PoisonError::into_inner).habits
+    }
+
+    /// The roots; without any, the open documents' own files.
+    pub fn roots(&self) -> Roots {
+        let roots = self.roots.read().unwrap_or_else(PoisonError::into_inner).clone();
+        if roots.iter().len() > 0 {
+            return roots;
+        }
+        let files: Vec<PathBuf> =
+            self.documents.iter().filter_map(|doc| doc.key().path()).collect();
+        roots.with_single_files(files)
+    }
+
+    /// Other roots from now on. Views taken before keep theirs.
+    pub fn set_roots(&self, roots: Roots) {
+        *self.roots.write().unwrap_or_else(PoisonError::into_inner) = roots;
+    }
+
+    /// The folder outside the roots where whole outputs of calls lie, for reading.
+    pub fn set_outputs(&self, outputs: Option<Roots>) {
+        *self.outputs.write().unwrap_or_else(PoisonError::into_inner) = outputs;
+    }
+
+    /// Positions of the client that did not exist in our text, since the start.
+    pub fn desync_alarms(&self) -> usize {
+        self.desync_alarms.load(Ordering::Relaxed)
+    }
+
+    /// didOpen. A second one for the same document replaces it: the client knows best.
+    pub fn open(&self, uri: &str, language: &str, version: i32, text: &str) -> DocId {
+        let id = DocId::from_uri(uri);
+        let document =
+            Document::new(uri.to_owned(), language.to_owned(), version, Text::from(text));
+        let _shared = self.gate.read().unwrap_or_else(PoisonError::into_inner);
+        let old = self.documents.insert(id.clone(), document);
+        if let Some(mut old) = old {
+            old.close();
+        }
+        lock(&self.ledger).loosen(&id);
+        id
+    }
+
+    /// didChange. None when the document is not open.
+    pub fn change(&self, uri: &str, version: i32, changes: &[ContentChange]) -> Option<Changed> {
+        let id = DocId::from_uri(uri);
+        let client = *self.client.read().unwrap_or_else(PoisonError::into_inner);
+        let _shared = self.gate.read().unwrap_or_else(PoisonError::into_inner);
+        let mut document = self.documents.get_mut(&id)?;
+        let changed =
+            document.change(version, changes, client.coordinates, client.habits.trusts_versions());
+        self.desync_alarms.fetch_add(changed.desync_alarms, Ordering::Relaxed);
+        // Still holding the document: a hunk recorded by a sync can then not miss a delta, nor meet one twice.
+        self.move_ledger(&id, &changed);
+        Some(changed)
+    }
+
+    fn move_ledger(&self, id: &DocId, changed: &Changed) {
+        let mut ledger = lock(&self.ledger);
+        if ledger.texts.is_empty() {
+            return;
+        }
+        let mut undone = Vec::new();
+        for step in &changed.steps {
+            let gone = ledger.moved(id, &step.change, &step.after);
+            if step.origin == Origin::User {
+                undone.extend(gone);
+            }
+        }
+        drop(ledger);
+        let mut news = lock(&self.news);
+        news.extend(undone.into_iter().map(|hunk| News {
+            session: Some(hunk.session),
+            note: Note::Undone { file: hunk.file, old: hunk.old, new: hunk.new },
+        }));
+    }
+
+    /// didClose.
+    pub fn close(&self, uri: &str) -> Option<DocId> {
+        let id = DocId::from_uri(uri);
+        let _shared = self.gate.read().unwrap_or_else(PoisonError::into_inner);
+        let (id, mut document) = self.documents.remove(&id)?;
+        document.close();
+        self.identities.remove(&id);
+        lock(&self.ledger).loosen(&id);
+        Some(id)
+    }
+
+    /// All open documents and the roots, at one moment. O(open documents).
+    pub fn snapshot(&self) -> Snapshot {
+        let roots = self.roots();
+        let outputs = self.outputs.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let _exclusive = self.gate.write().unwrap_or_else(PoisonError::into_inner);
+        let mut buffers = HashMap::with_capacity(self.documents.len());
+        for mut document in self.documents.iter_mut() {
+            let cursor = document.cursor();
+            let seen = Seen {
+                version: document.version,
+                text: document.text().clone(),
+                cursor,
+                moved: document.moved.clone(),
+                dirty: !document.is_clean(),
+            };
+            buffers.insert(document.key().clone(), seen);
+        }
+        let identities =
+            self.identities.iter().map(|pair| (*pair.value(), pair.key().clone())).collect();
+        Snapshot { buffers, roots, outputs, identities }
+    }
+
+    /// Does something with an open document, if it is open. The closure must not touch the workspace.
+    pub fn with_document<T>(&self, id: &DocId, f: impl FnOnce(&mut Document) -> T) -> Option<T> {
+        self.documents.get_mut(id).map(|mut document| f(&mut document))
+    }
+
+    /// The ids of the open documents.
+    pub fn open_documents(&self) -> Vec<DocId> {
+        self.documents.iter().map(|document| document.key().clone()).collect()
+    }
+
+    /// The place of a document's file, if it is inside the roots.
+    pub fn place(&self, id: &DocId) -> Option<Place> {
+        self.roots().place_of(&id.path()?).ok()
+    }
+
+    /// How a document is named to people.
+    pub fn shown(&self, id: &DocId) -> String {
+        self.place(id).map_or_else(|| id.as_str().to_owned(), |place| place.shown)
+    }
+
+    /// Reads the disk beside an open document and keeps what it says: whether the buffer is clean, whether
+    /// the disk has moved. Blocking; the text compared is the one of this moment.
+    pub fn look_at_disk(&self, id: &DocId) -> DiskLook {
+        let Some(place) = self.place(id) else { return DiskLook::NoFile };
+        let roots = self.roots();
+        let Ok(DiskFile::Text { text, hash, .. }) = read_file(&place, &roots) else {
+            return DiskLook::NoFile;
+        };
+        if let Ok(identity) = disk::identity(&roots, &place) {
+            self.identities.insert(id.clone(), identity);
+        }
+        let look = self.with_document(id, |document| document.compare(Saved { hash, text }));
+        let look = look.unwrap_or(DiskLook::NoFile);
+        if look == DiskLook::Conflict {
+            self.tell(None, Note::DiskConflict { file: place.shown });
+        }
+        look
+    }
+
+    /// didSave: the buffer was written, so it should equal the disk; a difference is an alarm.
+    pub fn saved(&self, id: &DocId) -> DiskLook {
+        let look = self.look_at_disk(id);
+        if matches!(look, DiskLook::Dirty | DiskLook::Moved) {
+            self.desync_alarms.fetch_add(1, Ordering::Relaxed);
+        }
+        look
+    }
+
+    /// Looks at the disk beside every open document, so that what follows sees the truth.
+    pub fn look_at_disks(&self) {
+        for id in self.open_documents() {
+            self.look_at_disk(&id);
+        }
+    }
+
+    /// An id for a publish.
+    pub fn publish_id(&self) -> PublishId {
+        PublishId(self.next_publish.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
+    /// The turn-taking of edits of one document: at most one is under way.
+    pub(crate) fn slot(&self, id: &DocId) -> std::sync::Arc<tokio::sync::Mutex<()>> {
+        self.slots.entry(id.clone()).or_default().clone()
+    }
+
+    /// The ledger, for a short while.
+    pub fn ledger(&self) -> MutexGuard<'_, Ledger> {
+        lock(&self.ledger)
+    }
+
+    /// Keeps news for a session, or for all.
+    pub fn tell(&self, session: Option<std::sync::Arc<str>>, note: Note) {
+        let mut news = lock(&self.news);
+        let news_item = News { session, note };
+        if !news.contains(&news_item) {
+            news.push(news_item);
+        }
+    }
+
+    /// Takes the news for `session`.
+    pub fn take_news(&self, session: &str) -> Vec<Note> {
+        let mut news = lock(&self.news);
+        let (mine, others) = std::mem::take(&mut *news)
+            .into_iter()
+            .partition::<Vec<_>, _>(|item| item.session.as_deref().is_none_or(|s| s == session));
+        *news = others;
+        mine.into_iter().map(|item| item.note).collect()
+    }
+}
