@@ -111,10 +111,7 @@ impl Text {
             return None;
         }
         let (chunk, start, _, line) = self.rope.chunk_at_line_break(index);
-        let at = match index - line {
-            0 => 0,
-            nth => memchr::memchr_iter(b'\n', chunk.as_bytes()).nth(nth - 1)? + 1,
-        };
+        let at = str_indices::lines_lf::to_byte_idx(chunk, index - line);
         Some((chunk, start, at))
     }
 
@@ -249,7 +246,7 @@ pub(crate) fn floor_in(chunk: &str, mut at: usize) -> usize {
 
 /// How many chars of `chunk` are in `range`, whose ends are boundaries.
 fn chars_in(chunk: &str, range: Range<usize>) -> usize {
-    chunk.get(range).map_or(0, |part| part.chars().count())
+    chunk.get(range).map_or(0, str_indices::chars::count)
 }
 
 /// How many bytes at the start of both slices are equal.
