@@ -1,1 +1,4 @@
 //! The tools an agent calls, their registry, effects and policy.
+
+pub mod bounds;
+pub mod danger;

@@ -1,0 +1,533 @@
+//! Reads a command into its simple commands, in the order of the text.
+//!
+//! Walks the syntax tree once; the meaning of programs is asked from [`programs`], the judgement
+//! from [`rules`]. Nothing here runs, matches files or reads the environment.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use tree_sitter::{Node, Parser};
+
+use super::words::{self, Redirect, SimpleCommand, Word, source_of};
+use super::{
+    Danger, MAX_COMMAND_BYTES, MAX_DEPTH, MAX_SIMPLE_COMMANDS, Part, UnknownSyntax, programs, rules,
+};
+
+/// The longest value that stands in for an expansion; longer ones stay unknown, so that values
+/// built of values can't grow without bound.
+const MAX_VALUE_BYTES: usize = 4096;
+
+/// The most pipes, and the most heredocs, that are parsed.
+const MAX_SIGNS: usize = 500;
+
+/// A command taken apart and judged.
+pub(super) struct Script {
+    pub(super) commands: Vec<SimpleCommand>,
+    /// The first certain danger.
+    pub(super) danger: Option<Danger>,
+    /// The first thing that could not be read.
+    pub(super) unknown: Option<UnknownSyntax>,
+}
+
+/// Reads and judges `command`.
+pub(super) fn read(command: &str) -> Script {
+    let mut reader = Reader { bytes_left: 4 * MAX_COMMAND_BYTES, ..Reader::default() };
+    reader.script(command, 0);
+    let commands: Vec<SimpleCommand> = reader.found.into_iter().map(|f| f.command).collect();
+    let danger = rules::judge(&commands).or(reader.fork_bomb);
+    Script { commands, danger, unknown: reader.unknown }
+}
+
+/// A simple command and what is known of its streams.
+struct Found {
+    command: SimpleCommand,
+    /// What is seen to come in on its standard input.
+    stdin: Option<Arc<str>>,
+    /// Whether what it prints was already taken by a pipe or a substitution.
+    taken: bool,
+}
+
+#[derive(Default)]
+struct Reader {
+    found: Vec<Found>,
+    /// The last command that the text itself holds, not one that was handed to another.
+    last: Option<usize>,
+    fork_bomb: Option<Danger>,
+    unknown: Option<UnknownSyntax>,
+    /// Variables the script was seen to set to a known value.
+    variables: HashMap<String, String>,
+    /// The standard input of the commands being walked.
+    stdin: Option<Arc<str>>,
+    /// How much text may still be parsed, scripts within scripts together.
+    bytes_left: usize,
+}
+
+/// The syntax tree being walked: its text, and the values of its substitutions by node.
+struct Tree<'a> {
+    source: &'a str,
+    values: HashMap<usize, Option<String>>,
+}
+
+impl Reader {
+    fn give_up(&mut self, why: UnknownSyntax) {
+        self.unknown.get_or_insert(why);
+    }
+
+    /// Parses and walks one script.
+    fn script(&mut self, source: &str, depth: usize) {
+        if source.len() > MAX_COMMAND_BYTES {
+            return self.give_up(UnknownSyntax::TooLong { bytes: source.len() });
+        }
+        if source.contains('\0') {
+            return self.give_up(UnknownSyntax::Nul);
+        }
+        let Some(left) = self.bytes_left.checked_sub(source.len()) else {
+            return self.give_up(UnknownSyntax::TooComplex);
+        };
+        self.bytes_left = left;
+        // The parser's time and memory grow with the square of these, and a real command has few.
+        if ["|", "<<"].iter().any(|sign| source.matches(sign).count() > MAX_SIGNS) {
+            return self.give_up(UnknownSyntax::TooComplex);
+        }
+        let joined = join_lines(source);
+        let source = joined.as_deref().unwrap_or(source);
+        let mut parser = Parser::new();
+        let tree = match parser.set_language(&tree_sitter_bash::LANGUAGE.into()) {
+            Ok(()) => parser.parse(for_grammar(source), None),
+            Err(_) => None,
+        };
+        let Some(tree) = tree else {
+            return self.give_up(UnknownSyntax::Syntax { near: Part::new(source) });
+        };
+        if tree.root_node().has_error() {
+            let near = Part::new(first_error(tree.root_node(), source));
+            self.give_up(UnknownSyntax::Syntax { near });
+        }
+        let mut tree_text = Tree { source, values: HashMap::new() };
+        self.walk(tree.root_node(), &mut tree_text, depth);
+    }
+
+    fn walk(&mut self, node: Node<'_>, tree: &mut Tree<'_>, depth: usize) {
+        if depth > MAX_DEPTH || self.found.len() > MAX_SIMPLE_COMMANDS {
+            return self.give_up(UnknownSyntax::TooComplex);
+        }
+        match node.kind() {
+            "command" | "declaration_command" | "unset_command" => self.command(node, tree, depth),
+            "redirected_statement" => self.redirected(node, tree, depth),
+            "pipeline" => self.pipeline(node, tree, depth),
+            "command_substitution" | "process_substitution" => {
+                self.substitution(node, tree, depth);
+            }
+            "variable_assignment" => self.assignment(node, tree, depth),
+            "function_definition" => {
+                if let Some(name) = node.child_by_field_name("name")
+                    && respawns(node, source_of(name, tree.source), tree.source, depth)
+                {
+                    let part = Part::new(source_of(node, tree.source));
+                    self.fork_bomb.get_or_insert(Danger::ForkBomb { part });
+                }
+                self.children(node, tree, depth);
+            }
+            _ => self.children(node, tree, depth),
+        }
+    }
+
+    fn children(&mut self, node: Node<'_>, tree: &mut Tree<'_>, depth: usize) {
+        let mut cursor = node.walk();
+        for child in node.named_children(&mut cursor) {
+            self.walk(child, tree, depth + 1);
+        }
+    }
+
+    /// Walks with another standard input, then puts the old one back.
+    fn fed(&mut self, stdin: Option<Arc<str>>, node: Node<'_>, tree: &mut Tree<'_>, depth: usize) {
+        let outer = std::mem::replace(&mut self.stdin, stdin);
+        self.walk(node, tree, depth + 1);
+        self.stdin = outer;
+    }
+
+    /// Each stage's visible output is the next one's input.
+    fn pipeline(&mut self, node: Node<'_>, tree: &mut Tree<'_>, depth: usize) {
+        let mut stdin = self.stdin.clone();
+        let mut cursor = node.walk();
+        let stages: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
+        for (at, stage) in stages.iter().enumerate() {
+            let start = self.found.len();
+            self.fed(stdin.take(), *stage, tree, depth);
+            if at + 1 < stages.len() {
+                stdin = self.take_output(start).map(|(text, _)| text.into());
+            }
+        }
+    }
+
+    fn substitution(&mut self, node: Node<'_>, tree: &mut Tree<'_>, depth: usize) {
+        let start = self.found.len();
+        self.children(node, tree, depth);
+        if node.kind() == "process_substitution" {
+            // Its output is read by the command that is given its name.
+            return;
+        }
+        let output = self.take_output(start);
+        let value = output.filter(|(_, certain)| *certain).map(|(text, _)| text);
+        tree.values.insert(node.id(), value.filter(|v| v.len() <= MAX_VALUE_BYTES));
+    }
+
+    fn assignment(&mut self, node: Node<'_>, tree: &mut Tree<'_>, depth: usize) {
+        self.children(node, tree, depth);
+        let Some(name) = node.child_by_field_name("name") else { return };
+        let name = source_of(name, tree.source);
+        let value = match node.child_by_field_name("value") {
+            Some(value) => Some(self.word(value, tree)).filter(Word::is_literal),
+            None => Some(Word::default()),
+        };
+        match value.filter(|v| v.text().len() <= MAX_VALUE_BYTES) {
+            Some(value) => self.variables.insert(name.to_owned(), value.text().to_owned()),
+            None => self.variables.remove(name),
+        };
+        if node.parent().is_none_or(|p| p.kind() != "declaration_command") {
+            let assignments = vec![source_of(node, tree.source).to_owned()];
+            self.push(SimpleCommand { assignments, ..SimpleCommand::default() }, None, depth);
+        }
+    }
+
+    fn command(&mut self, node: Node<'_>, tree: &mut Tree<'_>, depth: usize) {
+        let mut command = SimpleCommand::default();
+        let mut stdin = self.stdin.clone();
+        if node.kind() != "command" {
+            // `export`, `unset` and their like are the node's own first word.
+            let first = node.child(0).map_or("", |c| source_of(c, tree.source));
+            command.words.push(Word::bare(first));
+        }
+        let mut end = node.start_byte();
+        let mut cursor = node.walk();
+        for child in node.named_children(&mut cursor) {
+            match child.kind() {
+                "variable_assignment" if node.kind() == "command" => {
+                    self.children(child, tree, depth + 1);
+                    command.assignments.push(source_of(child, tree.source).to_owned());
+                }
+                "file_redirect" | "heredoc_redirect" => {
+                    let text = self.redirect(child, tree, depth, &mut command);
+                    stdin = text.or(stdin);
+                }
+                kind => {
+                    let start = self.found.len();
+                    self.walk(child, tree, depth + 1);
+                    if kind == "process_substitution" {
+                        stdin = stdin.or(self.take_output(start).map(|(text, _)| text.into()));
+                    }
+                    let word = match kind {
+                        "variable_assignment" => Word::bare(source_of(child, tree.source)),
+                        _ => self.word(child, tree),
+                    };
+                    match command.words.last_mut() {
+                        // The grammar ends a word at some quotes where the shell doesn't.
+                        Some(last) if child.start_byte() == end && end > node.start_byte() => {
+                            last.append(word);
+                        }
+                        _ => command.words.push(word),
+                    }
+                }
+            }
+            end = child.end_byte();
+        }
+        self.last = Some(self.found.len());
+        self.push(command, stdin, depth);
+    }
+
+    /// Adds a command, and what it starts or reads as a script.
+    fn push(&mut self, command: SimpleCommand, stdin: Option<Arc<str>>, depth: usize) {
+        if depth > MAX_DEPTH || self.found.len() > MAX_SIMPLE_COMMANDS {
+            return self.give_up(UnknownSyntax::TooComplex);
+        }
+        let starts = programs::starts(&command, stdin.as_deref());
+        self.found.push(Found { command, stdin: stdin.clone(), taken: false });
+        for start in starts {
+            match start {
+                programs::Start::Command(words) => {
+                    let command = SimpleCommand { words, ..SimpleCommand::default() };
+                    self.push(command, stdin.clone(), depth + 8);
+                }
+                programs::Start::Script(text) => {
+                    let last = self.last;
+                    self.script(&text, depth + 8);
+                    self.last = last;
+                }
+            }
+        }
+    }
+
+    fn redirected(&mut self, node: Node<'_>, tree: &mut Tree<'_>, depth: usize) {
+        let body = node.child_by_field_name("body");
+        let mut extra = SimpleCommand::default();
+        let mut stdin = self.stdin.clone();
+        let mut heredocs = Vec::new();
+        let mut cursor = node.walk();
+        for child in node.named_children(&mut cursor).filter(|c| Some(*c) != body) {
+            let text = self.redirect(child, tree, depth, &mut extra);
+            stdin = text.or(stdin);
+            if child.kind() == "heredoc_redirect" {
+                heredocs.push(child);
+            }
+        }
+        let start = self.found.len();
+        self.last = None;
+        if let Some(body) = body {
+            self.fed(stdin, body, tree, depth);
+        }
+        match self.last.and_then(|at| self.found.get_mut(at)) {
+            Some(last) => {
+                last.command.redirects.append(&mut extra.redirects);
+                last.command.words.append(&mut extra.words);
+            }
+            None => self.push(extra, None, depth),
+        }
+        // What follows a heredoc's start on its line hangs below it in the tree: `cat <<A | sh`.
+        for heredoc in heredocs {
+            let mut cursor = heredoc.walk();
+            for child in heredoc.named_children(&mut cursor) {
+                if child.kind() == "pipeline" && child.child(0).is_some_and(|c| c.kind() == "|") {
+                    let stdin = self.take_output(start).map(|(text, _)| text.into());
+                    self.fed(stdin, child, tree, depth);
+                } else if !is_heredoc_part(child) {
+                    self.walk(child, tree, depth + 1);
+                }
+            }
+        }
+    }
+
+    /// Notes a redirection in `command`; gives the text it feeds to standard input, if visible.
+    fn redirect(
+        &mut self,
+        node: Node<'_>,
+        tree: &mut Tree<'_>,
+        depth: usize,
+        command: &mut SimpleCommand,
+    ) -> Option<Arc<str>> {
+        let mut stdin = None;
+        let operator = operator_of(node);
+        let is_herestring = source_of(node, tree.source)
+            .trim_start_matches(|c: char| c.is_ascii_digit())
+            .starts_with("<<<");
+        let mut targets = 0;
+        let mut cursor = node.walk();
+        for child in node.named_children(&mut cursor) {
+            if child.kind() == "file_descriptor" {
+                continue;
+            }
+            match node.kind() {
+                "heredoc_redirect" => match child.kind() {
+                    "heredoc_body" => {
+                        self.walk(child, tree, depth + 1);
+                        let resolve = |n: Node<'_>| self.value(n, tree);
+                        stdin = Some(words::body(child, tree.source, &resolve).into());
+                    }
+                    "file_redirect" => {
+                        self.redirect(child, tree, depth + 1, command);
+                    }
+                    _ if child.parent().is_some() && is_argument(child) => {
+                        self.walk(child, tree, depth + 1);
+                        command.words.push(self.word(child, tree));
+                    }
+                    _ => {}
+                },
+                _ if is_herestring => {
+                    self.walk(child, tree, depth + 1);
+                    let word = self.word(child, tree);
+                    targets += 1;
+                    if targets > 1 {
+                        command.words.push(word);
+                    } else {
+                        stdin = Some(word.text().into());
+                    }
+                }
+                _ => {
+                    let start = self.found.len();
+                    self.walk(child, tree, depth + 1);
+                    let target = self.word(child, tree);
+                    targets += 1;
+                    if targets > 1 {
+                        // The grammar counts arguments after a redirection to it.
+                        command.words.push(target);
+                    } else if operator == "<" {
+                        stdin = self.take_output(start).map(|(text, _)| text.into());
+                        command.redirects.push(Redirect { writes: false, target });
+                    } else if !is_descriptor(target.text()) || !operator.ends_with('&') {
+                        command.redirects.push(Redirect { writes: operator != "<&", target });
+                    }
+                }
+            }
+        }
+        stdin
+    }
+
+    fn word(&self, node: Node<'_>, tree: &Tree<'_>) -> Word {
+        let resolve = |n: Node<'_>| self.value(n, tree);
+        words::word(node, tree.source, &resolve, MAX_DEPTH)
+    }
+
+    /// The value of an expansion where the text shows it.
+    fn value(&self, node: Node<'_>, tree: &Tree<'_>) -> Option<String> {
+        match node.kind() {
+            "command_substitution" => {
+                let value = tree.values.get(&node.id()).cloned().flatten()?;
+                Some(value.trim_end_matches('\n').to_owned())
+            }
+            "simple_expansion" | "expansion" => {
+                let written = source_of(node, tree.source).trim_start().strip_prefix('$')?;
+                let name =
+                    written.strip_prefix('{').and_then(|w| w.strip_suffix('}')).unwrap_or(written);
+                self.variables.get(name).cloned()
+            }
+            _ => None,
+        }
+    }
+
+    /// What the commands from `start` on print, with whether that is all and certain; each
+    /// command's output goes to one reader only.
+    fn take_output(&mut self, start: usize) -> Option<(String, bool)> {
+        let output = self.output(start);
+        for found in self.found.iter_mut().skip(start) {
+            found.taken = true;
+        }
+        output
+    }
+
+    fn output(&self, start: usize) -> Option<(String, bool)> {
+        let mut output: Option<(String, bool)> = None;
+        let mut silent = false;
+        for found in self.found.iter().skip(start).filter(|f| !f.taken) {
+            let Some((text, certain)) = programs::prints(&found.command, found.stdin.as_deref())
+            else {
+                silent = true;
+                continue;
+            };
+            let (all, sure) = output.get_or_insert((String::new(), true));
+            all.push_str(&text);
+            *sure &= certain;
+        }
+        output.map(|(text, certain)| (text, certain && !silent))
+    }
+}
+
+/// The text as the grammar is given it, each byte in its place; words are read from the original.
+///
+/// Bytes outside ASCII become `%`: the grammar's scanner takes Unicode spaces for spaces, which
+/// shells don't, and reads past a C table for characters after a brace. `<<<` becomes `<` and `<>`
+/// becomes `>`, which the grammar knows after every command and not only after simple ones.
+fn for_grammar(source: &str) -> Vec<u8> {
+    let text = source.replace("<<<", "<  ").replace("<>", "> ");
+    text.bytes().map(|b| if b.is_ascii() { b } else { b'%' }).collect()
+}
+
+/// Joins words that a backslash continues on the next line, which the grammar would split;
+/// `None` when there are none.
+///
+/// Comments don't continue. In single quotes a shell keeps the line end, where it is only data.
+fn join_lines(source: &str) -> Option<String> {
+    source.contains("\\\n").then(|| {
+        let mut out = String::with_capacity(source.len());
+        let mut chars = source.chars().peekable();
+        let mut comment = false;
+        while let Some(c) = chars.next() {
+            match (c, chars.peek()) {
+                ('\\', Some('\n')) if !comment => {
+                    chars.next();
+                    continue;
+                }
+                ('\\', Some(_)) if !comment => {
+                    out.push(c);
+                    out.extend(chars.next());
+                    continue;
+                }
+                ('#', _) => comment |= out.chars().next_back().is_none_or(char::is_whitespace),
+                ('\n', _) => comment = false,
+                _ => {}
+            }
+            out.push(c);
+        }
+        out
+    })
+}
+
+/// The text of the first node that could not be parsed.
+fn first_error<'a>(root: Node<'_>, source: &'a str) -> &'a str {
+    let mut node = root;
+    loop {
+        if node.is_error() || node.is_missing() {
+            return source.get(node.start_byte()..).unwrap_or_default();
+        }
+        let mut cursor = node.walk();
+        let Some(next) = node.children(&mut cursor).find(|c| c.has_error()) else {
+            return source_of(node, source);
+        };
+        node = next;
+    }
+}
+
+/// The redirection's sign: `>`, `>>`, `<&`, …
+fn operator_of<'a>(node: Node<'a>) -> &'a str {
+    let mut cursor = node.walk();
+    node.children(&mut cursor).find(|c| !c.is_named()).map_or("", |c| c.kind())
+}
+
+fn is_descriptor(target: &str) -> bool {
+    target == "-" || target.bytes().all(|b| b.is_ascii_digit())
+}
+
+fn is_heredoc_part(node: Node<'_>) -> bool {
+    matches!(
+        node.kind(),
+        "heredoc_start" | "heredoc_body" | "heredoc_end" | "file_redirect" | "file_descriptor"
+    ) || is_argument(node)
+}
+
+/// Whether a node below a heredoc's start is an argument of the command before it.
+fn is_argument(node: Node<'_>) -> bool {
+    matches!(
+        node.kind(),
+        "word"
+            | "string"
+            | "raw_string"
+            | "ansi_c_string"
+            | "translated_string"
+            | "concatenation"
+            | "number"
+            | "simple_expansion"
+            | "expansion"
+            | "command_substitution"
+            | "process_substitution"
+    )
+}
+
+/// Whether a function's body pipes the function into itself or starts it in the background.
+fn respawns(node: Node<'_>, name: &str, source: &str, depth: usize) -> bool {
+    if depth > MAX_DEPTH {
+        return false;
+    }
+    let mut cursor = node.walk();
+    let children: Vec<Node<'_>> = node.children(&mut cursor).collect();
+    let own_calls = children.iter().filter(|c| calls(**c, name, source, depth)).count();
+    if node.kind() == "pipeline" && own_calls > 1 {
+        return true;
+    }
+    let in_background = children.windows(2).any(|pair| match pair {
+        [call, sign] => sign.kind() == "&" && calls(*call, name, source, depth),
+        _ => false,
+    });
+    in_background || children.iter().any(|c| respawns(*c, name, source, depth + 1))
+}
+
+/// Whether `node` is a call of `name`, alone or as part of a pipeline, list or group.
+fn calls(node: Node<'_>, name: &str, source: &str, depth: usize) -> bool {
+    match node.kind() {
+        "command" => node.child_by_field_name("name").is_some_and(|n| source_of(n, source) == name),
+        "pipeline" | "list" | "redirected_statement" | "subshell" | "compound_statement"
+            if depth <= MAX_DEPTH =>
+        {
+            let mut cursor = node.walk();
+            node.named_children(&mut cursor).any(|c| calls(c, name, source, depth + 1))
+        }
+        _ => false,
+    }
+}
