@@ -1,5 +1,6 @@
 //! Files read, written, moved and removed in real folders.
 #![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "helpers of tests may be blunt, as tests are")]
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
