@@ -2,12 +2,13 @@
 //! server that does only what the test tells it to.
 //!
 //! Nothing here knows Ropewalk's own server. Every wait has a bound and names what it waited for;
-//! no helper sleeps to decide anything.
+//! nothing sleeps to decide anything.
 
 pub mod desk;
 pub mod nvim;
 pub mod probe;
 pub mod screen;
+pub mod vscode;
 
 use std::path::PathBuf;
 use std::time::Duration;

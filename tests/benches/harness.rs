@@ -1,0 +1,127 @@
+//! What the benches share: rows with bars, wall time, and counts of instructions by callgrind.
+//!
+//! Instructions are counted by running the bench itself again under valgrind, with one named piece of work
+//! done n times and then 2n times; the difference is free of start-up. Counts hardly vary between runs, so
+//! they can carry a bar where wall time on a shared machine can't. There are no statistics here.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// A piece of work that callgrind can count: its name, and a function that does it so many times.
+pub(crate) struct Work {
+    pub(crate) name: &'static str,
+    pub(crate) run: fn(u64),
+}
+
+/// What a value is held against.
+#[derive(Clone, Copy)]
+pub(crate) enum Bar {
+    AtMost(f64),
+    AtLeast(f64),
+    /// Worth knowing, held against nothing.
+    Shown,
+}
+
+/// The rows printed so far.
+pub(crate) struct Report {
+    works: &'static [Work],
+    filter: Option<String>,
+    over: usize,
+}
+
+/// Runs the bench: `report` prints the rows, unless this is the run that callgrind counts. The arguments may
+/// have a part of a row's name: other rows are left out. Ends with code 1 when a value is over its bar.
+pub(crate) fn main(works: &'static [Work], report: impl FnOnce(&mut Report)) {
+    let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
+    if let [flag, name, times] = args.as_slice()
+        && flag == "--work"
+    {
+        let work = works.iter().find(|work| work.name == *name).expect("a known piece of work");
+        return (work.run)(times.parse().expect("a number of times"));
+    }
+    println!("{:<44} {:>12} {:<13} {:>12}", "name", "value", "unit", "bar");
+    let mut rows = Report { works, filter: args.into_iter().next(), over: 0 };
+    report(&mut rows);
+    if rows.over > 0 {
+        println!("{} over the bar", rows.over);
+        std::process::exit(1);
+    }
+}
+
+impl Report {
+    /// Whether the row is asked for: its work need not be done otherwise.
+    pub(crate) fn wants(&self, name: &str) -> bool {
+        self.filter.as_ref().is_none_or(|part| name.contains(part.as_str()))
+    }
+
+    /// Prints one row.
+    pub(crate) fn row(&mut self, name: &str, value: f64, unit: &str, bar: Bar) {
+        if !self.wants(name) {
+            return;
+        }
+        let (bar, ok) = match bar {
+            Bar::AtMost(most) => (format!("<= {most}"), value <= most),
+            Bar::AtLeast(least) => (format!(">= {least}"), value >= least),
+            Bar::Shown => (String::new(), true),
+        };
+        self.over += usize::from(!ok);
+        let verdict = if bar.is_empty() {
+            ""
+        } else if ok {
+            "ok"
+        } else {
+            "OVER"
+        };
+        let value = if value < 100.0 { format!("{value:.2}") } else { format!("{value:.0}") };
+        println!("{name:<44} {value:>12} {unit:<13} {bar:>12} {verdict}");
+    }
+
+    /// A row with the instructions that one round of `work` costs, from rounds of `times` and twice as many.
+    pub(crate) fn instructions(&mut self, work: &str, times: u64, bar: Bar) {
+        if !self.wants(work) {
+            return;
+        }
+        assert!(self.works.iter().any(|known| known.name == work), "no work is called {work}");
+        let count = |times: u64| callgrind(&["--work", work, &times.to_string()]);
+        match (count(times), count(2 * times)) {
+            (Some(once), Some(twice)) => {
+                let each = twice.saturating_sub(once) as f64 / times as f64;
+                self.row(work, each, "instructions", bar);
+            }
+            _ => println!("{work:<44} skipped: valgrind is not installed"),
+        }
+    }
+}
+
+/// The instructions that this program takes with `args`; None when there is no valgrind.
+pub(crate) fn callgrind(args: &[&str]) -> Option<u64> {
+    let this = std::env::current_exe().expect("this program's path");
+    let output = Command::new("valgrind")
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg(this)
+        .args(args)
+        .output();
+    let output = match output {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
+        output => output.expect("valgrind starts"),
+    };
+    let words = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "under valgrind: {words}");
+    let count = words.lines().find_map(|line| line.split_once("Collected :"));
+    Some(count.and_then(|(_, n)| n.trim().parse().ok()).expect("callgrind's count"))
+}
+
+/// The shortest of some runs of `work`: on a shared machine the others measure the neighbours.
+pub(crate) fn shortest<T>(runs: u32, mut work: impl FnMut() -> T) -> Duration {
+    let time = |_| {
+        let start = Instant::now();
+        std::hint::black_box(work());
+        start.elapsed()
+    };
+    (0..runs).map(time).min().unwrap_or_default()
+}
+
+/// Gigabytes per second.
+pub(crate) fn rate(bytes: usize, time: Duration) -> f64 {
+    bytes as f64 / time.as_secs_f64() / 1e9
+}

@@ -1,0 +1,21 @@
+//! What real VS Code does with each kind of `workspace/applyEdit`: the cases are in
+//! `tests/vscode/cases/apply_edit.js`. Observations; our own server isn't involved.
+
+#[cfg(test)]
+#[allow(
+    clippy::allow_attributes,
+    dead_code,
+    unreachable_pub,
+    reason = "each test file uses a part"
+)]
+mod support;
+
+#[test]
+#[ignore = "needs VS Code; run tests/run"]
+fn vs_code_treats_edits_as_the_table_says() {
+    let workspace = tempfile::tempdir().unwrap();
+    let node = support::editors().join("vscode/node/bin/node");
+    let probe = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vscode/probe.mjs");
+    let server = [node.to_str().unwrap(), probe];
+    support::vscode::run_case("apply_edit", workspace.path(), &server, &serde_json::json!({}), &[]);
+}
