@@ -1,0 +1,222 @@
+//! A call's input: from what a model wrote to a tool's own type.
+//!
+//! Models write numbers as strings, `null` for what they leave out, and lists as JSON strings. Such input is
+//! converted by the schema, and the result says so; anything else is refused in words that name the fault.
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+/// The JSON schema of an input type, as the model sees it: inlined, without titles.
+pub fn schema_of<T: JsonSchema>() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+    tidy(&mut schema);
+    schema
+}
+
+/// Takes out what tells a model nothing.
+fn tidy(schema: &mut Value) {
+    match schema {
+        Value::Object(map) => {
+            for key in ["title", "format", "$schema", "default"] {
+                if map.get(key).is_some_and(|value| !value.is_object()) {
+                    map.shift_remove(key);
+                }
+            }
+            // An optional field is left out, not null: `["integer", "null"]` is plainly "integer".
+            if let Some(Value::Array(types)) = map.get_mut("type") {
+                types.retain(|kind| kind != "null");
+                if let [one] = types.as_slice() {
+                    let one = one.clone();
+                    map.insert("type".to_owned(), one);
+                }
+            }
+            map.values_mut().for_each(tidy);
+        }
+        Value::Array(list) => list.iter_mut().for_each(tidy),
+        _ => {}
+    }
+}
+
+/// Reads `input` as a `T`, converting where the schema allows only one meaning. Gives what was converted, in
+/// words.
+pub fn read<T: DeserializeOwned>(
+    tool: &str,
+    schema: &Value,
+    input: Value,
+) -> Result<(T, Vec<String>), String> {
+    let mut conversions = Vec::new();
+    let map = match input {
+        Value::Object(map) => map,
+        Value::Null => Map::new(),
+        Value::String(text) => match serde_json::from_str(&text) {
+            Ok(Value::Object(map)) => {
+                conversions
+                    .push("the input was a JSON string; it was read as an object".to_owned());
+                map
+            }
+            _ => return Err(fault(tool, schema, "the input must be an object")),
+        },
+        _ => return Err(fault(tool, schema, "the input must be an object")),
+    };
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let required: Vec<&str> = schema
+        .get("required")
+        .and_then(Value::as_array)
+        .map(|list| list.iter().filter_map(Value::as_str).collect())
+        .unwrap_or_default();
+    let mut clean = Map::new();
+    for (key, value) in map {
+        let Some(property) = properties.and_then(|properties| properties.get(&key)) else {
+            let known: Vec<&str> =
+                properties.map(|p| p.keys().map(String::as_str).collect()).unwrap_or_default();
+            return Err(fault(
+                tool,
+                schema,
+                &format!("`{key}` is not one of its fields ({})", known.join(", ")),
+            ));
+        };
+        if value.is_null() && !required.contains(&key.as_str()) {
+            continue;
+        }
+        let (value, conversion) =
+            convert(&key, property, value).map_err(|why| fault(tool, schema, &why))?;
+        conversions.extend(conversion);
+        clean.insert(key, value);
+    }
+    if let Some(missing) = required.iter().find(|key| !clean.contains_key(**key)) {
+        return Err(fault(tool, schema, &format!("`{missing}` is missing")));
+    }
+    match serde_json::from_value(Value::Object(clean)) {
+        Ok(input) => Ok((input, conversions)),
+        Err(error) => Err(fault(tool, schema, &error.to_string())),
+    }
+}
+
+fn fault(tool: &str, schema: &Value, why: &str) -> String {
+    format!("Invalid input for {tool}: {why}. Its schema is {schema}")
+}
+
+/// A value as its schema wants it, and what was converted.
+fn convert(key: &str, schema: &Value, value: Value) -> Result<(Value, Option<String>), String> {
+    let Some(kind) = schema.get("type").and_then(Value::as_str) else { return Ok((value, None)) };
+    let said = |to: &str| Some(format!("`{key}` was converted to {to}"));
+    match (kind, value) {
+        ("integer", Value::String(text)) => match text.trim().parse::<i64>() {
+            Ok(number) => Ok((number.into(), said("a number"))),
+            Err(_) => Err(format!("`{key}` must be a whole number, not the text {text:?}")),
+        },
+        ("integer", Value::Number(number)) => match number.as_f64() {
+            Some(whole)
+                if !number.is_i64()
+                    && !number.is_u64()
+                    && whole.fract() == 0.0
+                    && whole.abs() < 9e15 =>
+            {
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    reason = "the value is whole and below 2^53"
+                )]
+                Ok(((whole as i64).into(), said("a whole number")))
+            }
+            _ => Ok((Value::Number(number), None)),
+        },
+        ("boolean", Value::String(text)) => match text.trim() {
+            "true" => Ok((true.into(), said("true"))),
+            "false" => Ok((false.into(), said("false"))),
+            _ => Err(format!("`{key}` must be true or false, not the text {text:?}")),
+        },
+        ("string", Value::Number(number)) => Ok((number.to_string().into(), said("text"))),
+        ("string", Value::Bool(flag)) => Ok((flag.to_string().into(), said("text"))),
+        ("array", Value::String(text)) => match serde_json::from_str(&text) {
+            Ok(Value::Array(list)) => Ok((Value::Array(list), said("a list"))),
+            _ => Err(format!("`{key}` must be a list")),
+        },
+        ("object", Value::String(text)) => match serde_json::from_str(&text) {
+            Ok(Value::Object(map)) => Ok((Value::Object(map), said("an object"))),
+            _ => Err(format!("`{key}` must be an object")),
+        },
+        (_, value) => Ok((value, None)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::Deserialize;
+    use serde_json::json;
+
+    /// What a call gives.
+    #[derive(Deserialize, JsonSchema, Debug, PartialEq)]
+    struct Input {
+        /// A path.
+        path: String,
+        /// A number.
+        limit: Option<u32>,
+        /// A list.
+        names: Option<Vec<String>>,
+        /// A flag.
+        all: Option<bool>,
+    }
+
+    fn check(input: Value) -> Result<(Input, usize), String> {
+        let schema = schema_of::<Input>();
+        read("t", &schema, input).map(|(input, conversions)| (input, conversions.len()))
+    }
+
+    fn input(limit: Option<u32>, names: Option<&str>, all: Option<bool>) -> Input {
+        let names = names.map(|name| vec![name.to_owned()]);
+        Input { path: "a".to_owned(), limit, names, all }
+    }
+
+    #[test]
+    fn what_has_one_meaning_is_converted() {
+        assert_eq!(check(json!({"path": "a"})), Ok((input(None, None, None), 0)));
+        assert_eq!(
+            check(json!({"path": "a", "limit": "12"})),
+            Ok((input(Some(12), None, None), 1))
+        );
+        assert_eq!(
+            check(json!({"path": "a", "limit": 12.0})),
+            Ok((input(Some(12), None, None), 1))
+        );
+        assert_eq!(check(json!({"path": "a", "limit": null})), Ok((input(None, None, None), 0)));
+        assert_eq!(
+            check(json!({"path": "a", "names": "[\"x\"]"})),
+            Ok((input(None, Some("x"), None), 1))
+        );
+        assert_eq!(
+            check(json!({"path": "a", "all": "true"})),
+            Ok((input(None, None, Some(true)), 1))
+        );
+        assert_eq!(check(json!("{\"path\": \"a\"}")), Ok((input(None, None, None), 1)));
+    }
+
+    #[test]
+    fn faults_are_named_with_the_schema() {
+        for (value, word) in [
+            (json!({}), "`path` is missing"),
+            (json!({"path": "a", "limit": "many"}), "`limit` must be a whole number"),
+            (json!({"path": "a", "limit": -1}), "-1"),
+            (json!({"path": "a", "file": "b"}), "`file` is not one of its fields"),
+            (json!([]), "must be an object"),
+            (json!({"path": ["a"]}), "expected a string"),
+        ] {
+            let error = check(value).unwrap_err();
+            assert!(error.contains(word) && error.contains("\"properties\""), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_schema_is_plain() {
+        assert_eq!(
+            schema_of::<Input>().get("properties").unwrap().get("limit").unwrap(),
+            &json!({"description": "A number.", "type": "integer", "minimum": 0})
+        );
+    }
+}

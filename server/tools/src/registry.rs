@@ -1,0 +1,96 @@
+//! The registry: the one list of tools there is.
+//!
+//! Request, policy, progress and transcript all take a tool's name, schema and effect from here.
+
+use crate::tool::{AnyTool, Effect, Prepared, Tool};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// A tool as the model is told of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolInfo {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does.
+    pub description: &'static str,
+    /// The schema of its input.
+    pub schema: Value,
+    /// What a call can do.
+    pub effect: Effect,
+}
+
+/// Why a call can't be prepared. Each is a result for the model.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CallError {
+    /// There is no such tool.
+    #[error("Unknown tool: {name}. The tools are: {known}")]
+    Unknown {
+        /// What was called.
+        name: String,
+        /// What there is.
+        known: String,
+    },
+    /// The input can't be understood.
+    #[error("Error: {0}")]
+    Input(String),
+}
+
+/// Tools by name, in the order they are shown to the model.
+#[derive(Clone, Default)]
+pub struct Registry {
+    tools: Vec<Arc<dyn AnyTool>>,
+}
+
+impl std::fmt::Debug for Registry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.names()).finish()
+    }
+}
+
+impl Registry {
+    /// No tools.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The same with one more. A tool of the same name is replaced.
+    #[must_use]
+    pub fn with<T: Tool>(mut self, tool: T) -> Self {
+        self.tools.retain(|known| known.name() != T::NAME);
+        self.tools.push(Arc::new(tool));
+        self
+    }
+
+    /// The same with only those tools that `keep` says.
+    #[must_use]
+    pub fn only(mut self, keep: impl Fn(&str) -> bool) -> Self {
+        self.tools.retain(|tool| keep(tool.name()));
+        self
+    }
+
+    /// The names, in order.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> + '_ {
+        self.tools.iter().map(|tool| tool.name())
+    }
+
+    /// What the model is told.
+    pub fn infos(&self) -> Vec<ToolInfo> {
+        let info = |tool: &Arc<dyn AnyTool>| ToolInfo {
+            name: tool.name(),
+            description: tool.description(),
+            schema: tool.schema(),
+            effect: tool.effect(),
+        };
+        self.tools.iter().map(info).collect()
+    }
+
+    /// Finds the tool, and reads and validates the input.
+    pub fn prepare(&self, name: &str, input: Value) -> Result<Prepared, CallError> {
+        let tool = self.tools.iter().find(|tool| tool.name() == name);
+        let Some(tool) = tool.cloned() else {
+            let known = self.names().collect::<Vec<_>>().join(", ");
+            return Err(CallError::Unknown { name: name.to_owned(), known });
+        };
+        tool.prepare(input).map_err(CallError::Input)
+    }
+}

@@ -1,0 +1,188 @@
+//! What a tool is: a name, an input type whose schema the model sees, an effect, and a function over a
+//! frozen view.
+//!
+//! A tool never changes anything itself: it proposes changes of files, and its caller merges them. The one
+//! exception is a tool of [`Effect::Execute`], which starts programs; policy is asked before it runs.
+
+use crate::bounds::Bounds;
+use futures::future::BoxFuture;
+use ropewalk_workspace::{Editor, Place, Proposal, View};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What a call of a tool can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Effect {
+    /// It only looks. Such calls run in parallel.
+    Read,
+    /// It proposes changes of files.
+    Write,
+    /// It starts programs.
+    Execute,
+    /// It concerns the session itself.
+    Session,
+}
+
+/// What a call is about, for people, policy and progress.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Subject {
+    /// The one thing that tells this call from others of the tool, short: a path, a pattern, a command.
+    pub title: String,
+    /// The whole command, for a tool that runs one.
+    pub command: Option<String>,
+    /// The paths it names, as the model wrote them.
+    pub paths: Vec<String>,
+}
+
+impl Subject {
+    /// A call about one path.
+    pub fn path(path: &str) -> Self {
+        Self { title: path.to_owned(), command: None, paths: vec![path.to_owned()] }
+    }
+}
+
+/// What a tool may use while it runs.
+#[derive(Clone)]
+pub struct Context {
+    /// What it sees.
+    pub view: Arc<View>,
+    /// The call's id, for naming its output file.
+    pub call: Arc<str>,
+    /// The most it may say.
+    pub bounds: Bounds,
+    /// How long a command may take.
+    pub command_time: Duration,
+    /// Where whole outputs are kept; None keeps only what fits the bounds.
+    pub outputs: Option<PathBuf>,
+    /// Takes output while a command runs, for showing. Must not block.
+    pub sink: Arc<dyn Fn(&str) + Send + Sync>,
+    /// For questions only an editor can answer.
+    pub editor: Arc<dyn Editor>,
+}
+
+/// What a tool says and proposes.
+#[derive(Clone, Debug, Default)]
+pub struct Output {
+    /// For the model; begins with `Error: ` when it failed.
+    pub text: String,
+    /// Whether it failed.
+    pub is_error: bool,
+    /// Changes of files, made on the context's view.
+    pub proposals: Vec<Proposal>,
+}
+
+impl Output {
+    /// A result in words.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self { text: text.into(), ..Self::default() }
+    }
+
+    /// A failure in words; `Error: ` is put before them.
+    pub fn error(why: impl std::fmt::Display) -> Self {
+        Self { text: format!("Error: {why}"), is_error: true, proposals: Vec::new() }
+    }
+
+    /// A result with changes of files.
+    pub fn proposing(text: impl Into<String>, proposals: Vec<Proposal>) -> Self {
+        Self { text: text.into(), is_error: false, proposals }
+    }
+}
+
+/// A tool. Adding one is one file with an implementation, and one line in the registry.
+pub trait Tool: Send + Sync + 'static {
+    /// What the model gives. Its schema, with the doc comments as descriptions, is what the model sees.
+    type Input: DeserializeOwned + JsonSchema + Send + 'static;
+
+    /// The name the model calls it by.
+    const NAME: &'static str;
+    /// What it does, for the model.
+    const DESCRIPTION: &'static str;
+    /// What a call can do.
+    const EFFECT: Effect;
+
+    /// What a call with this input is about.
+    fn subject(&self, input: &Self::Input) -> Subject;
+
+    /// Runs a call. Dropping the future stops it.
+    fn run(&self, input: Self::Input, context: Context) -> BoxFuture<'static, Output>;
+}
+
+/// A call whose input was understood and that waits to be run.
+pub struct Prepared {
+    /// The tool's name.
+    pub tool: &'static str,
+    /// What it can do.
+    pub effect: Effect,
+    /// What it is about.
+    pub subject: Subject,
+    /// What was converted in the input, in words; the result says it.
+    pub conversions: Vec<String>,
+    run: Box<dyn FnOnce(Context) -> BoxFuture<'static, Output> + Send>,
+}
+
+impl std::fmt::Debug for Prepared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Prepared")
+            .field("tool", &self.tool)
+            .field("subject", &self.subject)
+            .finish()
+    }
+}
+
+impl Prepared {
+    /// Runs the call. What was converted in its input is said at the end of the result.
+    pub fn run(self, context: Context) -> BoxFuture<'static, Output> {
+        let running = (self.run)(context);
+        let conversions = self.conversions;
+        Box::pin(async move {
+            let mut output = running.await;
+            for conversion in conversions {
+                output.text.push_str(&format!("\n({conversion})"));
+            }
+            output
+        })
+    }
+}
+
+/// The same for every tool, whatever its input.
+pub(crate) trait AnyTool: Send + Sync {
+    fn name(&self) -> &'static str;
+    fn description(&self) -> &'static str;
+    fn effect(&self) -> Effect;
+    fn schema(&self) -> Value;
+    fn prepare(self: Arc<Self>, input: Value) -> Result<Prepared, String>;
+}
+
+impl<T: Tool> AnyTool for T {
+    fn name(&self) -> &'static str {
+        T::NAME
+    }
+
+    fn description(&self) -> &'static str {
+        T::DESCRIPTION
+    }
+
+    fn effect(&self) -> Effect {
+        T::EFFECT
+    }
+
+    fn schema(&self) -> Value {
+        crate::input::schema_of::<T::Input>()
+    }
+
+    fn prepare(self: Arc<Self>, input: Value) -> Result<Prepared, String> {
+        let (input, conversions) = crate::input::read::<T::Input>(T::NAME, &self.schema(), input)?;
+        let subject = self.subject(&input);
+        let run = Box::new(move |context: Context| Tool::run(&*self, input, context));
+        Ok(Prepared { tool: T::NAME, effect: T::EFFECT, subject, conversions, run })
+    }
+}
+
+/// The place a tool's path names, or the error to give back.
+pub(crate) fn place(view: &View, path: &str) -> Result<Place, Output> {
+    view.contain(path).map_err(Output::error)
+}
