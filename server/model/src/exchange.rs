@@ -18,7 +18,7 @@ use tokio::time::timeout;
 /// The longest error body that is looked at.
 const MOST_ERROR_BYTES: usize = 64 << 10;
 /// How long the rest of a complete reply is waited for, so that its connection can be used again.
-const TAIL: Duration = Duration::from_millis(250);
+const TAIL: Duration = Duration::from_millis(500);
 
 /// What an exchange has to know of a protocol.
 pub(crate) trait Protocol: Send + Sync {

@@ -1,4 +1,5 @@
 //! What is sent: valid, cached, the same bytes from step to step.
+#![expect(clippy::unwrap_used, reason = "helpers of tests may be blunt, as tests are")]
 
 use ropewalk_model::{
     AnthropicConfig, AnthropicModel, ApiKey, Block, Http, Message, Model, ModelError, Role,

@@ -1,4 +1,5 @@
 //! The event stream parser: the standard's own cases, any chunking, hostile input.
+#![expect(clippy::unwrap_used, reason = "helpers of tests may be blunt, as tests are")]
 
 use proptest::prelude::*;
 use ropewalk_model::sse::{SseEvent, SseParser, SseTooLong};

@@ -1,5 +1,6 @@
 //! Recorded answers of real servers, read as they are and in any chunks; and what is done with
 //! streams that no server should send.
+#![expect(clippy::unwrap_used, reason = "helpers of tests may be blunt, as tests are")]
 
 use proptest::prelude::*;
 use ropewalk_model::{

@@ -1,1 +1,4 @@
 //! A fake editor, a scripted model and a scenario reader, for the tests and the demo.
+
+pub mod model;
+pub mod traces;

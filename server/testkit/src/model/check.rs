@@ -1,0 +1,326 @@
+//! The rules every request must keep: those of the protocol, and that nothing sent is changed.
+//!
+//! Stricter than real servers where they forgive what costs later: the order of results, white
+//! space for a message, a changed prefix that misses the prompt cache. It knows one protocol,
+//! Anthropic's Messages.
+
+use serde::Deserialize;
+use serde_json::{Value, value::RawValue};
+use std::collections::{HashMap, HashSet};
+
+/// Members a request may have.
+const MEMBERS: &[&str] = &[
+    "model",
+    "max_tokens",
+    "stream",
+    "system",
+    "tools",
+    "messages",
+    "temperature",
+    "tool_choice",
+    "thinking",
+    "stop_sequences",
+    "metadata",
+    "top_p",
+    "top_k",
+];
+const MOST_MARKERS: usize = 4;
+
+/// Holds what was sent in each conversation.
+#[derive(Debug, Default)]
+pub struct Checker {
+    conversations: HashMap<String, Sent>,
+}
+
+/// What the server has cached, so to speak; the JSON text without cache markers.
+#[derive(Debug)]
+struct Sent {
+    system: String,
+    tools: String,
+    messages: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct RawRequest<'a> {
+    #[serde(borrow)]
+    system: Option<&'a RawValue>,
+    #[serde(borrow)]
+    tools: Option<&'a RawValue>,
+    #[serde(borrow)]
+    messages: Vec<&'a RawValue>,
+}
+
+impl Checker {
+    /// Holds the body of a request against the rules, and against the earlier requests of its
+    /// conversation: each must repeat the bytes of the one before, cache markers aside, and may
+    /// only add messages, or blocks to the last one. Gives each violation in words.
+    pub fn check(&mut self, conversation: &str, raw: &str) -> Vec<String> {
+        let body: Value = match serde_json::from_str(raw) {
+            Ok(body) => body,
+            Err(error) => return vec![format!("the body is no JSON: {error}")],
+        };
+        let mut faults = Faults::default();
+        check_request(&body, &mut faults);
+        if let Ok(request) = serde_json::from_str::<RawRequest<'_>>(raw) {
+            let text = |value: Option<&RawValue>| without_markers(value.map_or("", RawValue::get));
+            let sent = Sent {
+                system: text(request.system),
+                tools: text(request.tools),
+                messages: request.messages.iter().map(|m| without_markers(m.get())).collect(),
+            };
+            if let Some(before) = self.conversations.get(conversation) {
+                check_prefix(before, &sent, &mut faults);
+            }
+            self.conversations.insert(conversation.to_owned(), sent);
+        }
+        faults.0
+    }
+}
+
+#[derive(Default)]
+struct Faults(Vec<String>);
+
+impl Faults {
+    fn unless(&mut self, holds: bool, words: impl FnOnce() -> String) {
+        if !holds {
+            self.0.push(words());
+        }
+    }
+}
+
+fn check_request(body: &Value, faults: &mut Faults) {
+    for member in body.as_object().into_iter().flat_map(|object| object.keys()) {
+        faults.unless(MEMBERS.contains(&member.as_str()), || format!("unknown member {member:?}"));
+    }
+    let text = |name: &str| body.get(name).and_then(Value::as_str).unwrap_or_default();
+    faults.unless(!text("model").is_empty(), || "no model is named".to_owned());
+    let tokens = body.get("max_tokens").and_then(Value::as_u64).unwrap_or_default();
+    faults.unless(tokens > 0, || "max_tokens is no positive number".to_owned());
+    let stream = body.get("stream").and_then(Value::as_bool);
+    faults.unless(stream == Some(true), || "stream is not true".to_owned());
+    match body.get("system") {
+        None => {}
+        Some(Value::Array(blocks)) if !blocks.is_empty() => {
+            for block in blocks {
+                let is_text = block.get("type").and_then(Value::as_str) == Some("text");
+                faults.unless(is_text && says(block.get("text")), || {
+                    "system has a block without text".to_owned()
+                });
+            }
+        }
+        system => faults.unless(says(system), || "system says nothing".to_owned()),
+    }
+    if let Some(tools) = body.get("tools") {
+        check_tools(tools, faults);
+    }
+    let markers = count_markers(body);
+    faults.unless(markers <= MOST_MARKERS, || {
+        format!("{markers} cache markers, at most {MOST_MARKERS} are allowed")
+    });
+    match body.get("messages").and_then(Value::as_array) {
+        Some(messages) if !messages.is_empty() => check_messages(messages, faults),
+        _ => faults.0.push("there are no messages".to_owned()),
+    }
+}
+
+fn check_tools(tools: &Value, faults: &mut Faults) {
+    let mut names = HashSet::new();
+    let tools = tools.as_array().map(Vec::as_slice).unwrap_or_default();
+    faults.unless(!tools.is_empty(), || "tools is there, but no tool".to_owned());
+    for tool in tools {
+        let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
+        faults.unless(is_name(name), || format!("tool name {name:?} is not allowed"));
+        faults.unless(names.insert(name), || format!("tool {name:?} is there twice"));
+        let kind = tool.pointer("/input_schema/type").and_then(Value::as_str);
+        faults.unless(kind == Some("object"), || {
+            format!("the input_schema of tool {name:?} is no object schema")
+        });
+    }
+}
+
+fn check_messages(messages: &[Value], faults: &mut Faults) {
+    let mut ids = HashSet::new();
+    // The calls of the message before, which this one must answer.
+    let mut open: Vec<&str> = Vec::new();
+    for (at, message) in messages.iter().enumerate() {
+        let role = message.get("role").and_then(Value::as_str).unwrap_or_default();
+        let due = if at % 2 == 0 { "user" } else { "assistant" };
+        faults.unless(role == due, || {
+            format!("message {at} is of role {role:?}, {due:?} is due: roles alternate from user")
+        });
+        let blocks = match message.get("content") {
+            Some(Value::Array(blocks)) => blocks.as_slice(),
+            content => {
+                faults.unless(says(content), || format!("message {at} is empty"));
+                &[]
+            }
+        };
+        let is_array = message.get("content").is_some_and(Value::is_array);
+        faults.unless(!is_array || !blocks.is_empty(), || format!("message {at} is empty"));
+        let mut calls = Vec::new();
+        for (number, block) in blocks.iter().enumerate() {
+            let place = format!("message {at}, block {number}");
+            check_block(&place, role, block, faults);
+            if block.get("type").and_then(Value::as_str) == Some("tool_use") {
+                let id = string(block, "id");
+                faults.unless(ids.insert(id), || format!("{place}: call id {id:?} is not new"));
+                calls.push(id);
+            }
+        }
+        check_results(at, &open, blocks, faults);
+        open = calls;
+    }
+    faults
+        .unless(open.is_empty(), || format!("calls {open:?} of the last message have no results"));
+}
+
+/// Whether a message answers the calls of the one before: once each, in order, ahead of the rest.
+fn check_results(at: usize, open: &[&str], blocks: &[Value], faults: &mut Faults) {
+    let is_result = |block: &&Value| string(block, "type") == "tool_result";
+    let answered: Vec<&str> =
+        blocks.iter().filter(is_result).map(|block| string(block, "tool_use_id")).collect();
+    let led: usize = blocks.iter().take_while(is_result).count();
+    faults.unless(led == answered.len(), || {
+        format!("message {at}: tool results must come before the rest of the message")
+    });
+    for id in open {
+        let times = answered.iter().filter(|answer| *answer == id).count();
+        faults.unless(times == 1, || format!("message {at}: call {id:?} has {times} results"));
+    }
+    for id in &answered {
+        faults.unless(open.contains(id), || {
+            format!("message {at}: result for {id:?}, which the message before does not call")
+        });
+    }
+    let same = answered.len() == open.len() && answered.iter().all(|id| open.contains(id));
+    faults.unless(!same || answered == open, || {
+        format!("message {at}: results {answered:?} are not in the order of the calls {open:?}")
+    });
+}
+
+fn check_block(place: &str, role: &str, block: &Value, faults: &mut Faults) {
+    match (role, string(block, "type")) {
+        (_, "text") => {
+            faults.unless(says(block.get("text")), || format!("{place}: the text is blank"));
+        }
+        ("assistant", "thinking") => {
+            let signed = !string(block, "signature").is_empty();
+            faults.unless(signed, || format!("{place}: thinking without a signature"));
+        }
+        ("assistant", "redacted_thinking") => {
+            let data = !string(block, "data").is_empty();
+            faults.unless(data, || format!("{place}: redacted thinking without data"));
+        }
+        ("assistant", "tool_use") => {
+            for member in ["id", "name"] {
+                let word = string(block, member);
+                faults.unless(is_name(word), || format!("{place}: {member} {word:?} not allowed"));
+            }
+            let object = block.get("input").is_some_and(Value::is_object);
+            faults.unless(object, || format!("{place}: input is no object"));
+        }
+        ("user", "tool_result") => match block.get("content") {
+            None | Some(Value::String(_)) => {}
+            Some(Value::Array(parts)) if !parts.is_empty() => {
+                for part in parts {
+                    let fits = string(part, "type") != "text" || says(part.get("text"));
+                    faults.unless(fits, || format!("{place}: the result has a blank text"));
+                }
+            }
+            Some(other) => faults.0.push(format!("{place}: a result cannot be {other}")),
+        },
+        ("user", "image" | "document") => {}
+        (role, kind) => {
+            faults.0.push(format!("{place}: a block {kind:?} cannot be said by {role:?}"));
+        }
+    }
+}
+
+fn check_prefix(before: &Sent, now: &Sent, faults: &mut Faults) {
+    for (name, old, new) in
+        [("system", &before.system, &now.system), ("tools", &before.tools, &now.tools)]
+    {
+        faults.unless(old == new, || format!("{name} has changed: {}", difference(old, new)));
+    }
+    let last = before.messages.len().saturating_sub(1);
+    for (at, old) in before.messages.iter().enumerate() {
+        let Some(new) = now.messages.get(at) else {
+            faults.0.push(format!("message {at} was sent before and is gone"));
+            return;
+        };
+        // The last message may get more blocks: its bytes still begin with the old ones.
+        let grown = at == last
+            && old.strip_suffix("]}").is_some_and(|head| {
+                new.strip_prefix(head).is_some_and(|rest| rest.starts_with(','))
+            });
+        faults.unless(old == new || grown, || {
+            format!("message {at} was sent before and has changed: {}", difference(old, new))
+        });
+    }
+}
+
+/// Where two texts part, with a little of what is around.
+fn difference(old: &str, new: &str) -> String {
+    let same = old.chars().zip(new.chars()).take_while(|(a, b)| a == b).count();
+    let around =
+        |text: &str| -> String { text.chars().skip(same.saturating_sub(20)).take(60).collect() };
+    format!("after {same} characters, …{:?} became …{:?}", around(old), around(new))
+}
+
+/// JSON text without its `cache_control` members. The pattern cannot begin inside of a string:
+/// there, a quote is escaped.
+fn without_markers(json: &str) -> String {
+    const NAME: &str = "\"cache_control\"";
+    let (mut out, mut rest) = (String::with_capacity(json.len()), json);
+    while let Some((before, from)) = rest.split_once(NAME) {
+        let Some((_, after)) = from.split_once('}') else { break };
+        let is_member = from.trim_start().starts_with(':') && !before.ends_with('\\');
+        if !is_member {
+            out.push_str(before);
+            out.push_str(NAME);
+            rest = from;
+            continue;
+        }
+        // It takes the comma before it along, or, as the first member, the one behind it.
+        let head = before.trim_end();
+        match head.strip_suffix(',') {
+            Some(head) => {
+                out.push_str(head);
+                rest = after;
+            }
+            None => {
+                out.push_str(head);
+                let tail = after.trim_start();
+                rest = tail.strip_prefix(',').unwrap_or(tail);
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Cache markers in the places where the protocol has them.
+fn count_markers(body: &Value) -> usize {
+    let list = |value: Option<&Value>| value.and_then(Value::as_array).cloned().unwrap_or_default();
+    let mut marked = list(body.get("system"));
+    marked.extend(list(body.get("tools")));
+    for message in list(body.get("messages")) {
+        marked.extend(list(message.get("content")));
+    }
+    marked.iter().filter(|block| block.get("cache_control").is_some()).count()
+}
+
+fn string<'a>(block: &'a Value, member: &str) -> &'a str {
+    block.get(member).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Whether this is a text with more than white space.
+fn says(text: Option<&Value>) -> bool {
+    text.and_then(Value::as_str).is_some_and(|text| !text.trim().is_empty())
+}
+
+/// What the protocol allows as a tool's name or a call's id.
+fn is_name(name: &str) -> bool {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    (1..=128).contains(&name.len()) && name.chars().all(allowed)
+}

@@ -1,0 +1,297 @@
+//! What a script says: replies, the faults in them, and what a request must hold.
+//!
+//! Data and builders only; how a reply looks on the wire is the protocol's file.
+
+use ropewalk_model::{StopReason, Usage};
+use serde_json::Value;
+use std::{fmt, sync::Arc};
+
+/// A spot in a reply, where something can happen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// Before the answer's first line.
+    Answer,
+    /// After this many bytes of the body; past its end, at its end.
+    Byte(usize),
+    /// Before the block of this number, counted from 0; past the last, as `End`.
+    Block(usize),
+    /// After the last block, before the stop reason.
+    End,
+}
+
+/// What happens there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Act {
+    /// Stops until the gate is open.
+    Gate(String),
+    /// The connection breaks.
+    Drop,
+    /// The body ends cleanly.
+    Finish,
+    /// An event with this data comes.
+    Event(String),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum ScriptBlock {
+    Text(String),
+    Thinking {
+        thinking: String,
+        signature: String,
+    },
+    /// The arguments as they are streamed, valid JSON or not.
+    Call {
+        name: String,
+        json: String,
+    },
+}
+
+/// An answer that is no reply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Status {
+    pub(super) code: u16,
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) body: String,
+}
+
+type Predicate = dyn Fn(&Value) -> Result<(), String> + Send + Sync;
+type FromRequest = dyn Fn(&Value) -> ScriptedReply + Send + Sync;
+
+#[derive(Clone)]
+pub(super) enum Expectation {
+    Contains(String),
+    Lacks(String),
+    Holds(Arc<Predicate>),
+}
+
+/// One reply of the script. Built up from [`new`](ScriptedReply::new) by calls in reading order.
+#[derive(Clone)]
+pub struct ScriptedReply {
+    pub(super) blocks: Vec<ScriptBlock>,
+    pub(super) stop_reason: Option<StopReason>,
+    pub(super) usage: Usage,
+    pub(super) chunk: Option<usize>,
+    pub(super) delta: usize,
+    pub(super) acts: Vec<(Place, Act)>,
+    pub(super) status: Option<Status>,
+    pub(super) expectations: Vec<Expectation>,
+    pub(super) conversation: String,
+    pub(super) forever: bool,
+    pub(super) from_request: Option<Arc<FromRequest>>,
+}
+
+impl Default for ScriptedReply {
+    fn default() -> ScriptedReply {
+        ScriptedReply::new()
+    }
+}
+
+impl fmt::Debug for ScriptedReply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ScriptedReply { blocks, acts, status, conversation, .. } = self;
+        write!(f, "{blocks:?} {acts:?} {status:?} in {conversation:?}")
+    }
+}
+
+impl ScriptedReply {
+    /// A reply without content yet.
+    pub fn new() -> ScriptedReply {
+        ScriptedReply {
+            blocks: Vec::new(),
+            stop_reason: None,
+            usage: Usage { input: 100, output: 10, ..Usage::default() },
+            chunk: None,
+            delta: 16,
+            acts: Vec::new(),
+            status: None,
+            expectations: Vec::new(),
+            conversation: "main".to_owned(),
+            forever: false,
+            from_request: None,
+        }
+    }
+
+    /// A reply made from the request's body when it comes. Conversation and expectations are those
+    /// of this reply; all else is the made one's.
+    pub fn from_fn(
+        make: impl Fn(&Value) -> ScriptedReply + Send + Sync + 'static,
+    ) -> ScriptedReply {
+        ScriptedReply { from_request: Some(Arc::new(make)), ..ScriptedReply::new() }
+    }
+
+    /// An answer with an HTTP status and an error in the protocol's form, as
+    /// `(529, "overloaded_error", "Overloaded")`.
+    pub fn refusal(code: u16, kind: &str, message: &str) -> ScriptedReply {
+        let error = serde_json::json!({"type": kind, "message": message});
+        let body = serde_json::json!({"type": "error", "error": error});
+        ScriptedReply::status(code, body.to_string()).header("content-type", "application/json")
+    }
+
+    /// An answer with an HTTP status and any body.
+    pub fn status(code: u16, body: impl Into<String>) -> ScriptedReply {
+        let status = Status { code, headers: Vec::new(), body: body.into() };
+        ScriptedReply { status: Some(status), ..ScriptedReply::new() }
+    }
+
+    /// Adds a header to an answer with a status; without one it does nothing.
+    pub fn header(mut self, name: &str, value: &str) -> ScriptedReply {
+        if let Some(status) = &mut self.status {
+            status.headers.push((name.to_owned(), value.to_owned()));
+        }
+        self
+    }
+
+    /// Adds a text.
+    pub fn text(mut self, text: impl Into<String>) -> ScriptedReply {
+        self.blocks.push(ScriptBlock::Text(text.into()));
+        self
+    }
+
+    /// Adds thinking; an empty signature is not sent.
+    pub fn thinking(
+        mut self,
+        thinking: impl Into<String>,
+        signature: impl Into<String>,
+    ) -> ScriptedReply {
+        let (thinking, signature) = (thinking.into(), signature.into());
+        self.blocks.push(ScriptBlock::Thinking { thinking, signature });
+        self
+    }
+
+    /// Adds a tool call. Its id is `call_REQUEST_BLOCK`, both counted from 0.
+    pub fn call(self, name: impl Into<String>, input: Value) -> ScriptedReply {
+        self.call_raw(name, input.to_string())
+    }
+
+    /// Adds a tool call whose arguments are sent as they are, to send broken JSON.
+    pub fn call_raw(mut self, name: impl Into<String>, json: impl Into<String>) -> ScriptedReply {
+        self.blocks.push(ScriptBlock::Call { name: name.into(), json: json.into() });
+        self
+    }
+
+    /// Sets the stop reason; without it, `tool_use` if there is a call and `end_turn` if not.
+    pub fn stop(mut self, reason: StopReason) -> ScriptedReply {
+        self.stop_reason = Some(reason);
+        self
+    }
+
+    /// Sets the tokens reported; without it, 100 in and 10 out.
+    pub fn usage(mut self, usage: Usage) -> ScriptedReply {
+        self.usage = usage;
+        self
+    }
+
+    /// Sends the body in pieces of this many bytes, instead of event by event.
+    pub fn chunks_of(mut self, bytes: usize) -> ScriptedReply {
+        self.chunk = Some(bytes.max(1));
+        self
+    }
+
+    /// Cuts texts, thinking and arguments into deltas of this many characters, instead of 16.
+    pub fn deltas_of(mut self, characters: usize) -> ScriptedReply {
+        self.delta = characters.max(1);
+        self
+    }
+
+    /// Stops at a place until the test opens the gate. A gate that is never opened is a stall.
+    pub fn gate(self, place: Place, name: impl Into<String>) -> ScriptedReply {
+        self.act(place, Act::Gate(name.into()))
+    }
+
+    /// Breaks the connection at a place.
+    pub fn drop_at(self, place: Place) -> ScriptedReply {
+        self.act(place, Act::Drop)
+    }
+
+    /// Ends the body at a place, cleanly as far as HTTP is concerned.
+    pub fn end_at(self, place: Place) -> ScriptedReply {
+        self.act(place, Act::Finish)
+    }
+
+    /// Sends an event with this data at a place, to send garbage.
+    pub fn event_at(self, place: Place, data: impl Into<String>) -> ScriptedReply {
+        self.act(place, Act::Event(data.into()))
+    }
+
+    /// Sends an error event at a place and ends the body there.
+    pub fn error_at(self, place: Place, kind: &str, message: &str) -> ScriptedReply {
+        let error = serde_json::json!({"type": kind, "message": message});
+        let event = serde_json::json!({"type": "error", "error": error});
+        self.event_at(place, event.to_string()).end_at(place)
+    }
+
+    fn act(mut self, place: Place, act: Act) -> ScriptedReply {
+        self.acts.push((place, act));
+        self
+    }
+
+    /// The request's last message must have this text, in its texts or tool results.
+    pub fn expect_text(mut self, text: impl Into<String>) -> ScriptedReply {
+        self.expectations.push(Expectation::Contains(text.into()));
+        self
+    }
+
+    /// The request's last message must not have this text.
+    pub fn expect_no_text(mut self, text: impl Into<String>) -> ScriptedReply {
+        self.expectations.push(Expectation::Lacks(text.into()));
+        self
+    }
+
+    /// The request's body must satisfy this; the error says what is wrong.
+    pub fn expect(
+        mut self,
+        holds: impl Fn(&Value) -> Result<(), String> + Send + Sync + 'static,
+    ) -> ScriptedReply {
+        self.expectations.push(Expectation::Holds(Arc::new(holds)));
+        self
+    }
+
+    /// The history this reply belongs to, `main` without it. A request must extend what was sent
+    /// before in the same conversation; name another for a subagent, another session, or what
+    /// follows a compaction.
+    pub fn conversation(mut self, name: impl Into<String>) -> ScriptedReply {
+        self.conversation = name.into();
+        self
+    }
+
+    /// Gives this reply to every request from here on; it need not be asked for.
+    pub fn forever(mut self) -> ScriptedReply {
+        self.forever = true;
+        self
+    }
+
+    /// What the request lacks, in words.
+    pub(super) fn unmet(&self, body: &Value) -> Vec<String> {
+        let said = last_message_text(body);
+        let unmet = self.expectations.iter().filter_map(|expectation| match expectation {
+            Expectation::Contains(text) => (!said.contains(text.as_str()))
+                .then(|| format!("the last message should say {text:?}, but says {said:?}")),
+            Expectation::Lacks(text) => said
+                .contains(text.as_str())
+                .then(|| format!("the last message should not say {text:?}, but says {said:?}")),
+            Expectation::Holds(holds) => holds(body).err(),
+        });
+        unmet.collect()
+    }
+}
+
+/// The texts and tool results of the last message, a line feed between them.
+fn last_message_text(body: &Value) -> String {
+    let content = body.get("messages").and_then(Value::as_array).and_then(|m| m.last());
+    let mut texts = Vec::new();
+    collect_text(content.and_then(|message| message.get("content")), &mut texts);
+    texts.join("\n")
+}
+
+fn collect_text<'a>(content: Option<&'a Value>, texts: &mut Vec<&'a str>) {
+    match content {
+        Some(Value::String(text)) => texts.push(text),
+        Some(Value::Array(blocks)) => {
+            for block in blocks {
+                texts.extend(block.get("text").and_then(Value::as_str));
+                collect_text(block.get("content"), texts);
+            }
+        }
+        _ => {}
+    }
+}

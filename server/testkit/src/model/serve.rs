@@ -1,0 +1,334 @@
+//! The HTTP side: connections, requests, and replies sent step by step.
+//!
+//! What a request must look like is [`super::check`]'s business, what a reply says the script's.
+
+use super::{
+    RecordedRequest,
+    anthropic::{self, Step},
+    check::Checker,
+    gates::Gates,
+    script::{Act, Place, ScriptedReply},
+};
+use bytes::Bytes;
+use futures::stream;
+use http_body_util::{BodyExt, Full, Limited, StreamBody, combinators::BoxBody};
+use hyper::{
+    HeaderMap, Method, Request, Response, StatusCode,
+    body::{Frame, Incoming},
+    header::{CONTENT_TYPE, HeaderName, HeaderValue},
+    service::service_fn,
+};
+use hyper_util::rt::TokioIo;
+use std::{
+    collections::{BTreeMap, VecDeque},
+    io,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+/// The longest request that is read.
+const MOST_BYTES: usize = 64 << 20;
+
+type ReplyBody = BoxBody<Bytes, io::Error>;
+
+/// What the server's thread and its owner share.
+pub(super) struct Shared {
+    key: Option<String>,
+    gates: Gates,
+    connections: AtomicUsize,
+    state: Mutex<State>,
+}
+
+struct State {
+    script: VecDeque<ScriptedReply>,
+    /// Replies given.
+    given: usize,
+    requests: Vec<RecordedRequest>,
+    violations: Vec<String>,
+    checker: Checker,
+}
+
+/// What a request gets.
+enum Answer {
+    Reply { reply: Box<ScriptedReply>, request: usize },
+    Refusal { code: u16, kind: &'static str, words: String },
+}
+
+impl Shared {
+    pub(super) fn new(script: VecDeque<ScriptedReply>, key: Option<String>) -> Shared {
+        let state = State {
+            script,
+            given: 0,
+            requests: Vec::new(),
+            violations: Vec::new(),
+            checker: Checker::default(),
+        };
+        let (gates, connections) = (Gates::new(), AtomicUsize::new(0));
+        Shared { key, gates, connections, state: Mutex::new(state) }
+    }
+
+    pub(super) fn key(&self) -> Option<&str> {
+        self.key.as_deref()
+    }
+
+    pub(super) fn gates(&self) -> &Gates {
+        &self.gates
+    }
+
+    pub(super) fn connections(&self) -> usize {
+        self.connections.load(Ordering::SeqCst)
+    }
+
+    pub(super) fn recorded(&self) -> Vec<RecordedRequest> {
+        self.state().requests.clone()
+    }
+
+    /// Takes what went wrong so far, and the replies that nobody asked for.
+    pub(super) fn claim(&self) -> Vec<String> {
+        let mut state = self.state();
+        let mut faults = std::mem::take(&mut state.violations);
+        let given = state.given;
+        let left = std::mem::take(&mut state.script).into_iter().filter(|reply| !reply.forever);
+        faults.extend(left.enumerate().map(|(at, reply)| {
+            format!("reply {} was never asked for: {reply:?}", given.saturating_add(at))
+        }));
+        faults
+    }
+
+    /// A test that panics with the state in hand has already failed.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn answer(&self, recorded: RecordedRequest, is_post: bool) -> Answer {
+        let mut state = self.state();
+        let State { script, given, requests, violations, checker } = &mut *state;
+        let request = requests.len();
+        let RecordedRequest { path, headers, raw, body } = &recorded;
+        let mut faults = Vec::new();
+        if !is_post || path != "/v1/messages" {
+            faults.push(format!("the request goes to {path}, not by POST to /v1/messages"));
+        }
+        faults.extend(header_faults(headers));
+        let key = headers.get("x-api-key").map(String::as_str).unwrap_or_default();
+        let wrong_key = match &self.key {
+            Some(expected) => key != expected,
+            None => key.is_empty(),
+        };
+        if wrong_key {
+            faults.push("x-api-key is missing or is not the expected key".to_owned());
+        }
+        let reply = match script.front() {
+            Some(reply) if reply.forever => Some(reply.clone()),
+            _ => script.pop_front(),
+        };
+        match &reply {
+            Some(reply) => {
+                *given = given.saturating_add(1);
+                faults.extend(checker.check(&reply.conversation, raw));
+                faults.extend(reply.unmet(body));
+            }
+            None => faults.push(format!("the script has only {given} replies")),
+        }
+        let numbered = faults.iter().map(|fault| format!("request {request}: {fault}"));
+        violations.extend(numbered);
+        requests.push(recorded);
+        match reply {
+            Some(reply) if faults.is_empty() => Answer::Reply { reply: Box::new(reply), request },
+            _ if wrong_key => Answer::Refusal {
+                code: 401,
+                kind: "authentication_error",
+                words: "invalid x-api-key".to_owned(),
+            },
+            _ => Answer::Refusal {
+                code: 400,
+                kind: "invalid_request_error",
+                words: faults.join("; "),
+            },
+        }
+    }
+
+    fn violation(&self, words: String) {
+        self.state().violations.push(words);
+    }
+}
+
+fn header_faults(headers: &BTreeMap<String, String>) -> impl Iterator<Item = String> + '_ {
+    [("anthropic-version", ""), ("content-type", "application/json")].into_iter().filter_map(
+        |(name, start)| {
+            let fits = headers.get(name).is_some_and(|value| value.starts_with(start));
+            (!fits).then(|| format!("the header {name} is missing or wrong"))
+        },
+    )
+}
+
+/// Accepts connections until it is dropped.
+pub(super) async fn serve(listener: std::net::TcpListener, shared: Arc<Shared>) {
+    let listener = match tokio::net::TcpListener::from_std(listener) {
+        Ok(listener) => listener,
+        Err(error) => return shared.violation(format!("cannot listen: {error}")),
+    };
+    loop {
+        let socket = match listener.accept().await {
+            Ok((socket, _)) => socket,
+            Err(error) => return shared.violation(format!("cannot accept: {error}")),
+        };
+        // Small pieces must go out as they are made, not when the other side has acknowledged.
+        let _ = socket.set_nodelay(true);
+        shared.connections.fetch_add(1, Ordering::SeqCst);
+        let shared = shared.clone();
+        tokio::spawn(async move {
+            let service = service_fn(|request| handle(request, shared.clone()));
+            let connection = hyper::server::conn::http1::Builder::new()
+                .serve_connection(TokioIo::new(socket), service);
+            // Broken connections are part of the script, and clients may leave.
+            if let Err(error) = connection.await {
+                tracing::debug!(%error, "a connection to the scripted model ended");
+            }
+        });
+    }
+}
+
+async fn handle(
+    request: Request<Incoming>,
+    shared: Arc<Shared>,
+) -> Result<Response<ReplyBody>, io::Error> {
+    let (parts, body) = request.into_parts();
+    let raw = match Limited::new(body, MOST_BYTES).collect().await {
+        Ok(body) => String::from_utf8_lossy(&body.to_bytes()).into_owned(),
+        Err(error) => {
+            let words = format!("the request cannot be read: {error}");
+            shared.violation(words.clone());
+            return Ok(refusal(400, "invalid_request_error", &words));
+        }
+    };
+    let recorded = RecordedRequest {
+        path: parts.uri.path().to_owned(),
+        headers: header_map(&parts.headers),
+        body: serde_json::from_str(&raw).unwrap_or_default(),
+        raw,
+    };
+    let body = recorded.body.clone();
+    match shared.answer(recorded, parts.method == Method::POST) {
+        Answer::Refusal { code, kind, words } => Ok(refusal(code, kind, &words)),
+        Answer::Reply { reply, request } => {
+            // Outside of the lock: the closure is the test's.
+            let reply = match &reply.from_request {
+                Some(make) => Box::new(make(&body)),
+                None => reply,
+            };
+            send(*reply, request, shared).await
+        }
+    }
+}
+
+fn header_map(headers: &HeaderMap) -> BTreeMap<String, String> {
+    let texts = headers.iter().map(|(name, value)| {
+        (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
+    });
+    texts.collect()
+}
+
+fn refusal(code: u16, kind: &str, words: &str) -> Response<ReplyBody> {
+    let error = serde_json::json!({"type": kind, "message": words});
+    let body = serde_json::json!({"type": "error", "error": error});
+    let code = StatusCode::from_u16(code).unwrap_or(StatusCode::BAD_REQUEST);
+    whole(code, body.to_string())
+}
+
+fn whole(code: StatusCode, body: String) -> Response<ReplyBody> {
+    let body = Full::new(Bytes::from(body)).map_err(|never| match never {}).boxed();
+    let mut response = Response::new(body);
+    *response.status_mut() = code;
+    response
+}
+
+async fn send(
+    reply: ScriptedReply,
+    request: usize,
+    shared: Arc<Shared>,
+) -> Result<Response<ReplyBody>, io::Error> {
+    // The client may leave while the answer waits at a gate: this future is dropped then.
+    let mut watch = Watch { shared: shared.clone(), is_complete: false };
+    for (_, act) in reply.acts.iter().filter(|(place, _)| *place == Place::Answer) {
+        match act {
+            Act::Gate(name) => shared.gates.pass(name).await,
+            Act::Drop | Act::Finish => {
+                watch.complete();
+                return Err(dropped());
+            }
+            Act::Event(_) => {}
+        }
+    }
+    if let Some(status) = &reply.status {
+        watch.complete();
+        let mut response = match StatusCode::from_u16(status.code) {
+            Ok(code) => whole(code, status.body.clone()),
+            Err(error) => return Ok(refusal(400, "script", &format!("bad status: {error}"))),
+        };
+        for (name, value) in &status.headers {
+            let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), value.parse::<HeaderValue>())
+            else {
+                shared.violation(format!("the script's header {name}: {value} is no header"));
+                continue;
+            };
+            response.headers_mut().insert(name, value);
+        }
+        return Ok(response);
+    }
+    let steps: VecDeque<Step> = anthropic::steps(&reply, request).into();
+    let frames = stream::unfold((steps, watch), |(mut steps, mut watch)| async move {
+        loop {
+            match steps.pop_front() {
+                Some(Step::Send(bytes)) => {
+                    let frame = Ok(Frame::data(Bytes::from(bytes)));
+                    if steps.is_empty() {
+                        watch.complete();
+                    }
+                    return Some((frame, (steps, watch)));
+                }
+                Some(Step::Gate(name)) => watch.shared.gates.pass(&name).await,
+                Some(Step::Drop) => {
+                    watch.complete();
+                    // What was sent before goes out when the body pauses, and not otherwise.
+                    tokio::task::yield_now().await;
+                    return Some((Err(dropped()), (VecDeque::new(), watch)));
+                }
+                None => {
+                    watch.complete();
+                    return None;
+                }
+            }
+        }
+    });
+    let mut response = Response::new(StreamBody::new(frames).boxed());
+    let kind = HeaderValue::from_static("text/event-stream; charset=utf-8");
+    response.headers_mut().insert(CONTENT_TYPE, kind);
+    Ok(response)
+}
+
+fn dropped() -> io::Error {
+    io::Error::other("the script drops the connection here")
+}
+
+/// Notices a reply that ends before its end.
+struct Watch {
+    shared: Arc<Shared>,
+    is_complete: bool,
+}
+
+impl Watch {
+    fn complete(&mut self) {
+        self.is_complete = true;
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        if !self.is_complete {
+            self.shared.gates.abandon();
+        }
+    }
+}
