@@ -21,7 +21,7 @@ pub enum LineEndSearch {
 
 /// How much text is searched at a time: enough to make the tail kept of it not count, and little enough to
 /// stay in the cache.
-const WINDOW: usize = 32 << 10;
+const WINDOW: usize = 16 << 10;
 
 /// Where `needle` occurs in `text`, in order and without overlap. An empty needle occurs nowhere. With
 /// [`LineEndSearch::Aside`] a found range may be longer or shorter than the needle, and never ends inside a
