@@ -37,8 +37,8 @@ use tower_lsp::{ClientSocket, LanguageServer, LspService};
 use dispatch::Dispatch;
 use frames::{BadFrame, Frames};
 use message::Incoming;
-use outbox::{Broken, Outbox};
-pub use parent::{gone, process_id};
+use outbox::Outbox;
+pub use parent::parent_gone;
 
 /// The bounds of the loop. The defaults are meant for use; tests lower them.
 #[derive(Debug, Clone)]
@@ -123,29 +123,30 @@ pub async fn serve<S: LanguageServer>(
     let mut inbox = read_on_thread(input, &options)?;
     let mut dispatch = Dispatch::new(service, responses, outbox.clone());
 
-    let mut broken = pin!(outbox.broken());
+    let mut broken = pin!(outbox.until_broken());
     let mut parent: Option<Pin<Box<dyn Future<Output = ()> + Send>>> = None;
     let reason = loop {
         // What has come is handled first: an `exit` from a parent that is gone still counts as `exit`.
         let message = tokio::select! {
             biased;
-            message = inbox.recv() => message,
             id = dispatch.panicked() => {
                 dispatch.answer_panic(id);
                 continue;
             }
-            broken = &mut broken => break match broken {
-                Broken::Closed => Reason::OutputClosed,
-                Broken::Full => Reason::OutputUnread,
-            },
+            message = inbox.recv() => message,
+            reason = &mut broken => break reason,
             () = gone_or_never(&mut parent) => break Reason::ParentGone,
         };
         let Some(Unhandled { message, _share }) = message else { break Reason::InputEnded };
         if dispatch.handle(message).await.is_break() {
             break Reason::Exit;
         }
+        // Looked at here too: a flood of input leaves the `select!` no turn for it.
+        if let Some(reason) = outbox.broken() {
+            break reason;
+        }
         if let (None, Some(process)) = (&parent, dispatch.client_process()) {
-            parent = Some(Box::pin(gone(process, options.parent_interval)));
+            parent = Some(Box::pin(parent_gone(process, options.parent_interval)));
         }
     };
     tracing::info!(?reason, "serving ends");

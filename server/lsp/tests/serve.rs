@@ -18,6 +18,15 @@ use tower_lsp::{Client, LanguageServer, LspService};
 /// Only ever reached by a test that hangs.
 const GUARD: Duration = Duration::from_secs(60);
 
+/// Params that can't be read without a panic.
+struct Bomb;
+
+impl<'de> serde::Deserialize<'de> for Bomb {
+    fn deserialize<D: serde::Deserializer<'de>>(_: D) -> std::result::Result<Self, D::Error> {
+        panic!("reading params panics, as the test wants");
+    }
+}
+
 /// What a test sees and steers of the toy.
 #[derive(Default)]
 struct Shared {
@@ -51,6 +60,10 @@ impl Toy {
 
     async fn cancel_progress(&self, params: WorkDoneProgressCancelParams) {
         self.shared.cancelled.lock().unwrap().push(params.token);
+    }
+
+    async fn explode(&self, _: Bomb) -> Result<()> {
+        Ok(())
     }
 
     async fn panic_notified(&self, _: Value) {
@@ -150,6 +163,7 @@ fn start(options: ServeOptions) -> (Editor, io::PipeReader) {
     })
     .custom_method("window/workDoneProgress/cancel", Toy::cancel_progress)
     .custom_method("test/panic", Toy::panic_notified)
+    .custom_method("test/explode", Toy::explode)
     .finish();
     let (input, to_server) = io::pipe().unwrap();
     let (output, from_toy) = io::pipe().unwrap();
@@ -443,6 +457,8 @@ async fn a_panic_is_an_error_reply() {
         // The same id each time: a panic leaves none behind as taken.
         assert_eq!(code(&editor.command("7", command, json!(null)).await), -32603, "{command}");
     }
+    editor.send(&request("7", "test/explode", json!({})));
+    assert_eq!(code(&editor.answer(json!("7")).await), -32603);
     editor.send(&notification("test/panic", json!({})));
     assert_eq!(editor.command("7", "echo", json!(1)).await["result"], 1);
 }

@@ -92,7 +92,14 @@ impl<S: LanguageServer> Dispatch<S> {
         }
         let request = if shutdown { without_params(request) } else { request };
 
-        let mut call = AssertUnwindSafe(self.service.call(request)).catch_unwind();
+        // Params are read in the call itself, and reading them is the backend's code too.
+        let Ok(call) = catch_unwind(AssertUnwindSafe(|| self.service.call(request))) else {
+            if let Some(id) = id {
+                self.answer_panic(id);
+            }
+            return;
+        };
+        let mut call = AssertUnwindSafe(call).catch_unwind();
         // Nobody is woken by the first poll: a handler that is not done is polled again when it is spawned.
         // It is `unconstrained`, lest a run of many messages end a handler's first poll before its first await.
         let first = std::future::poll_fn(|_| {

@@ -260,6 +260,7 @@ fn find_field(bytes: &[u8]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::strategy::Strategy as _;
 
     /// Hands out at most `step` bytes a read.
     struct Trickle<'a> {
@@ -401,6 +402,31 @@ mod tests {
             );
             let seen = read_all(bytes.as_bytes(), 1 << 20);
             assert_eq!(seen[1..], ["{1}", "{22}"], "announced {length}");
+        }
+    }
+
+    proptest::proptest! {
+        /// Whatever came before, a client that goes on with good frames is understood again.
+        #[test]
+        fn nothing_makes_it_lose_the_stream(
+            rubbish in proptest::collection::vec(
+                proptest::prop_oneof![
+                    proptest::sample::select(vec![
+                        "Content-Length: ", "content-length:", "Content-", "7", "70", "-", "99999",
+                        "999999999999999999999", "\r\n", "\n", "\r", "\r\n\r\n", "{}", "{", "é", ":", " ",
+                        "Content-Length: 3\r\n\r\n{1}", "Content-Length: 30\r\n\r\n{1}",
+                    ]).prop_map(|text| text.as_bytes().to_vec()),
+                    proptest::collection::vec(proptest::num::u8::ANY, 0..40),
+                ],
+                0..30,
+            ),
+            step in 1usize..100,
+        ) {
+            let good: String = (0..3).map(|n| format!("Content-Length: 7\r\n\r\n{{good{n}}}")).collect();
+            let padding = "Content-Length: 7\r\n\r\n{.....}".repeat(100_000 / 28 + 1);
+            let bytes = [rubbish.concat(), padding.into_bytes(), good.into_bytes()].concat();
+            let seen = read_all(&bytes, step * step * step);
+            proptest::prop_assert_eq!(&seen[seen.len() - 3..], ["{good0}", "{good1}", "{good2}"]);
         }
     }
 }

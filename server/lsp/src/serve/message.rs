@@ -24,10 +24,15 @@ pub(super) enum Incoming {
 
 /// Reads a body. May change its bytes in mending it. O(n).
 pub(super) fn read(body: &mut [u8]) -> Incoming {
-    match parse(body) {
-        Ok(incoming) => incoming,
-        Err(error) => mended(body).unwrap_or_else(|| refused(body, &error)),
+    // Checked as a whole once, the parser need not check string by string.
+    if let Ok(text) = str::from_utf8(body)
+        && let Ok(incoming) = parse(text)
+    {
+        return incoming;
     }
+    surrogates::replace_lone(body);
+    let text = String::from_utf8_lossy(body);
+    parse(&text).unwrap_or_else(|error| refused(&text, &error))
 }
 
 /// An error reply to a message whose id is not known.
@@ -59,14 +64,14 @@ fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(from: D) -> Result<Op
     T::deserialize(from).map(Some)
 }
 
-fn parse(body: &[u8]) -> serde_json::Result<Incoming> {
+fn parse(text: &str) -> serde_json::Result<Incoming> {
     // A derived struct would also take an array, by position.
-    if body.trim_ascii_start().first() != Some(&b'{') {
-        serde_json::from_slice::<IgnoredAny>(body)?;
+    if !text.trim_ascii_start().starts_with('{') {
+        serde_json::from_str::<IgnoredAny>(text)?;
         let batch = "one JSON object a message is expected; LSP has no batches";
         return Ok(Incoming::Refused(refusal(ErrorCode::InvalidRequest, batch.into())));
     }
-    serde_json::from_slice(body).map(Parts::into_incoming)
+    serde_json::from_str(text).map(Parts::into_incoming)
 }
 
 impl Parts<'_> {
@@ -116,20 +121,8 @@ fn client_error(error: Value) -> Error {
     }
 }
 
-/// The message with its lone surrogates and bytes that are not UTF-8 replaced by U+FFFD, when it needed that
-/// and is a message then.
-fn mended(body: &mut [u8]) -> Option<Incoming> {
-    let surrogates = surrogates::replace_lone(body);
-    match String::from_utf8_lossy(body) {
-        std::borrow::Cow::Owned(text) => parse(text.as_bytes()).ok(),
-        std::borrow::Cow::Borrowed(_) if surrogates => parse(body).ok(),
-        std::borrow::Cow::Borrowed(_) => None,
-    }
-}
-
-fn refused(body: &[u8], error: &serde_json::Error) -> Incoming {
-    let text = String::from_utf8_lossy(body);
-    let Ok(value) = serde_json::from_str::<Value>(&text) else {
+fn refused(text: &str, error: &serde_json::Error) -> Incoming {
+    let Ok(value) = serde_json::from_str::<Value>(text) else {
         let words = format!("the message is not JSON: {error}");
         return Incoming::Refused(refusal(ErrorCode::ParseError, words));
     };

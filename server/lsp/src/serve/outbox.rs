@@ -19,25 +19,18 @@ use tokio::sync::{oneshot, watch};
 use tower_lsp::jsonrpc::{Request, Response};
 use tower_lsp::{ClientSocket, Loopback};
 
+use super::Reason;
+
 /// Frames that are waiting anyway are written together, up to about this many bytes.
 const BATCH: usize = 64 * 1024;
 
 type RequestStream = <ClientSocket as Loopback>::RequestStream;
 
-/// Why nothing more can be written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Broken {
-    /// The output returned an error: the client has closed its end.
-    Closed,
-    /// More bytes of answers are waiting than the limit allows.
-    Full,
-}
-
 /// A handle on the queue; clones share it.
 #[derive(Clone)]
 pub(super) struct Outbox {
     queue: Arc<Mutex<Queue>>,
-    broken: watch::Sender<Option<Broken>>,
+    broken: watch::Sender<Option<Reason>>,
     limit: usize,
 }
 
@@ -77,7 +70,7 @@ impl Outbox {
         thread::Builder::new().name("lsp-writer".into()).spawn(move || {
             if let Err(error) = runtime.block_on(writer.write(output)) {
                 tracing::warn!("can't write to the client: {error}");
-                writer.broken.send_replace(Some(Broken::Closed));
+                writer.broken.send_replace(Some(Reason::OutputClosed));
             }
             // Nobody listens once serving has ended.
             let _ = done.send(());
@@ -92,7 +85,7 @@ impl Outbox {
         queue.take_requests();
         queue.push(frame);
         if queue.bytes > self.limit {
-            self.broken.send_replace(Some(Broken::Full));
+            self.broken.send_replace(Some(Reason::OutputUnread));
         }
     }
 
@@ -104,8 +97,13 @@ impl Outbox {
         queue.wake();
     }
 
+    /// Why nothing more can be written, if that is so.
+    pub(super) fn broken(&self) -> Option<Reason> {
+        *self.broken.borrow()
+    }
+
     /// Resolves when nothing more can be written.
-    pub(super) async fn broken(&self) -> Broken {
+    pub(super) async fn until_broken(&self) -> Reason {
         let mut broken = self.broken.subscribe();
         match broken.wait_for(Option::is_some).await.map(|broken| *broken) {
             Ok(Some(broken)) => broken,

@@ -9,8 +9,7 @@ use serde_json::Value;
 /// The process to watch: `processId` of the params of `initialize`, when it is a process id.
 ///
 /// `null`, absent, zero, negative and overflowing ids mean that there is nothing to watch.
-#[must_use]
-pub fn process_id(initialize: &Value) -> Option<i32> {
+pub(super) fn process_id(initialize: &Value) -> Option<i32> {
     let id = initialize.get("processId")?.as_i64()?;
     i32::try_from(id).ok().filter(|&id| id > 0)
 }
@@ -21,7 +20,7 @@ pub fn process_id(initialize: &Value) -> Option<i32> {
 /// On Linux the kernel tells; elsewhere, and where it can't, the process is looked for every `interval`. Never
 /// resolves when the server's own parent lies outside its pid namespace (a container): `id` is then a number
 /// from another namespace and means nothing here. Nor on Windows, where the end of input has to do.
-pub async fn gone(id: i32, interval: Duration) {
+pub async fn parent_gone(id: i32, interval: Duration) {
     #[cfg(unix)]
     match unix::process(id) {
         Some(pid) => unix::gone(pid, interval).await,
@@ -108,12 +107,14 @@ mod tests {
         let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
         let id = i32::try_from(child.id()).unwrap();
         let pid = unix::process(id).unwrap();
-        let watches = async { tokio::join!(gone(id, OFTEN), unix::looked_for(pid, OFTEN)) };
+        let watches = async { tokio::join!(parent_gone(id, OFTEN), unix::looked_for(pid, OFTEN)) };
         tokio::pin!(watches);
         assert!(futures::poll!(&mut watches).is_pending(), "the process lives");
         child.kill().unwrap();
         child.wait().unwrap();
         tokio::time::timeout(GUARD, watches).await.unwrap();
-        tokio::time::timeout(GUARD, gone(id, OFTEN)).await.expect("gone before the watch began");
+        tokio::time::timeout(GUARD, parent_gone(id, OFTEN))
+            .await
+            .expect("gone before the watch began");
     }
 }
