@@ -14,8 +14,10 @@ use std::fmt;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::time::SystemTime;
 
-use cap_fs_ext::{MetadataExt as _, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
-use cap_std::fs::{File, FileTypeExt as _, Metadata, OpenOptions};
+use cap_fs_ext::{
+    FileTypeExt as _, MetadataExt as _, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _,
+};
+use cap_std::fs::{File, Metadata, OpenOptions};
 use ropewalk_text::ContentHash;
 use thiserror::Error;
 
