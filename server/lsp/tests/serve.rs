@@ -1,6 +1,14 @@
 //! The serve loop against everything a client, or what pretends to be one, can do to it: over operating
 //! system pipes, with a toy server. Nothing here depends on time; the timeouts only end a test that hangs.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests may be blunt"
+)]
+
 use std::io::{self, BufRead, BufReader, PipeWriter, Read, Write};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -212,7 +220,7 @@ impl Editor {
     }
 
     fn send(&mut self, message: &Value) {
-        self.send_bytes(&frame(message));
+        self.send_bytes(frame(message));
     }
 
     fn send_bytes(&mut self, bytes: impl AsRef<[u8]>) {

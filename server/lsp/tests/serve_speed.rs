@@ -2,6 +2,8 @@
 //! the throughput of edits. Ignored by default, since a busy machine decides the numbers:
 //! `cargo test --release -p ropewalk-lsp --test serve_speed -- --ignored --nocapture`.
 
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests may be blunt")]
+
 use std::io::{self, BufRead, BufReader, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
