@@ -1,4 +1,5 @@
 //! The tools an agent calls, their registry, effects and policy.
 
 pub mod bounds;
+pub mod command;
 pub mod danger;

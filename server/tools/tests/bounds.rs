@@ -31,8 +31,8 @@ proptest! {
         let bounded = bound(&text, Bounds { max_chars: 100 }, None);
         if bounded.gap.is_some() {
             prop_assert!(bounded.head.is_empty() || bounded.head.ends_with('\n'));
-            let before = &text[..text.len() - bounded.tail.len()];
-            prop_assert!(before.ends_with('\n'));
+            let before = text.strip_suffix(&bounded.tail);
+            prop_assert!(before.is_some_and(|b| b.ends_with('\n')));
         }
     }
 

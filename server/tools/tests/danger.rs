@@ -1,4 +1,5 @@
 //! The table of commands, and input that nobody would write.
+#![expect(clippy::unwrap_used, reason = "tests may be blunt")]
 
 use std::time::{Duration, Instant};
 

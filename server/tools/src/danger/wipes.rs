@@ -120,7 +120,7 @@ impl Place {
             _ => {
                 let bare = |c: &char, set: &str| set.contains(*c);
                 let pattern = letters.iter().any(|(c, k)| *k == Kind::Bare && bare(c, "*?[{"));
-                let all = letters.iter().any(|l| *l == ('*', Kind::Bare))
+                let all = letters.contains(&('*', Kind::Bare))
                     && letters.iter().all(|(c, k)| *k == Kind::Bare && bare(c, "*?.[]!^{},"));
                 self.parts.push(Part { text, pattern, all });
             }

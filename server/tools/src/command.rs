@@ -1,0 +1,219 @@
+//! Runs one shell command: its own process group, one pipe for all it prints, bounded memory.
+//!
+//! Standard output and standard error share a pipe, so their order is the one the command wrote in.
+//! The whole group is killed on timeout, and when the future is dropped, which is how a command is
+//! interrupted.
+//!
+//! Deliberately not here: whether a command may run (policy and [`crate::danger`]), which files it
+//! sees, and where the output file lives; the caller says. A child that leaves its process group
+//! (`setsid`) is not found again: only a PID namespace would hold it.
+
+mod collect;
+mod environment;
+mod escapes;
+mod group;
+mod report;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use tokio::process::{Child, Command};
+
+use collect::Collector;
+pub use collect::{Collected, MAX_FILE_BYTES, Sink};
+pub use environment::command_environment;
+pub use escapes::strip_escapes;
+use group::Group;
+pub use group::LeftRunning;
+pub use report::result_text;
+
+/// How long a command may take unless the caller says otherwise.
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// How long to wait for the pipe's end after the shell has exited, in case something that it left
+/// in the background holds it.
+const GRACE: Duration = Duration::from_millis(250);
+
+/// The shells that are tried, in this order.
+const SHELLS: [&str; 2] = ["bash", "sh"];
+
+/// What to run, and how.
+#[derive(Debug, Clone)]
+pub struct CommandSpec {
+    /// The text for the shell's `-c`.
+    pub command: String,
+    /// The folder to run in.
+    pub cwd: PathBuf,
+    /// The whole environment; nothing else is inherited. See [`command_environment`].
+    pub env: Vec<(OsString, OsString)>,
+    /// After this the command is killed.
+    pub timeout: Duration,
+    /// Where everything it prints is written, raw; created anew. `None` keeps head and tail only.
+    pub output_file: Option<PathBuf>,
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// The shell's exit code.
+    Exited(i32),
+    /// The shell was ended by this signal.
+    Signalled(i32),
+    /// It was killed because its time was over.
+    TimedOut(Duration),
+    /// It was killed because the caller's interrupt came.
+    Interrupted,
+}
+
+/// What a command did.
+#[derive(Debug)]
+pub struct CommandOutcome {
+    /// How it ended.
+    pub exit: Exit,
+    /// What it printed, head and tail.
+    pub output: Collected,
+    /// From the start to the end.
+    pub duration: Duration,
+    /// What it left in the background, killed when this is dropped: the session should hold it.
+    pub left_running: Option<LeftRunning>,
+    /// The file with all it printed, if one was asked for and holds all of it.
+    pub output_file: Option<PathBuf>,
+}
+
+/// Why a command could not be run at all.
+#[derive(Debug, thiserror::Error)]
+pub enum CommandError {
+    /// The folder to run in is missing or is a file.
+    #[error("Error: the folder {0} does not exist, so the command was not run. Choose another cwd")]
+    NoFolder(PathBuf),
+    /// Neither shell is in the `PATH` of the command's environment.
+    #[error("Error: neither bash nor sh was found in PATH, so no command can be run")]
+    NoShell,
+    /// A NUL character, which no argument can hold.
+    #[error("Error: the command holds a NUL character, which no shell can be given. Remove it")]
+    Nul,
+    /// Longer than the system takes for one argument.
+    #[error(
+        "Error: the command is longer than the system takes ({0} bytes). Write it to a script file and run that"
+    )]
+    TooLong(usize),
+    /// The output file could not be made.
+    #[error("Error: the output file {0} could not be written: {1}")]
+    OutputFile(PathBuf, #[source] std::io::Error),
+    /// The system refused.
+    #[error("Error: the command could not be started: {0}")]
+    Start(#[from] std::io::Error),
+}
+
+/// Runs `spec` to its end, its timeout or the caller's `interrupt` (`std::future::pending()` for
+/// none).
+///
+/// `sink` gets the output as text while it is printed. Dropping the future kills the whole process
+/// group, too. Standard input is `/dev/null`. Memory is bounded whatever is printed, and the output
+/// file by [`MAX_FILE_BYTES`].
+///
+/// # Errors
+/// When nothing was run; a command that fails is an outcome.
+pub async fn run(
+    spec: CommandSpec,
+    sink: Option<Sink>,
+    interrupt: impl Future<Output = ()>,
+) -> Result<CommandOutcome, CommandError> {
+    if spec.command.contains('\0') {
+        return Err(CommandError::Nul);
+    }
+    if !spec.cwd.is_dir() {
+        return Err(CommandError::NoFolder(spec.cwd));
+    }
+    let file = match &spec.output_file {
+        Some(path) => Some(
+            tokio::fs::File::create(path)
+                .await
+                .map_err(|e| CommandError::OutputFile(path.clone(), e))?,
+        ),
+        None => None,
+    };
+    let began = Instant::now();
+    let (mut child, receiver) = start(&spec)?;
+    let group = Group::of(&child);
+    let mut collector = Collector::new(receiver, file, sink);
+    let mut ended = false;
+    let exit = {
+        let timeout = tokio::time::sleep(spec.timeout);
+        tokio::pin!(timeout, interrupt);
+        loop {
+            tokio::select! {
+                status = child.wait() => break exit_of(status?),
+                () = &mut timeout => break Exit::TimedOut(spec.timeout),
+                () = &mut interrupt => break Exit::Interrupted,
+                () = collector.read(), if !ended => ended = true,
+            }
+        }
+    };
+    let killed = matches!(exit, Exit::TimedOut(_) | Exit::Interrupted);
+    if killed {
+        group.kill();
+        child.wait().await?;
+    }
+    // Everything the shell itself printed is in the pipe by now; who else holds it may never end.
+    if !ended {
+        ended = tokio::time::timeout(GRACE, collector.read()).await.is_ok();
+    }
+    let (output, file_is_whole) = collector.collected().await;
+    let left_running = if ended && (killed || group.is_gone_within(GRACE).await) {
+        None
+    } else {
+        Some(LeftRunning::new(group, async move { collector.read().await }))
+    };
+    Ok(CommandOutcome {
+        exit,
+        output,
+        duration: began.elapsed(),
+        left_running,
+        output_file: spec.output_file.filter(|_| file_is_whole),
+    })
+}
+
+/// Starts the first shell that exists.
+fn start(spec: &CommandSpec) -> Result<(Child, tokio::net::unix::pipe::Receiver), CommandError> {
+    for shell in SHELLS {
+        let Some(program) = find(shell, &spec.env) else { continue };
+        let (receive, send) = std::io::pipe()?;
+        let mut command = Command::new(program);
+        command
+            .arg("-c")
+            .arg(&spec.command)
+            .current_dir(&spec.cwd)
+            .env_clear()
+            .envs(spec.env.iter().map(|(k, v)| (k, v)))
+            .stdin(Stdio::null())
+            .stdout(send.try_clone()?)
+            .stderr(send)
+            .process_group(0)
+            .kill_on_drop(true);
+        let child = command.spawn().map_err(|e| {
+            if e.kind() == std::io::ErrorKind::ArgumentListTooLong {
+                CommandError::TooLong(spec.command.len())
+            } else {
+                CommandError::Start(e)
+            }
+        })?;
+        let receiver = tokio::net::unix::pipe::Receiver::from_owned_fd(receive.into())?;
+        return Ok((child, receiver));
+    }
+    Err(CommandError::NoShell)
+}
+
+/// Looks a shell up in the `PATH` that the command will have.
+fn find(shell: &str, env: &[(OsString, OsString)]) -> Option<PathBuf> {
+    let path = env.iter().rev().find(|(name, _)| name == "PATH").map(|(_, value)| value)?;
+    std::env::split_paths(path).map(|dir| dir.join(shell)).find(|p| p.is_file())
+}
+
+fn exit_of(status: std::process::ExitStatus) -> Exit {
+    use std::os::unix::process::ExitStatusExt as _;
+    // On Unix what has no code was ended by a signal.
+    status.code().map_or_else(|| Exit::Signalled(status.signal().unwrap_or(0)), Exit::Exited)
+}
