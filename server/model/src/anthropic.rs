@@ -167,10 +167,12 @@ impl Protocol for Anthropic {
     }
 
     fn refusal(&self, refused: &Refused<'_>) -> ModelError {
-        let (kind, message) = decode::error_body(refused.body).unwrap_or_else(|| {
-            let body = if refused.body.trim_start().starts_with('<') { "" } else { refused.body };
-            (String::new(), body.to_owned())
+        let message = decode::error_message(refused.body).unwrap_or_else(|| {
+            // A page for a browser says nothing in a sentence.
+            let is_page = refused.body.trim_start().starts_with('<');
+            if is_page { String::new() } else { refused.body.to_owned() }
         });
+        let retry_after = refused.retry_after;
         let host = refused.host.to_owned();
         let said =
             |message: String| if message.is_empty() { "no reason given".into() } else { message };
@@ -178,16 +180,19 @@ impl Protocol for Anthropic {
         match status.as_u16() {
             401 => ModelError::BadKey { host },
             402 | 403 => ModelError::NotPermitted { host, message: said(message) },
-            404 if kind.is_empty() => ModelError::NotAModelServer {
+            // The protocol's own 404 is about the model; any other is about the address.
+            404 if message.to_ascii_lowercase().contains("model") => {
+                ModelError::UnknownModel { host, model: self.model.clone() }
+            }
+            404 => ModelError::NotAModelServer {
                 host,
                 why: "it has nothing at /v1/messages".to_owned(),
             },
-            404 => ModelError::UnknownModel { host, model: self.model.clone() },
             413 => {
                 ModelError::TooLarge { what: "the request is too long for the server".to_owned() }
             }
-            429 => ModelError::RateLimited { retry_after: refused.retry_after },
-            503 | 529 => ModelError::Overloaded,
+            429 => ModelError::RateLimited { retry_after },
+            503 | 529 => ModelError::Overloaded { retry_after },
             408 | 409 | 500..=599 => {
                 let message = if message.is_empty() {
                     status.to_string()

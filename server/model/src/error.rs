@@ -101,8 +101,11 @@ pub enum ModelError {
         what: String,
     },
     /// The server has too much to do.
-    #[error("the model server is overloaded: wait a little and try again")]
-    Overloaded,
+    #[error("the model server is overloaded{}: try again later", after(.retry_after))]
+    Overloaded {
+        /// How long the server asks to wait.
+        retry_after: Option<Duration>,
+    },
     /// 429: too many requests or tokens in a time.
     #[error("the model server's rate limit is reached{}: try again later", after(.retry_after))]
     RateLimited {
@@ -139,7 +142,7 @@ impl ModelError {
     /// limit pass without a byte is not asked again: that would double a wait of minutes.
     pub fn is_passing(&self) -> bool {
         match self {
-            ModelError::Overloaded
+            ModelError::Overloaded { .. }
             | ModelError::RateLimited { .. }
             | ModelError::Server { .. }
             | ModelError::Cut { .. }

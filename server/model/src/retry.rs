@@ -39,7 +39,8 @@ impl Retry {
             return None;
         }
         match error {
-            ModelError::RateLimited { retry_after: Some(asked) } => {
+            ModelError::RateLimited { retry_after: Some(asked) }
+            | ModelError::Overloaded { retry_after: Some(asked) } => {
                 (*asked <= self.longest_asked).then_some(*asked)
             }
             ModelError::Cut { .. } | ModelError::Stalled { .. } if failed <= 1 => {

@@ -175,7 +175,10 @@ fn errors_in_mid_stream_by_kind() {
         let event = json!({"type": "error", "error": {"type": kind, "message": message}});
         read(&stream(&[event]), 10).1.unwrap_err()
     };
-    assert_eq!(error("overloaded_error", "Overloaded"), ModelError::Overloaded);
+    assert_eq!(
+        error("overloaded_error", "Overloaded"),
+        ModelError::Overloaded { retry_after: None }
+    );
     assert!(error("overloaded_error", "").is_passing() && error("api_error", "").is_passing());
     assert!(error("something_new", "").is_passing());
     assert_eq!(

@@ -172,7 +172,7 @@ async fn what_does_not_pass_ends_after_bounded_tries() {
     let overloaded = ScriptedReply::refusal(529, "overloaded_error", "Overloaded").forever();
     let (server, model) = start([overloaded]);
     let (deltas, reply) = ask(&model, &[Message::user("hi")]).await;
-    assert_eq!(reply, Err(ModelError::Overloaded));
+    assert_eq!(reply, Err(ModelError::Overloaded { retry_after: None }));
     let waits: Vec<_> = deltas
         .iter()
         .map(|delta| match delta {
@@ -191,11 +191,14 @@ async fn retry_after_is_obeyed_within_reason() {
     let limited = |seconds: &str| {
         ScriptedReply::refusal(429, "rate_limit_error", "slow").header("retry-after", seconds)
     };
-    let (_server, model) = start([limited("0.02"), ScriptedReply::new().text("ok")]);
+    let busy = ScriptedReply::status(503, "Loading model").header("retry-after", "0.03");
+    let (_server, model) = start([limited("0.02"), busy, ScriptedReply::new().text("ok")]);
     let (deltas, reply) = ask(&model, &[Message::user("hi")]).await;
     assert_eq!(reply.unwrap().text(), "ok");
-    let Delta::Retrying { wait, .. } = &deltas[0] else { panic!("{deltas:?}") };
-    assert_eq!(*wait, Duration::from_millis(20));
+    for (delta, asked) in deltas.iter().zip([20, 30]) {
+        let Delta::Retrying { wait, .. } = delta else { panic!("{deltas:?}") };
+        assert_eq!(wait.as_millis(), asked);
+    }
     assert_eq!(
         sentence(limited("3600")).await,
         "the model server's rate limit is reached for another 3600 s: try again later"
@@ -209,7 +212,9 @@ async fn refusals_fail_at_once_in_words_that_mend() {
         (refusal(401, "authentication_error", "invalid x-api-key"), "refuses the API key"),
         (refusal(403, "permission_error", "no"), "does not permit this (no)"),
         (refusal(404, "not_found_error", "model: scripted"), "knows no model \"scripted\""),
+        (ScriptedReply::status(404, r#"{"error":"model 'x' not found"}"#), "knows no model"),
         (ScriptedReply::status(404, "<h1>nope</h1>"), "check the base URL"),
+        (refusal(404, "not_found_error", "File Not Found"), "check the base URL"),
         (refusal(400, "invalid_request_error", "messages: bad"), "messages: bad"),
         (
             refusal(400, "invalid_request_error", "prompt is too long: 9 > 8"),

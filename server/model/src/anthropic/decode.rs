@@ -81,7 +81,14 @@ struct WireError {
 
 #[derive(Deserialize)]
 struct ErrorBody {
-    error: WireError,
+    error: ErrorOrWords,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum ErrorOrWords {
+    Error(WireError),
+    Words(String),
 }
 
 /// Decodes one reply.
@@ -239,7 +246,7 @@ impl Decoder {
         let message = error.message.unwrap_or_else(|| "no reason given".to_owned());
         let host = || "the model server".to_owned();
         match error.kind.as_deref().unwrap_or_default() {
-            "overloaded_error" => ModelError::Overloaded,
+            "overloaded_error" => ModelError::Overloaded { retry_after: None },
             "rate_limit_error" => ModelError::RateLimited { retry_after: None },
             "invalid_request_error" => invalid(&message),
             "authentication_error" => ModelError::BadKey { host: host() },
@@ -297,10 +304,13 @@ fn stop_reason(word: String) -> StopReason {
     }
 }
 
-/// Kind and message of an error's body, when it is one of this protocol.
-pub(super) fn error_body(body: &str) -> Option<(String, String)> {
-    let ErrorBody { error } = serde_json::from_str(body).ok()?;
-    Some((error.kind.unwrap_or_default(), error.message.unwrap_or_default()))
+/// The message of an error's body, when it has the protocol's form or the shorter one of some
+/// local servers.
+pub(super) fn error_message(body: &str) -> Option<String> {
+    match serde_json::from_str::<ErrorBody>(body).ok()?.error {
+        ErrorOrWords::Error(error) => error.message,
+        ErrorOrWords::Words(words) => Some(words),
+    }
 }
 
 /// An invalid request; servers tell a prompt that is too long only by their words.

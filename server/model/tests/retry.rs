@@ -1,0 +1,54 @@
+//! When a failed exchange is tried again: a pure function, table by table.
+
+use ropewalk_model::{ModelError, Retry};
+use std::time::Duration;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+#[test]
+fn waits_double_up_to_the_longest_and_end_with_the_tries() {
+    let retry = Retry { tries: 100, first_wait: SECOND, ..Retry::default() };
+    let error = ModelError::Server { message: "500".into() };
+    let waits: Vec<_> =
+        [1, 2, 3, 5, 6, 40, 99].iter().map(|n| retry.wait(*n, &error).unwrap().as_secs()).collect();
+    assert_eq!(waits, [1, 2, 4, 16, 30, 30, 30]);
+    assert_eq!(retry.wait(100, &error), None);
+    assert_eq!(retry.wait(u32::MAX, &error), None);
+}
+
+#[test]
+fn a_cut_stream_is_asked_for_again_at_once_but_only_once_at_once() {
+    let retry = Retry::default();
+    for error in
+        [ModelError::Cut { why: String::new() }, ModelError::Stalled { after: SECOND, begun: true }]
+    {
+        assert_eq!(retry.wait(1, &error), Some(Duration::ZERO));
+        assert_eq!(retry.wait(2, &error), Some(SECOND));
+    }
+}
+
+#[test]
+fn what_the_server_asks_is_obeyed_within_reason() {
+    let retry = Retry::default();
+    let limited = |seconds| ModelError::RateLimited { retry_after: Some(SECOND * seconds) };
+    assert_eq!(retry.wait(1, &limited(0)), Some(Duration::ZERO));
+    assert_eq!(retry.wait(1, &limited(300)), Some(SECOND * 300));
+    assert_eq!(retry.wait(1, &limited(301)), None);
+}
+
+#[test]
+fn what_does_not_pass_is_not_tried_again() {
+    let retry = Retry::default();
+    let host = || "h".to_owned();
+    for error in [
+        ModelError::MissingKey { var: "V".into() },
+        ModelError::BadKey { host: host() },
+        ModelError::UnknownModel { host: host(), model: "m".into() },
+        ModelError::InvalidRequest { message: String::new() },
+        ModelError::ContextLength { message: String::new() },
+        ModelError::TooLarge { what: String::new() },
+        ModelError::Stalled { after: SECOND, begun: false },
+    ] {
+        assert_eq!(retry.wait(1, &error), None, "{error}");
+    }
+}
