@@ -117,19 +117,12 @@ impl Coordinates {
         let byte = byte.min(text.len());
         let (chunk, chunk_start, lines_before) = text.chunk_and_line_at(byte);
         let mut at = floor_in(chunk, byte - chunk_start);
+        // Both bytes of a pair are in one chunk.
         if self.line_ends == LineEnds::Lsp
-            && text.crlfs() > 0
-            && chunk.as_bytes().get(at) == Some(&b'\n')
+            && let Some(before) = at.checked_sub(1)
+            && chunk.as_bytes().get(before..=at) == Some(b"\r\n")
         {
-            match at.checked_sub(1) {
-                Some(before) if chunk.as_bytes().get(before) == Some(&b'\r') => at = before,
-                Some(_) => {}
-                // The carriage return may be the last byte of the chunk before.
-                None if chunk_start > 0 && text.byte(chunk_start - 1) == Some(b'\r') => {
-                    return self.byte_to_position(text, chunk_start - 1);
-                }
-                None => {}
-            }
+            at = before;
         }
         let head = chunk.get(..at).unwrap_or_default();
         let (line, start) = if self.slow(text) {
@@ -217,30 +210,17 @@ fn line_of(text: &Text, byte: usize) -> (usize, usize) {
 
 /// Calls `visit` with the start of each line but the first, under LSP's rule, until it answers false. O(n).
 fn visit_line_starts(text: &Text, mut visit: impl FnMut(usize) -> bool) {
-    let (mut base, mut after_cr) = (0, false);
+    let mut base = 0;
     for chunk in text.chunks() {
         let bytes = chunk.as_bytes();
-        // A chunk may begin with the line feed of a pair whose carriage return ended the one before.
-        if after_cr && bytes.first() != Some(&b'\n') && !visit(base) {
-            return;
-        }
-        after_cr = false;
         for at in memchr::memchr2_iter(b'\n', b'\r', bytes) {
-            let is_cr = bytes.get(at) == Some(&b'\r');
-            match bytes.get(at + 1) {
-                Some(b'\n') if is_cr => {}
-                None if is_cr => after_cr = true,
-                _ => {
-                    if !visit(base + at + 1) {
-                        return;
-                    }
-                }
+            // The line feed of a pair, in the same chunk, ends the line.
+            let in_pair = bytes.get(at..at + 2) == Some(b"\r\n");
+            if !in_pair && !visit(base + at + 1) {
+                return;
             }
         }
         base += bytes.len();
-    }
-    if after_cr {
-        visit(base);
     }
 }
 

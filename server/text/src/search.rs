@@ -113,34 +113,21 @@ impl<'a, C: Iterator<Item = &'a str>> Matches<'a, C> {
     /// Appends chunks until the window has `size` bytes; false when there are none left.
     fn fill(&mut self, size: usize) -> bool {
         let old = self.window.len();
-        // The carriage return that ended the last chunk, if a line feed may follow in the next.
-        let mut open_cr = false;
-        while self.window.len() < size || open_cr {
+        while self.window.len() < size {
             let Some(chunk) = self.chunks.next() else { break };
-            if !self.aside {
-                self.window.extend_from_slice(chunk.as_bytes());
-                continue;
-            }
             let mut bytes = chunk.as_bytes();
-            if open_cr && let Some(rest) = bytes.strip_prefix(b"\n") {
-                self.pairs.push_back(self.window.len() - 1);
-                bytes = rest;
-            }
-            open_cr = false;
-            while let Some((line, rest)) =
-                memchr::memchr(b'\r', bytes).and_then(|cr| bytes.split_at_checked(cr))
+            // Both bytes of a pair are in one chunk.
+            while self.aside
+                && let Some(cr) = memchr::memchr(b'\r', bytes)
+                && let Some((line, [_, rest @ ..])) = bytes.split_at_checked(cr)
             {
                 self.window.extend_from_slice(line);
                 self.window.push(b'\n');
-                let rest = rest.get(1..).unwrap_or_default();
-                open_cr = rest.is_empty();
-                bytes = match rest.strip_prefix(b"\n") {
-                    Some(rest) => {
-                        self.pairs.push_back(self.window.len() - 1);
-                        rest
-                    }
-                    None => rest,
-                };
+                bytes = rest;
+                if let Some(rest) = rest.strip_prefix(b"\n") {
+                    self.pairs.push_back(self.window.len() - 1);
+                    bytes = rest;
+                }
             }
             self.window.extend_from_slice(bytes);
         }

@@ -77,7 +77,8 @@ impl Text {
         out
     }
 
-    /// The whole text's chunks in order; together they are the text. Chunks are never split inside a char.
+    /// The whole text's chunks in order; together they are the text. No chunk ends inside a char or inside a
+    /// `\r\n` (ropey keeps both whole, and positions and search build on it).
     pub fn chunks(&self) -> impl Iterator<Item = &str> + Clone {
         self.rope.chunks()
     }

@@ -26,7 +26,17 @@ fn clamped(string: &str, range: &Range<usize>) -> Range<usize> {
     start..floor(string, range.end).max(start)
 }
 
+/// What positions and search build on, and ropey documents of its chunks.
+fn no_chunk_splits_a_pair(text: &Text) {
+    let chunks: Vec<&str> = text.chunks().collect();
+    assert!(chunks.windows(2).all(|two| match two {
+        [a, b] => !(a.ends_with('\r') && b.starts_with('\n')),
+        _ => true,
+    }));
+}
+
 fn same(text: &Text, string: &str) {
+    no_chunk_splits_a_pair(text);
     assert_eq!(text.to_string(), string);
     assert_eq!(text.len(), string.len());
     let pairs = string.matches("\r\n").count();
@@ -133,6 +143,33 @@ proptest! {
             prop_assert_eq!(encode(&text, format).unwrap(), file);
         } else {
             prop_assert!(file.contains(&0) || mark.len() == 2 || std::str::from_utf8(&file).is_err());
+        }
+    }
+}
+
+#[test]
+fn a_pair_made_on_a_chunk_border_is_in_one_chunk() {
+    for filler in ["ab", "é", "x\n", "\r\n", "\r", "\n"] {
+        let text = Text::from(filler.repeat(4000).as_str());
+        let borders = text.chunks().scan(0, |at, chunk| {
+            *at += chunk.len();
+            Some(*at)
+        });
+        for border in borders {
+            let mut line_feed_first = text.clone();
+            line_feed_first.replace(border..border, "\n");
+            no_chunk_splits_a_pair(&line_feed_first);
+            line_feed_first.replace(border..border, "\r");
+            no_chunk_splits_a_pair(&line_feed_first);
+            let mut text = text.clone();
+            text.replace(border..border, "\r");
+            no_chunk_splits_a_pair(&text);
+            text.replace(border + 1..border + 1, "\n");
+            no_chunk_splits_a_pair(&text);
+            // And by taking away what stood between.
+            text.replace(border + 1..border + 1, &"y".repeat(700));
+            text.replace(border + 1..border + 701, "");
+            no_chunk_splits_a_pair(&text);
         }
     }
 }
