@@ -107,6 +107,10 @@ const WORKS: &[Work] = &[
         name: "insert 100 bytes, forked each time",
         run: |n| edit(&code(MEGABYTE, "\n"), n, &hundred(), 0, true),
     },
+    Work {
+        name: "insert 100 bytes, beside a lone CR",
+        run: |n| edit(&format!("\r{}", code(MEGABYTE, "\n")), n, &hundred(), 0, false),
+    },
     Work { name: "position to byte", run: |n| positions(&code(MEGABYTE, "\n"), n, false) },
     Work { name: "byte to position", run: |n| positions(&code(MEGABYTE, "\n"), n, true) },
     Work { name: "position to byte, not ASCII", run: |n| positions(&accented(MEGABYTE), n, false) },
@@ -165,6 +169,7 @@ fn main() {
         ] {
             report.instructions(name, 2000, Bar::AtMost(8000.0));
         }
+        report.instructions("insert 100 bytes, beside a lone CR", 50, Bar::Shown);
         for name in [
             "position to byte",
             "byte to position",

@@ -8,6 +8,7 @@
 
 use crate::Text;
 use crate::text::floor_in;
+use str_indices::lines_crlf;
 
 /// What one unit of [`Position::character`] is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -156,15 +157,17 @@ impl Coordinates {
         if !self.slow(text) {
             return (line <= text.line_feeds()).then(|| text.line_feed_start(line));
         }
-        let (mut found, mut left) = ((line == 0).then_some(0), line);
-        visit_line_starts(text, |start| {
-            left = left.saturating_sub(1);
-            if left == 0 && found.is_none() {
-                found = Some(start);
+        // No pair is split over two chunks, so each chunk's line ends can be counted by themselves.
+        let (mut left, mut base) = (line, 0);
+        for chunk in text.chunks() {
+            let ends = lines_crlf::count_breaks(chunk);
+            if left <= ends {
+                return Some(base + lines_crlf::to_byte_idx(chunk, left));
             }
-            left > 0
-        });
-        found
+            left -= ends;
+            base += chunk.len();
+        }
+        None
     }
 
     /// ropey counts `\n` here, so only a text with a lone `\r` needs another way under LSP's rule.
@@ -196,32 +199,22 @@ impl Coordinates {
     }
 }
 
-/// The line that holds `byte` under LSP's rule, and that line's start. O(n).
+/// The line that holds `byte` (a char boundary, not inside a pair) under LSP's rule, and that line's start.
+/// O(n).
 fn line_of(text: &Text, byte: usize) -> (usize, usize) {
-    let mut found = (0, 0);
-    visit_line_starts(text, |start| {
-        if start <= byte {
-            found = (found.0 + 1, start);
-        }
-        start <= byte
-    });
-    found
-}
-
-/// Calls `visit` with the start of each line but the first, under LSP's rule, until it answers false. O(n).
-fn visit_line_starts(text: &Text, mut visit: impl FnMut(usize) -> bool) {
-    let mut base = 0;
+    let (mut line, mut start, mut base) = (0, 0, 0);
     for chunk in text.chunks() {
-        let bytes = chunk.as_bytes();
-        for at in memchr::memchr2_iter(b'\n', b'\r', bytes) {
-            // The line feed of a pair, in the same chunk, ends the line.
-            let in_pair = bytes.get(at..at + 2) == Some(b"\r\n");
-            if !in_pair && !visit(base + at + 1) {
-                return;
-            }
+        let head = chunk.get(..byte - base).unwrap_or(chunk);
+        line += lines_crlf::count_breaks(head);
+        if let Some(end) = memchr::memrchr2(b'\n', b'\r', head.as_bytes()) {
+            start = base + end + 1;
         }
-        base += bytes.len();
+        base += chunk.len();
+        if base >= byte {
+            break;
+        }
     }
+    (line, start)
 }
 
 /// Whether `bytes` are ASCII without a line end, so that bytes, code units and chars are the same.
