@@ -145,3 +145,13 @@ fn a_rewrite_of_a_long_text_is_quick_and_right() {
     assert_eq!(set.changes().len(), 20_000, "one change a line");
     assert_eq!(set.apply(&a).unwrap().to_string(), unix);
 }
+
+#[test]
+fn texts_of_nothing_but_repeated_lines_are_bounded() {
+    // Compared line by line this takes a minute.
+    let (before, after) = ("a\n".repeat(200_000), "a\nb\n".repeat(200_000));
+    let (a, b) = (Text::from(before.as_str()), Text::from(after.as_str()));
+    let set = diff(&a, &b);
+    assert_eq!(set.apply(&a).unwrap(), b);
+    assert_eq!(set.changes().len(), 1);
+}
