@@ -1,5 +1,25 @@
 //! The tools an agent calls, their registry, effects and policy.
+//!
+//! Reading order: [`tool`] (what a tool is), [`registry`], [`input`] (from the model's JSON to a tool's own
+//! type), [`policy`], then the tools themselves, one file each. [`bounds`] is the one place where what the
+//! model sees is cut to size.
 
+pub mod bash;
+mod blocking;
 pub mod bounds;
 pub mod command;
 pub mod danger;
+pub mod edit_file;
+mod files;
+pub mod input;
+mod lines;
+pub mod policy;
+pub mod read_file;
+pub mod registry;
+pub mod tool;
+pub mod write_file;
+
+pub use bounds::Bounds;
+pub use policy::{Decision, Mode, Rule, decide};
+pub use registry::{CallError, Registry, ToolInfo};
+pub use tool::{Context, Effect, Output, Prepared, Subject, Tool};

@@ -53,6 +53,15 @@ impl Registry {
         Self::default()
     }
 
+    /// The tools that need only a view, in the order in which the model is told of them.
+    pub fn standard() -> Self {
+        Self::new()
+            .with(crate::bash::Bash::default())
+            .with(crate::read_file::ReadFile)
+            .with(crate::write_file::WriteFile)
+            .with(crate::edit_file::EditFile)
+    }
+
     /// The same with one more. A tool of the same name is replaced.
     #[must_use]
     pub fn with<T: Tool>(mut self, tool: T) -> Self {

@@ -6,7 +6,7 @@
 
 use crate::bounds::Bounds;
 use futures::future::BoxFuture;
-use ropewalk_workspace::{Editor, Place, Proposal, View};
+use ropewalk_workspace::{Editor, Proposal, View};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -95,7 +95,7 @@ impl Output {
 /// A tool. Adding one is one file with an implementation, and one line in the registry.
 pub trait Tool: Send + Sync + 'static {
     /// What the model gives. Its schema, with the doc comments as descriptions, is what the model sees.
-    type Input: DeserializeOwned + JsonSchema + Send + 'static;
+    type Input: DeserializeOwned + JsonSchema + Send + Sync + 'static;
 
     /// The name the model calls it by.
     const NAME: &'static str;
@@ -121,7 +121,7 @@ pub struct Prepared {
     pub subject: Subject,
     /// What was converted in the input, in words; the result says it.
     pub conversions: Vec<String>,
-    run: Box<dyn FnOnce(Context) -> BoxFuture<'static, Output> + Send>,
+    run: Box<dyn FnOnce(Context) -> BoxFuture<'static, Output> + Send + Sync>,
 }
 
 impl std::fmt::Debug for Prepared {
@@ -180,9 +180,4 @@ impl<T: Tool> AnyTool for T {
         let run = Box::new(move |context: Context| Tool::run(&*self, input, context));
         Ok(Prepared { tool: T::NAME, effect: T::EFFECT, subject, conversions, run })
     }
-}
-
-/// The place a tool's path names, or the error to give back.
-pub(crate) fn place(view: &View, path: &str) -> Result<Place, Output> {
-    view.contain(path).map_err(Output::error)
 }

@@ -1,0 +1,45 @@
+//! Work that blocks: reading files and walking folders, on a thread of its own.
+//!
+//! A thread can't be stopped from outside, so long work asks its [`Stop`] now and then.
+
+use crate::tool::Output;
+use futures::future::BoxFuture;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Says whether anybody still waits for the work.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// Whether the call was dropped.
+    pub(crate) fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Sets the flag when the future that waits is dropped.
+struct SetOnDrop(Stop);
+
+impl Drop for SetOnDrop {
+    fn drop(&mut self) {
+        self.0.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Runs `work` on a thread for blocking work. A failure in it (`Err`) is a result as well as a success is.
+pub(crate) fn blocking(
+    work: impl FnOnce(&Stop) -> Result<Output, Output> + Send + 'static,
+) -> BoxFuture<'static, Output> {
+    Box::pin(async move {
+        let stop = Stop::default();
+        let _set = SetOnDrop(stop.clone());
+        match tokio::task::spawn_blocking(move || work(&stop)).await {
+            Ok(Ok(output) | Err(output)) => output,
+            Err(error) => {
+                tracing::error!(%error, "a tool's work was lost");
+                Output::error("the tool broke down inside and did nothing. Try another way")
+            }
+        }
+    })
+}

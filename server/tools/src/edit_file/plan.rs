@@ -1,0 +1,191 @@
+//! From the text to find and the text to put there, to a change set. Pure.
+//!
+//! Line ends are set aside in finding, and each new line end becomes the one that stood in its place or
+//! stands nearest, so a line that the edit is not about keeps every byte. Nothing copies the whole text.
+
+use crate::lines::{line_number, line_start};
+use ropewalk_text::{Change, ChangeSet, LineEndSearch, Text, diff, find_all};
+use std::fmt;
+use std::ops::Range;
+
+/// Which occurrences are replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Which {
+    /// The one of this number, from 1.
+    Nth(usize),
+    /// Every one.
+    All,
+}
+
+/// An edit that can be made.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub(super) set: ChangeSet,
+    /// Where the text was replaced.
+    pub(super) edited: Places,
+    /// Where else it is.
+    pub(super) others: Places,
+}
+
+/// Why no edit can be made.
+#[derive(Debug)]
+pub(super) enum NoPlan {
+    /// The text is nowhere.
+    NotFound,
+    /// It is there, but not so many times.
+    TooFew(Places),
+    /// Both texts are the same.
+    Same,
+}
+
+/// Numbers of lines, of which only the first are named.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    named: Vec<usize>,
+    pub(super) count: usize,
+}
+
+/// How many lines are named.
+const NAMED: usize = 6;
+
+impl Places {
+    fn add(&mut self, text: &Text, at: usize) {
+        if self.named.len() < NAMED {
+            self.named.push(line_number(text, at));
+        }
+        self.count += 1;
+    }
+}
+
+impl fmt::Display for Places {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let more = self.count - self.named.len();
+        for (index, line) in self.named.iter().enumerate() {
+            f.write_str(match index {
+                0 => "",
+                last if more == 0 && last + 1 == self.named.len() => " and ",
+                _ => ", ",
+            })?;
+            write!(f, "{line}")?;
+        }
+        if more > 0 { write!(f, " and {more} more") } else { Ok(()) }
+    }
+}
+
+/// The change set that replaces `old` by `new`. O(text) to search, O(old · differences) to compare, and memory
+/// for the changes alone.
+pub(super) fn plan(text: &Text, old: &str, new: &str, which: Which) -> Result<Plan, NoPlan> {
+    let (old, new) = (unix(old), unix(new));
+    // What differs between the two, found once: at every occurrence the same is to be done.
+    let inner = diff(&Text::from(old.as_str()), &Text::from(new.as_str()));
+    let mut changes = Vec::new();
+    let (mut edited, mut others) = (Places::default(), Places::default());
+    for (index, range) in find_all(text, &old, LineEndSearch::Aside).enumerate() {
+        match which {
+            Which::Nth(number) if number != index + 1 => others.add(text, range.start),
+            _ => {
+                edited.add(text, range.start);
+                changes_at(text, range, &inner, &mut changes);
+            }
+        }
+    }
+    match (edited.count, others.count) {
+        (0, 0) => Err(NoPlan::NotFound),
+        _ if inner.is_empty() => Err(NoPlan::Same),
+        (0, _) => Err(NoPlan::TooFew(others)),
+        _ => {
+            let set = ChangeSet::new(text.len(), changes).ok_or(NoPlan::NotFound)?;
+            Ok(Plan { set, edited, others })
+        }
+    }
+}
+
+/// With every line end as one line feed.
+pub(super) fn unix(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\r', "\n")
+}
+
+/// The changes of `inner`, which are of the searched text, at one place where it was found.
+fn changes_at(text: &Text, found: Range<usize>, inner: &ChangeSet, out: &mut Vec<Change>) {
+    if text.crlfs() + text.lone_crs() == 0 {
+        out.extend(inner.changes().iter().map(|change| {
+            let range = found.start + change.range.start..found.start + change.range.end;
+            Change::new(range, change.text.clone())
+        }));
+        return;
+    }
+    let actual = text.slice(found.clone());
+    // Each pair is one byte shorter in the searched text; these are its places there.
+    let pairs: Vec<usize> =
+        actual.match_indices("\r\n").enumerate().map(|(nth, (at, _))| at - nth).collect();
+    let to_actual = |at: usize| at + pairs.partition_point(|pair| *pair < at);
+    for change in inner.changes() {
+        let range = to_actual(change.range.start)..to_actual(change.range.end);
+        let removed = actual.get(range.clone()).unwrap_or_default();
+        let at = found.start + range.start;
+        let new = with_line_ends(&change.text, removed, || line_end_near(text, at));
+        out.push(Change::new(at..found.start + range.end, new));
+    }
+}
+
+/// `text` with the line ends of `removed`, one for one; the last of them serves for the rest, and where there
+/// are none, `near`.
+fn with_line_ends(text: &str, removed: &str, near: impl FnOnce() -> &'static str) -> String {
+    if !text.contains('\n') {
+        return text.to_owned();
+    }
+    let mut ends = line_ends(removed).into_iter().peekable();
+    let mut end = ends.peek().copied().unwrap_or_else(near);
+    let mut out = String::with_capacity(text.len() + removed.len());
+    for piece in text.split_inclusive('\n') {
+        match piece.strip_suffix('\n') {
+            Some(line) => {
+                end = ends.next().unwrap_or(end);
+                out.push_str(line);
+                out.push_str(end);
+            }
+            None => out.push_str(piece),
+        }
+    }
+    out
+}
+
+/// The line ends of a text, in order.
+fn line_ends(text: &str) -> Vec<&'static str> {
+    let mut out = Vec::new();
+    let mut rest = text;
+    while let Some((_, after)) = rest.find(['\n', '\r']).and_then(|at| rest.split_at_checked(at)) {
+        let end = end_at(after);
+        out.push(end);
+        rest = after.get(end.len()..).unwrap_or_default();
+    }
+    out
+}
+
+/// The line end that `text` begins with.
+fn end_at(text: &str) -> &'static str {
+    if text.starts_with("\r\n") {
+        "\r\n"
+    } else if text.starts_with('\r') {
+        "\r"
+    } else {
+        "\n"
+    }
+}
+
+/// The line end of the line that holds `at`; of the line before it when it is the last. O(log n + line).
+fn line_end_near(text: &Text, at: usize) -> &'static str {
+    let mut offset = at;
+    for chunk in text.chunks_in(at..text.len()) {
+        if let Some(found) = memchr::memchr2(b'\n', b'\r', chunk.as_bytes()) {
+            return end_at(&text.slice(offset + found..offset + found + 2));
+        }
+        offset += chunk.len();
+    }
+    let start = line_start(text, line_number(text, at)).unwrap_or_default();
+    match text.slice(start.saturating_sub(2)..start).as_str() {
+        "\r\n" => "\r\n",
+        before if before.ends_with('\r') => "\r",
+        _ => "\n",
+    }
+}

@@ -1,0 +1,160 @@
+//! What the file tools share: finding a path in the view, and saying what is there instead.
+
+use crate::tool::Output;
+use ropewalk_text::Text;
+use ropewalk_text::decode::{Encoding, FileFormat, Unencodable, encode};
+use ropewalk_workspace::disk::{FileError, FileKind};
+use ropewalk_workspace::{FileState, Place, Source, View};
+
+/// A text in the view.
+pub(crate) struct Found {
+    pub(crate) place: Place,
+    pub(crate) text: Text,
+    pub(crate) format: FileFormat,
+}
+
+/// Where a tool's `path` leads, and what the view has there.
+pub(crate) fn look(view: &View, path: &str) -> Result<(Place, FileState), Output> {
+    let place = view.contain(path).map_err(Output::error)?;
+    let state = view.read(&place).map_err(|error| refused(&error))?;
+    Ok((place, state))
+}
+
+/// The text at `path`, for changing it.
+pub(crate) fn text_to_edit(view: &View, path: &str) -> Result<Found, Output> {
+    let (place, state) = look(view, path)?;
+    no_notebook(&place)?;
+    match state {
+        FileState::Text { text, format, .. } => Ok(Found { place, text, format }),
+        FileState::Binary { len } => Err(Output::error(format_args!(
+            "{} is a binary file ({len} bytes), not text; write_file can replace the whole of it",
+            place.shown
+        ))),
+        FileState::Missing => Err(missing(view, &place)),
+    }
+}
+
+/// Notebooks are open in an editor that tells us nothing of them, so what is in them is not known.
+pub(crate) fn no_notebook(place: &Place) -> Result<(), Output> {
+    let is_notebook =
+        place.path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("ipynb"));
+    if is_notebook {
+        return Err(Output::error(format_args!(
+            "{} is a notebook, and what an editor has of it can't be seen from here, so it is not written. Tell the user what to change in it",
+            place.shown
+        )));
+    }
+    Ok(())
+}
+
+/// A file that could not be read, in words.
+pub(crate) fn refused(error: &FileError) -> Output {
+    match error {
+        FileError::NotAFile { path, kind: FileKind::Folder } => {
+            let path = if path.is_empty() { "." } else { path };
+            Output::error(format_args!(
+                "{path} is a folder, not a file. list_dir shows what is in it"
+            ))
+        }
+        FileError::TooLarge { path, len, limit } => Output::error(format_args!(
+            "{path} has {len} bytes, more than the {limit} that are read as text. bash can read parts of it (head, tail, sed -n)"
+        )),
+        _ => Output::error(error),
+    }
+}
+
+/// There is no such file: says so, and which names nearby look like it.
+pub(crate) fn missing(view: &View, place: &Place) -> Output {
+    let deleted = view
+        .entries()
+        .get(&view.id_of(place, view.roots()))
+        .is_some_and(|entry| entry.content.is_none());
+    if deleted {
+        return Output::error(format_args!(
+            "There is no file {}: a change of yours that is not published yet took it away",
+            place.shown
+        ));
+    }
+    let similar = similar_names(view, place);
+    let hint = match similar.as_slice() {
+        [] => String::new(),
+        names => format!(". Did you mean {}?", names.join(" or ")),
+    };
+    Output::error(format_args!("There is no file {}{hint}", place.shown))
+}
+
+/// Files in the same folder whose names are nearly the same, best first, at most three, as they are shown.
+fn similar_names(view: &View, place: &Place) -> Vec<String> {
+    let (Some(wanted), Some(folder)) = (place.path.file_name(), place.path.parent()) else {
+        return Vec::new();
+    };
+    let on_disk = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|e| e.path());
+    let in_fork = view
+        .entries()
+        .iter()
+        .filter(|(_, entry)| entry.content.is_some())
+        .filter_map(|(id, _)| id.path())
+        .filter(|path| path.parent() == Some(folder));
+    let wanted = wanted.to_string_lossy().to_lowercase();
+    let mut names: Vec<(f64, String)> = on_disk
+        .take(10_000)
+        .chain(in_fork)
+        .filter_map(|path| {
+            let name = path.file_name()?.to_string_lossy().to_lowercase();
+            let score = strsim::jaro_winkler(&name, &wanted);
+            if score < 0.9 {
+                return None;
+            }
+            let place = view.roots().place_of(&path).ok()?;
+            Some((score, place.shown))
+        })
+        .collect();
+    names.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    names.dedup_by(|a, b| a.1 == b.1);
+    names.into_iter().take(3).map(|(_, name)| name).collect()
+}
+
+/// Whether a new file can be at `place` over the fork: not under a file of it, and not where it has a folder.
+pub(crate) fn fits_the_fork(view: &View, place: &Place) -> Result<(), Output> {
+    for (id, entry) in view.entries() {
+        let (Some(path), Some(_)) = (id.path(), &entry.content) else { continue };
+        if path == place.path {
+            continue;
+        }
+        if place.path.starts_with(&path) {
+            return Err(Output::error(format_args!(
+                "{} can't be there: a part of its path is a file that you wrote",
+                place.shown
+            )));
+        }
+        if path.starts_with(&place.path) {
+            return Err(Output::error(format_args!(
+                "{} is a folder, because you wrote files into it",
+                place.shown
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// What a reader should know of where a text comes from; empty when it is simply the disk's.
+pub(crate) fn source_words(view: &View, place: &Place, source: Source) -> &'static str {
+    let id = view.id_of(place, view.roots());
+    let unsaved = view.buffers().get(&id).is_some_and(|seen| seen.dirty);
+    match (source, unsaved) {
+        (Source::Fork, false) => "with changes that are not published yet",
+        (Source::Fork, true) => {
+            "unsaved text of the editor, with changes that are not published yet"
+        }
+        (Source::Buffer, true) => "unsaved text of the editor",
+        (Source::Buffer, false) | (Source::Disk, _) => "",
+    }
+}
+
+/// How many bytes `text` is in its file; an error when the file's encoding can't hold it.
+pub(crate) fn bytes_in_file(text: &Text, format: FileFormat) -> Result<usize, Unencodable> {
+    match format.encoding {
+        Encoding::Utf8 => Ok(text.len() + if format.bom { 3 } else { 0 }),
+        _ => encode(text, format).map(|bytes| bytes.len()),
+    }
+}

@@ -1,0 +1,147 @@
+//! `read_file`: a file's lines, numbered, as the user and the fork have them.
+
+use crate::blocking::blocking;
+use crate::files::{missing, refused, source_words};
+use crate::lines::{for_each_line, line_count, line_start};
+use crate::tool::{Context, Effect, Output, Subject, Tool};
+use futures::future::BoxFuture;
+use ropewalk_text::Text;
+use ropewalk_workspace::FileState;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::ops::ControlFlow;
+
+/// See the module.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ReadFile;
+
+/// What the model gives.
+#[derive(Deserialize, JsonSchema, Debug)]
+pub struct Input {
+    /// The file.
+    path: String,
+    /// First line, from 1.
+    offset: Option<u32>,
+    /// Most lines.
+    limit: Option<u32>,
+}
+
+impl Tool for ReadFile {
+    type Input = Input;
+    const NAME: &'static str = "read_file";
+    const DESCRIPTION: &'static str = "Reads a text file as numbered lines (number, tab, text). Unsaved text of the editor and your own unpublished changes are what you get.";
+    const EFFECT: Effect = Effect::Read;
+
+    fn subject(&self, input: &Input) -> Subject {
+        Subject::path(&input.path)
+    }
+
+    fn run(&self, input: Input, context: Context) -> BoxFuture<'static, Output> {
+        blocking(move |_| read(&input, &context))
+    }
+}
+
+fn read(input: &Input, context: &Context) -> Result<Output, Output> {
+    let view = &context.view;
+    let (place, roots) = view.contain_readable(&input.path).map_err(Output::error)?;
+    let state = view.read_in(&place, roots).map_err(|error| refused(&error))?;
+    let (text, source) = match state {
+        FileState::Text { text, source, .. } => (text, source),
+        FileState::Binary { len } => {
+            return Ok(Output::text(format!(
+                "{} is a binary file of {len} bytes; it has no lines to show",
+                place.shown
+            )));
+        }
+        FileState::Missing => return Err(missing(view, &place)),
+    };
+    let first = input.offset.unwrap_or(1).max(1) as usize;
+    let limit = input.limit.map_or(usize::MAX, |limit| limit.max(1) as usize);
+    let mut out = page(&text, &place.shown, first, limit, context.bounds.max_chars)?;
+    let words = source_words(view, &place, source);
+    if !words.is_empty() {
+        out.push_str(&format!("\n({words})"));
+    }
+    Ok(Output::text(out))
+}
+
+/// The lines from number `first`, at most `limit` of them and `max_chars` characters, and how to read on.
+fn page(
+    text: &Text,
+    shown: &str,
+    first: usize,
+    limit: usize,
+    max_chars: usize,
+) -> Result<String, Output> {
+    let lines = line_count(text);
+    if lines == 0 {
+        return Ok(format!("({shown} is empty)"));
+    }
+    let start = line_start(text, first).filter(|_| first <= lines);
+    let Some(start) = start else {
+        return Err(Output::error(format_args!(
+            "{shown} has {lines} lines, so there is no line {first}. Use a smaller offset"
+        )));
+    };
+    let mut page = Page { out: String::new(), chars: 0, next: first, max_chars, cut: 0 };
+    let end = first.saturating_add(limit);
+    for_each_line(text, start, |line| {
+        if page.next < end && page.add(line) {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
+    });
+    let Page { mut out, next, cut, .. } = page;
+    if cut > 0 {
+        out.push_str(&format!(
+            "\n(line {} is cut: {cut} more characters; bash can read them)",
+            next - 1
+        ));
+    }
+    let more = (lines + 1).saturating_sub(next);
+    if more > 0 {
+        out.push_str(&format!("\n... ({more} more lines) Read on with offset {next}."));
+    }
+    Ok(out)
+}
+
+/// A page being filled.
+struct Page {
+    out: String,
+    chars: usize,
+    next: usize,
+    max_chars: usize,
+    /// How many characters of the one line on the page did not fit.
+    cut: usize,
+}
+
+impl Page {
+    /// Adds the next line if it fits; a first line that doesn't is cut. False when the page is full.
+    fn add(&mut self, line: &str) -> bool {
+        let number = format!("{:>6}\t", self.next);
+        let separator = usize::from(!self.out.is_empty());
+        let long = line.chars().count() + number.len() + separator;
+        let room = self.max_chars.saturating_sub(self.chars);
+        if long > room {
+            if !self.out.is_empty() {
+                return false;
+            }
+            let fits = room.saturating_sub(number.len());
+            self.out.push_str(&number);
+            self.out.extend(line.chars().take(fits));
+            self.cut = long - number.len() - fits;
+            self.chars = self.max_chars;
+            self.next += 1;
+            return true;
+        }
+        if separator == 1 {
+            self.out.push('\n');
+        }
+        self.out.push_str(&number);
+        self.out.push_str(line);
+        self.chars += long;
+        self.next += 1;
+        true
+    }
+}

@@ -1,0 +1,103 @@
+//! `write_file`: a whole text for a file, new or old.
+//!
+//! What lies on the disk keeps its ways: line ends, byte order mark and encoding are the file's.
+
+use crate::blocking::blocking;
+use crate::files::{bytes_in_file, fits_the_fork, look, no_notebook};
+use crate::tool::{Context, Effect, Output, Subject, Tool};
+use futures::future::BoxFuture;
+use ropewalk_text::Text;
+use ropewalk_text::decode::FileFormat;
+use ropewalk_workspace::{FileState, Proposal, ProposedChange};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// See the module.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WriteFile;
+
+/// What the model gives.
+#[derive(Deserialize, JsonSchema, Debug)]
+pub struct Input {
+    /// The file; missing folders are made.
+    path: String,
+    /// The whole text.
+    content: String,
+}
+
+impl Tool for WriteFile {
+    type Input = Input;
+    const NAME: &'static str = "write_file";
+    const DESCRIPTION: &'static str =
+        "Creates a file or replaces its whole text. For a part of a file use edit_file.";
+    const EFFECT: Effect = Effect::Write;
+
+    fn subject(&self, input: &Input) -> Subject {
+        Subject::path(&input.path)
+    }
+
+    fn run(&self, input: Input, context: Context) -> BoxFuture<'static, Output> {
+        blocking(move |_| write(input, &context))
+    }
+}
+
+fn write(input: Input, context: &Context) -> Result<Output, Output> {
+    let Input { path, mut content } = input;
+    if path.ends_with('/') {
+        return Err(Output::error(format_args!(
+            "{path} names a folder. Give the path of a file; its folders are made"
+        )));
+    }
+    if content.contains('\0') {
+        return Err(Output::error(
+            "content holds a NUL character, so the file would be no text. Leave it out, or make the file by bash",
+        ));
+    }
+    let (place, state) = look(&context.view, &path)?;
+    no_notebook(&place)?;
+    fits_the_fork(&context.view, &place)?;
+    let mut notes = Vec::new();
+    let (before, format, is_binary) = match state {
+        FileState::Text { text, format, .. } => (Some(text), format, false),
+        FileState::Binary { .. } => (None, FileFormat::default(), true),
+        FileState::Missing => (None, FileFormat::default(), false),
+    };
+    if let Some(before) = &before {
+        if let Some(rest) = content.strip_prefix('\u{feff}') {
+            content = rest.to_owned();
+        }
+        let others = before.line_feeds() - before.crlfs();
+        if before.crlfs() > others && !content.contains('\r') && content.contains('\n') {
+            content = content.replace('\n', "\r\n");
+            notes.push("its CRLF line ends kept");
+        }
+    }
+    let after = Text::from(content.as_str());
+    if before.as_ref() == Some(&after) {
+        return Ok(Output::text(format!(
+            "{} holds exactly this text already; nothing to change",
+            place.shown
+        )));
+    }
+    let bytes = bytes_in_file(&after, format).map_err(|error| {
+        Output::error(format_args!("{}: {error}; write it another way", place.shown))
+    })?;
+    match (&before, is_binary) {
+        (None, false) => notes.push("new file"),
+        (None, true) => notes.push("it was a binary file"),
+        (Some(_), _) => {}
+    }
+    if format.bom {
+        notes.push("its byte order mark kept");
+    }
+    let change = if is_binary {
+        ProposedChange::Binary(content.into_bytes().into())
+    } else {
+        ProposedChange::Write(after)
+    };
+    let mut words = format!("Wrote {bytes} bytes to {}", place.shown);
+    if !notes.is_empty() {
+        words.push_str(&format!(" ({})", notes.join("; ")));
+    }
+    Ok(Output::proposing(words, vec![Proposal { place, change }]))
+}

@@ -1,0 +1,130 @@
+//! A session's end of a tool call: a workspace over a temporary folder, a fork, and calls that are prepared,
+//! run over a view and merged.
+
+use ropewalk_text::decode::encode;
+use ropewalk_tools::{Bounds, Context, Output, Registry};
+use ropewalk_workspace::entry::Maker;
+use ropewalk_workspace::{Editor, FileState, Fork, NoEditor, Roots, Workspace};
+use serde_json::Value;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+pub(crate) struct Bench {
+    dir: tempfile::TempDir,
+    pub(crate) workspace: Workspace,
+    pub(crate) fork: Fork,
+    pub(crate) registry: Registry,
+    pub(crate) bounds: Bounds,
+    pub(crate) editor: Arc<dyn Editor>,
+    pub(crate) printed: Arc<Mutex<String>>,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Bench {
+    /// Two roots, `w` with these files and `other`, and beside them a folder that is outside.
+    pub(crate) fn new(files: &[(&str, &[u8])]) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        for folder in ["w", "other", "outside", "outputs"] {
+            std::fs::create_dir(dir.path().join(folder)).unwrap();
+        }
+        std::fs::write(dir.path().join("outside/secret.txt"), "outside\n").unwrap();
+        let at = |name: &str| dir.path().join(name);
+        let roots = Roots::new(vec![("w".into(), at("w")), ("other".into(), at("other"))]);
+        let workspace = Workspace::new(roots);
+        workspace.set_outputs(Some(Roots::new(vec![("outputs".into(), at("outputs"))])));
+        let bench = Self {
+            workspace,
+            fork: Fork::new("s".into()),
+            registry: Registry::standard(),
+            bounds: Bounds::default(),
+            editor: Arc::new(NoEditor),
+            printed: Arc::default(),
+            runtime: tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap(),
+            dir,
+        };
+        for (name, bytes) in files {
+            bench.put(name, bytes);
+        }
+        bench
+    }
+
+    /// A path in the first root.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join("w").join(name)
+    }
+
+    /// A path beside the roots.
+    pub(crate) fn beside(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// Puts a file on the disk.
+    pub(crate) fn put(&self, name: &str, bytes: &[u8]) {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, bytes).unwrap();
+    }
+
+    /// The editor opens a file with this text.
+    pub(crate) fn open(&self, name: &str, text: &str) {
+        let uri = format!("file://{}", self.path(name).display());
+        self.workspace.open(&uri, "plain", 1, text);
+    }
+
+    /// A context over a view of now.
+    pub(crate) fn context(&mut self) -> Context {
+        self.workspace.look_at_disks();
+        self.fork.sync(&self.workspace);
+        let printed = self.printed.clone();
+        Context {
+            view: Arc::new(self.fork.view(self.workspace.snapshot())),
+            call: "toolu_01/../x".into(),
+            bounds: self.bounds,
+            command_time: Duration::from_secs(120),
+            outputs: Some(self.dir.path().join("outputs")),
+            sink: Arc::new(move |text| printed.lock().unwrap().push_str(text)),
+            editor: self.editor.clone(),
+        }
+    }
+
+    /// One call, as a session makes it; what it proposes is in the fork afterwards.
+    pub(crate) fn call(&mut self, tool: &str, input: Value) -> Output {
+        let context = self.context();
+        let view = context.view.clone();
+        let prepared = self.registry.prepare(tool, input).unwrap();
+        let output = self.runtime.block_on(prepared.run(context));
+        assert_eq!(output.is_error, output.text.starts_with("Error: "), "{}", output.text);
+        assert!(!output.is_error || output.proposals.is_empty(), "a failure changes nothing");
+        let merged = self.fork.merge(
+            &self.workspace,
+            &view,
+            1,
+            &Maker::Call("c".into()),
+            output.proposals.clone(),
+        );
+        merged.unwrap();
+        output
+    }
+
+    /// What a call says.
+    pub(crate) fn say(&mut self, tool: &str, input: Value) -> String {
+        self.call(tool, input).text
+    }
+
+    /// A file as the next call would see it, in the bytes it would have on the disk.
+    pub(crate) fn bytes(&mut self, name: &str) -> Option<Vec<u8>> {
+        let context = self.context();
+        let place = context.view.contain(name).unwrap();
+        match context.view.read(&place).unwrap() {
+            FileState::Text { text, format, .. } => Some(encode(&text, format).unwrap()),
+            FileState::Binary { len } => Some(format!("{len} bytes").into_bytes()),
+            FileState::Missing => None,
+        }
+    }
+
+    /// The same as text.
+    pub(crate) fn text(&mut self, name: &str) -> String {
+        String::from_utf8(self.bytes(name).unwrap()).unwrap()
+    }
+}
