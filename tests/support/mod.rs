@@ -1,9 +1,10 @@
-//! What the tests with real editors share: Neovim driven over its own protocol, and a language
-//! server that does only what the test tells it to.
+//! What the tests with real editors share: Neovim driven over its own protocol, VS Code, a language
+//! server that does only what the test tells it to, and our own with a scripted model behind it.
 //!
-//! Nothing here knows Ropewalk's own server. Every wait has a bound and names what it waited for;
+//! Every wait has a bound and names what it waited for;
 //! nothing sleeps to decide anything.
 
+pub mod agent;
 pub mod desk;
 pub mod nvim;
 pub mod probe;

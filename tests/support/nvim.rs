@@ -54,7 +54,7 @@ impl Nvim {
     }
 
     /// As [`Nvim::start`], with more environment variables, which servers it starts inherit.
-    pub fn start_with(dir: &Path, environment: &[(&str, &str)]) -> Self {
+    pub fn start_with(dir: &Path, environment: &[(&str, String)]) -> Self {
         let program = program();
         let home = tempfile::tempdir().unwrap();
         let mut command = Command::new(&program);
@@ -63,7 +63,7 @@ impl Nvim {
             command.env(format!("XDG_{place}_HOME"), home.path().join(place));
         }
         command.env("XDG_RUNTIME_DIR", home.path()).env("NVIM_LOG_FILE", home.path().join("log"));
-        command.env_remove("NVIM").envs(environment.iter().copied());
+        command.env_remove("NVIM").envs(environment.iter().map(|(name, value)| (*name, value)));
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -16,7 +16,7 @@ pub fn run_case(
     workspace: &Path,
     server: &[&str],
     options: &Value,
-    environment: &[(&str, &str)],
+    environment: &[(&str, String)],
 ) {
     let tests = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vscode"));
     let node = editors().join("vscode/node/bin/node");
@@ -32,7 +32,7 @@ pub fn run_case(
         .env("ROPEWALK_EDITORS", editors())
         .env("ROPEWALK_SERVER", json!(server).to_string())
         .env("ROPEWALK_OPTIONS", options.to_string())
-        .envs(environment.iter().copied())
+        .envs(environment.iter().map(|(name, value)| (*name, value)))
         .stdin(Stdio::null())
         .output()
         .unwrap();

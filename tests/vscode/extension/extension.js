@@ -5,6 +5,18 @@
 
 const { LanguageClient, TransportKind } = require('vscode-languageclient/node');
 
+/** What the server writes to stderr, for the log that a failed test shows. */
+const heard = {
+    name: 'Ropewalk',
+    append: (text) => console.log(`server: ${text}`),
+    appendLine: (text) => console.log(`server: ${text}`),
+    replace: () => {},
+    clear: () => {},
+    show: () => {},
+    hide: () => {},
+    dispose: () => {},
+};
+
 /** Starts the client when a test activates the extension; `{ client, progress }`. */
 async function activate() {
     const [command, ...args] = JSON.parse(process.env.ROPEWALK_SERVER);
@@ -12,6 +24,7 @@ async function activate() {
     const progress = [];
     const client = new LanguageClient('ropewalk', 'Ropewalk', program, {
         documentSelector: [{ scheme: 'file' }, { scheme: 'untitled' }],
+        outputChannel: heard,
         initializationOptions: JSON.parse(process.env.ROPEWALK_OPTIONS ?? '{}'),
         middleware: {
             handleWorkDoneProgress(token, params, next) {

@@ -1,0 +1,51 @@
+//! Our own server for tests in real editors: the binary, a scripted model in this process, and a
+//! configuration of the test's own that leads from one to the other.
+//!
+//! Nothing of the user's configuration, state or keys is seen by the server.
+
+use ropewalk_testkit::model::{ScriptedModel, ScriptedReply};
+
+/// A scripted model, and the environment in which `ropewalk lsp` finds it.
+pub struct Agent {
+    /// The model; its script ends the test's questions about what was sent.
+    pub model: ScriptedModel,
+    home: tempfile::TempDir,
+}
+
+impl Agent {
+    /// A model with these replies, and sessions that begin in `mode` (`auto`, `review`, `plan`).
+    pub fn new(mode: &str, replies: impl IntoIterator<Item = ScriptedReply>) -> Self {
+        let model = ScriptedModel::start(replies).unwrap();
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join("config/ropewalk");
+        std::fs::create_dir_all(&folder).unwrap();
+        let config = format!(
+            "model = \"scripted/scripted\"\n\
+             mode = \"{mode}\"\n\
+             [provider.scripted]\n\
+             protocol = \"anthropic\"\n\
+             base_url = \"{}\"\n\
+             api_key_env = \"ROPEWALK_TEST_KEY\"\n",
+            model.base_url()
+        );
+        std::fs::write(folder.join("config.toml"), config).unwrap();
+        Self { model, home }
+    }
+
+    /// The command line of the server.
+    pub fn command() -> [&'static str; 2] {
+        [env!("CARGO_BIN_EXE_ropewalk"), "lsp"]
+    }
+
+    /// The variables that the server needs, for the editor that starts it.
+    pub fn environment(&self) -> Vec<(&'static str, String)> {
+        let folder = |name: &str| self.home.path().join(name).display().to_string();
+        vec![
+            ("XDG_CONFIG_HOME", folder("config")),
+            ("XDG_STATE_HOME", folder("state")),
+            ("XDG_DATA_HOME", folder("data")),
+            ("XDG_CACHE_HOME", folder("cache")),
+            ("ROPEWALK_TEST_KEY", "scripted-key".to_owned()),
+        ]
+    }
+}
