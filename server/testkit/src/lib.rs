@@ -1,4 +1,5 @@
 //! A fake editor, a scripted model and a scenario reader, for the tests and the demo.
 
+pub mod editor;
 pub mod model;
 pub mod traces;

@@ -157,6 +157,11 @@ impl Fork {
         Self { session, files: BTreeMap::new(), ids: HunkIds::default() }
     }
 
+    /// Its files with what is pending in each, on the base as of the last sync.
+    pub fn files(&self) -> impl Iterator<Item = (&DocId, &ForkFile)> {
+        self.files.iter()
+    }
+
     /// Whether nothing is pending.
     pub fn is_empty(&self) -> bool {
         self.files.values().all(|file| file.entry.is_empty())

@@ -1,0 +1,146 @@
+//! The fake editor in the same process as the workspace: no JSON, no threads, no time.
+//!
+//! [`Direct`] is the workspace's [`Editor`]; what it is asked waits in its [`Client`] until the test handles
+//! it, and what the client tells reaches the workspace when the test delivers it.
+
+use super::buffer::Cell;
+use super::client::{Client, FileOp, Outgoing, Request, RequestId};
+use super::profile::Profile;
+use futures::future::BoxFuture;
+use ropewalk_workspace::{DocId, DocumentEdit, Editor, EditorError, Habits, Workspace};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::oneshot;
+
+type Answer = Result<bool, EditorError>;
+
+/// See the module.
+#[derive(Debug)]
+pub struct Direct {
+    workspace: Arc<Workspace>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    client: Client,
+    waiting: HashMap<RequestId, oneshot::Sender<Answer>>,
+    /// The characters of each open document as the workspace has been told.
+    delivered: HashMap<String, Vec<Cell>>,
+}
+
+impl Direct {
+    /// A client with these habits, and the workspace told of it.
+    pub fn new(workspace: Arc<Workspace>, profile: Profile) -> Self {
+        let client = Client::new(profile);
+        workspace.set_client(client.coordinates, Habits::of(profile.client_name));
+        let state = State { client, waiting: HashMap::new(), delivered: HashMap::new() };
+        Self { workspace, state: Mutex::new(state) }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does something with the client.
+    pub fn with<T>(&self, f: impl FnOnce(&mut Client) -> T) -> T {
+        f(&mut self.state().client)
+    }
+
+    /// The characters of a document as the workspace was told. None when it is not open there.
+    pub fn delivered(&self, uri: &str) -> Option<Vec<Cell>> {
+        self.state().delivered.get(uri).cloned()
+    }
+
+    /// Delivers the next thing the client writes. False when there is nothing.
+    pub fn deliver(&self) -> bool {
+        let mut state = self.state();
+        let Some(next) = state.client.next_outgoing() else { return false };
+        match next {
+            Outgoing::Open { uri, version, text, cells } => {
+                self.workspace.open(&uri, "text", version, &text);
+                state.delivered.insert(uri, cells);
+            }
+            Outgoing::Change { uri, version, changes, cells } => {
+                self.workspace.change(&uri, version, &changes);
+                state.delivered.insert(uri, cells);
+            }
+            Outgoing::Save { uri } => {
+                self.workspace.saved(&DocId::from_uri(&uri));
+            }
+            Outgoing::Close { uri } => {
+                self.workspace.close(&uri);
+                state.delivered.remove(&uri);
+            }
+            Outgoing::Answer(id, answer) => {
+                if let Some(waiter) = state.waiting.remove(&id) {
+                    // The one who asked may have given up.
+                    let _ = waiter.send(answer.map_err(EditorError::Refused));
+                }
+            }
+        }
+        true
+    }
+
+    /// Delivers all that the client has to write.
+    pub fn deliver_all(&self) {
+        while self.deliver() {}
+    }
+
+    /// Tells one who asked that no answer came in time: requests that were handled without an answer, and
+    /// those of previews nobody acts on. Gives how many there were.
+    pub fn time_out(&self) -> usize {
+        let mut state = self.state();
+        let waiting = std::mem::take(&mut state.waiting);
+        let count = waiting.len();
+        for (_, waiter) in waiting {
+            let _ = waiter.send(Err(EditorError::NoAnswer));
+        }
+        count
+    }
+
+    /// How many of the server's requests have no answer yet, delivered or not.
+    pub fn unanswered(&self) -> usize {
+        self.state().waiting.len()
+    }
+
+    fn ask(&self, request: Request) -> oneshot::Receiver<Answer> {
+        let (sender, receiver) = oneshot::channel();
+        let mut state = self.state();
+        let id = state.client.receive(request);
+        state.waiting.insert(id, sender);
+        receiver
+    }
+}
+
+impl Editor for Direct {
+    fn habits(&self) -> Habits {
+        self.workspace.habits()
+    }
+
+    fn apply(&self, edit: DocumentEdit) -> BoxFuture<'static, Answer> {
+        let op = FileOp::Edit {
+            uri: edit.uri,
+            version: Some(edit.version),
+            edits: edit.edits,
+            needs_confirmation: false,
+        };
+        let answer = self.ask(Request::Apply(vec![op]));
+        Box::pin(async { answer.await.unwrap_or(Err(EditorError::NoAnswer)) })
+    }
+
+    fn barrier(&self) -> BoxFuture<'static, ()> {
+        let answer = self.ask(Request::Barrier);
+        Box::pin(async {
+            let _ = answer.await;
+        })
+    }
+
+    fn save(&self, _: DocId) -> BoxFuture<'static, Result<(), EditorError>> {
+        Box::pin(async { Err(EditorError::Unsupported("only our plugins save")) })
+    }
+
+    fn diagnostics(&self, _: Option<DocId>) -> BoxFuture<'static, Result<String, EditorError>> {
+        Box::pin(async { Err(EditorError::Unsupported("only our plugins have diagnostics")) })
+    }
+}
