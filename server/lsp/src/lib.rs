@@ -1,3 +1,30 @@
 //! The language server: serve loop, requests, and the agent's events shown to an editor.
+//!
+//! Reading order: [`serve`](mod@serve) (frames in and out), `backend` (LSP's methods), `commands` and
+//! `actions` (from the client to ops), `show` and `hunks` (from events to the client), `editor` (the client
+//! as the workspace's editor), `state` and [`settings`]. LSP's types stop here: `convert` is the door.
 
+mod actions;
+mod backend;
+mod commands;
+mod convert;
+mod editor;
+mod hunks;
 pub mod serve;
+pub mod settings;
+mod show;
+mod state;
+
+pub use backend::{Backend, service};
+pub use editor::{DiagnosticLine, DocumentParams};
+pub use state::ServerOptions;
+
+/// The names that a configuration may use: tools, protocols, and the keys of the client's own options.
+pub fn known() -> ropewalk_config::Known {
+    ropewalk_config::Known {
+        tools: ropewalk_tools::Registry::standard().names().map(str::to_owned).collect(),
+        mechanisms: Vec::new(),
+        protocols: vec!["anthropic".to_owned()],
+        client_keys: state::CLIENT_KEYS.iter().map(|key| (*key).to_owned()).collect(),
+    }
+}

@@ -152,6 +152,13 @@ impl Ledger {
         undone
     }
 
+    /// The latest turn of a session of which something is here; 0 if nothing is.
+    pub fn latest_turn(&self, session: &str) -> u64 {
+        let texts = self.texts.iter().filter(|hunk| *hunk.session == *session).map(|hunk| hunk.turn);
+        let files = self.files.iter().filter(|file| *file.session == *session).map(|file| file.turn);
+        texts.chain(files).max().unwrap_or(0)
+    }
+
     /// The document was closed, or a file changed unseen: its hunks must be looked for from now on.
     pub fn loosen(&mut self, doc: &DocId) {
         for hunk in self.texts.iter_mut().filter(|hunk| hunk.doc == *doc) {

@@ -1,0 +1,282 @@
+//! Events: everything a session tells a front end.
+//!
+//! They serialise as one JSON object each, tagged by `type`, in camelCase: this is what `ropewalk/event`
+//! and `ropewalk run --json` carry (see EXTENSIONS.md).
+
+use ropewalk_model::Usage;
+use ropewalk_workspace::{Hunk, HunkState};
+use serde::Serialize;
+use std::sync::Arc;
+
+/// Why a turn ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopReason {
+    /// The model was done.
+    EndTurn,
+    /// The model's answer hit the bound for output tokens.
+    MaxTokens,
+    /// The bound for steps was reached; another prompt goes on.
+    MaxSteps,
+    /// The model declined.
+    Refusal,
+    /// The user stopped it.
+    Interrupted,
+    /// It could not go on.
+    Error,
+}
+
+impl std::fmt::Display for StopReason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            StopReason::EndTurn => "end_turn",
+            StopReason::MaxTokens => "max_tokens",
+            StopReason::MaxSteps => "max_steps",
+            StopReason::Refusal => "refusal",
+            StopReason::Interrupted => "interrupted",
+            StopReason::Error => "error",
+        })
+    }
+}
+
+/// How important a notice is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// Good to know.
+    Info,
+    /// Something did not go as asked.
+    Warning,
+    /// Something failed.
+    Error,
+}
+
+/// A pending hunk as events carry it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HunkInfo {
+    /// Its id.
+    pub id: u64,
+    /// The document's URI.
+    pub uri: String,
+    /// The file as it is shown.
+    pub file: String,
+    /// The first line it replaces in the user's text, counted from zero.
+    pub line: usize,
+    /// How many lines it replaces.
+    pub lines: usize,
+    /// The lines as they are.
+    pub old: String,
+    /// The lines as they would be.
+    pub new: String,
+    /// A unified diff with the lines around it.
+    pub diff: String,
+    /// The turn it was made in.
+    pub turn: u64,
+    /// Whether it is on its way to the editor.
+    pub sent: bool,
+}
+
+impl From<&Hunk> for HunkInfo {
+    fn from(hunk: &Hunk) -> Self {
+        Self {
+            id: hunk.id.0,
+            uri: hunk.doc.to_uri(),
+            file: hunk.file.clone(),
+            line: hunk.lines.start,
+            lines: hunk.lines.len(),
+            old: hunk.old.clone(),
+            new: hunk.new.clone(),
+            diff: hunk.diff.clone(),
+            turn: hunk.turn,
+            sent: hunk.state == HunkState::Sent,
+        }
+    }
+}
+
+/// What happened in a session.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub enum Event {
+    /// A turn has begun.
+    TurnStarted {
+        /// Its number in the session, from one.
+        turn: u64,
+        /// The user's words.
+        prompt: String,
+    },
+    /// A prompt waits until the running turn has ended.
+    Queued {
+        /// The turn it will be.
+        turn: u64,
+        /// The user's words.
+        prompt: String,
+    },
+    /// A step of the turn has begun: one call of the model.
+    StepStarted {
+        /// The turn.
+        turn: u64,
+        /// Its number in the turn, from one.
+        step: u32,
+    },
+    /// The model says something.
+    TextDelta {
+        /// The turn.
+        turn: u64,
+        /// A piece of its words.
+        text: String,
+    },
+    /// The model thinks.
+    ThinkingDelta {
+        /// The turn.
+        turn: u64,
+        /// A piece of its thoughts.
+        text: String,
+    },
+    /// The model's server failed and is asked again: what the step has said so far is void.
+    Retrying {
+        /// The turn.
+        turn: u64,
+        /// Which try comes next, from two.
+        attempt: u32,
+        /// How long it waits first, in milliseconds.
+        wait_ms: u64,
+        /// Why.
+        reason: String,
+    },
+    /// A tool call begins.
+    ToolCall {
+        /// The turn.
+        turn: u64,
+        /// The call's id.
+        call: Arc<str>,
+        /// The tool.
+        tool: String,
+        /// What the call is about, short.
+        title: String,
+        /// Its input.
+        input: serde_json::Value,
+    },
+    /// A running command says something.
+    ToolOutput {
+        /// The turn.
+        turn: u64,
+        /// The call's id.
+        call: Arc<str>,
+        /// A piece of its output.
+        text: String,
+    },
+    /// A tool call has its result.
+    ToolResult {
+        /// The turn.
+        turn: u64,
+        /// The call's id.
+        call: Arc<str>,
+        /// Whether it failed.
+        is_error: bool,
+        /// The start of the result.
+        preview: String,
+    },
+    /// A call waits for the user.
+    ApprovalRequested {
+        /// The turn.
+        turn: u64,
+        /// The approval's id.
+        approval: u64,
+        /// The call's id.
+        call: Arc<str>,
+        /// The tool.
+        tool: String,
+        /// What it would do, whole.
+        detail: String,
+        /// Why the user is asked.
+        reason: String,
+        /// The rule that "for this session" would add, in words.
+        rule: String,
+        /// Files with unsaved or unpublished text that the call won't see.
+        unseen: Vec<String>,
+    },
+    /// An approval waits no more.
+    ApprovalResolved {
+        /// The turn.
+        turn: u64,
+        /// The approval's id.
+        approval: u64,
+        /// How: `allowed`, `refused`, `waiting for save` or `interrupted`.
+        how: &'static str,
+    },
+    /// The pending hunks, all of them, as they are now.
+    Hunks {
+        /// In the order of files and lines.
+        hunks: Vec<HunkInfo>,
+    },
+    /// What became of an accept, reject, edit or undo.
+    Reviewed {
+        /// `accept`, `reject`, `edit` or `undo`.
+        action: &'static str,
+        /// How many hunks it was done for.
+        done: usize,
+        /// What could not be done, in words.
+        failed: Vec<String>,
+    },
+    /// Tokens used.
+    Usage {
+        /// The turn.
+        turn: u64,
+        /// By the last step.
+        step: Tokens,
+        /// By the session.
+        session: Tokens,
+    },
+    /// Something the user should know.
+    Notice {
+        /// How important it is.
+        level: Level,
+        /// One sentence.
+        message: String,
+    },
+    /// The mode has changed.
+    ModeChanged {
+        /// The mode now.
+        mode: String,
+    },
+    /// The model has changed.
+    ModelChanged {
+        /// Its name.
+        model: String,
+    },
+    /// A turn has ended.
+    TurnEnded {
+        /// The turn.
+        turn: u64,
+        /// Why.
+        stop_reason: StopReason,
+        /// What to say of it, unless it ended well.
+        message: Option<String>,
+    },
+}
+
+/// Counts of tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Tokens {
+    /// Read anew.
+    pub input: u64,
+    /// Written by the model.
+    pub output: u64,
+    /// Read from the provider's cache.
+    pub cache_read: u64,
+    /// Put into the provider's cache.
+    pub cache_write: u64,
+}
+
+impl From<Usage> for Tokens {
+    fn from(usage: Usage) -> Self {
+        Self {
+            input: usage.input,
+            output: usage.output,
+            cache_read: usage.cache_read,
+            cache_write: usage.cache_write,
+        }
+    }
+}

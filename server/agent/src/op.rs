@@ -1,0 +1,86 @@
+//! Ops: everything a front end can ask of a session.
+
+use crate::approval::Verdict;
+use ropewalk_model::Model;
+use ropewalk_tools::Mode;
+use ropewalk_workspace::{HunkId, Selection};
+use std::sync::Arc;
+
+/// A request of the user, with what they were looking at when they made it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Prompt {
+    /// Their words.
+    pub text: String,
+    /// The text they had selected.
+    pub selection: Option<SelectedText>,
+}
+
+impl Prompt {
+    /// A request in words alone.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), selection: None }
+    }
+}
+
+/// A selected text, taken at the moment of the request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SelectedText {
+    /// The file as it is shown.
+    pub file: String,
+    /// Its language, as the editor names it.
+    pub language: String,
+    /// The first and last line, counted from one.
+    pub lines: (usize, usize),
+    /// The text.
+    pub text: String,
+}
+
+/// See the module.
+pub enum Op {
+    /// Starts a turn; while one is running, the same as a follow-up.
+    Prompt(u64, Prompt),
+    /// Joins the running turn after the tool results of the current step. Starts a turn if none is running.
+    Steer(String),
+    /// Stops the running turn where it is, and leaves the queue alone.
+    Interrupt,
+    /// Publishes pending hunks.
+    Accept(Selection),
+    /// Drops pending hunks; the model is told, with the reason.
+    Reject(Selection, Option<String>),
+    /// Puts the user's own words in the place of a pending hunk.
+    Edit(HunkId, String),
+    /// Takes published hunks back.
+    Undo(Selection),
+    /// Answers a waiting approval: the given one, or the oldest.
+    Approve(Option<u64>, Verdict),
+    /// Changes when edits reach the editor.
+    Mode(Mode),
+    /// Changes the model from the next step on.
+    Model(Arc<dyn Model>),
+    /// Other limits, rules or tools, from the next step on.
+    Configure(Box<crate::session::Settings>),
+    /// A document was saved: a call may be waiting for that.
+    Saved,
+    /// The user's text has moved: pending hunks may stand elsewhere.
+    Moved,
+}
+
+impl std::fmt::Debug for Op {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Op::Prompt(..) => "Prompt",
+            Op::Steer(_) => "Steer",
+            Op::Interrupt => "Interrupt",
+            Op::Accept(_) => "Accept",
+            Op::Reject(..) => "Reject",
+            Op::Edit(..) => "Edit",
+            Op::Undo(_) => "Undo",
+            Op::Approve(..) => "Approve",
+            Op::Mode(_) => "Mode",
+            Op::Model(_) => "Model",
+            Op::Configure(_) => "Configure",
+            Op::Saved => "Saved",
+            Op::Moved => "Moved",
+        })
+    }
+}

@@ -1,0 +1,58 @@
+//! The one place that names concrete models: from a configuration to a `Model`.
+
+use ropewalk_config::{Config, Environment};
+use ropewalk_lsp::settings::ModelFactory;
+use ropewalk_model::{AnthropicConfig, AnthropicModel, ApiKey, Http, Model, Patience};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What to say when no model is set up.
+const NO_MODEL: &str = "No model is set up: put a key into ANTHROPIC_API_KEY, or set `model` and its provider in \
+                        ~/.config/ropewalk/config.toml; `ropewalk doctor` shows what is there.";
+
+/// A factory over one HTTP client, which is built at the first request.
+pub fn factory(environment: Arc<dyn Environment + Send + Sync>) -> ModelFactory {
+    let http = Http::new();
+    Arc::new(move |config| model_of(config, &*environment, &http))
+}
+
+fn model_of(
+    config: &Config,
+    environment: &dyn Environment,
+    http: &Http,
+) -> Result<Arc<dyn Model>, String> {
+    let Some(name) = &config.model else { return Err(NO_MODEL.to_owned()) };
+    let Some(provider) = config.model_provider() else {
+        return Err(format!(
+            "The model is {}/{}, but there is no provider {}: add [provider.{}] to the configuration.",
+            name.provider, name.name, name.provider, name.provider
+        ));
+    };
+    match provider.protocol.as_str() {
+        "anthropic" => {
+            let mut anthropic = AnthropicConfig::new(&name.name);
+            anthropic.base_url.clone_from(&provider.base_url);
+            anthropic.key = None;
+            if let Some(var) = &provider.api_key_env {
+                anthropic.key_var.clone_from(var);
+                let found = environment.var(var).filter(|key| !key.trim().is_empty());
+                anthropic.key = found
+                    .map(|key| ApiKey::new(&key, var))
+                    .transpose()
+                    .map_err(|e| e.to_string())?;
+            }
+            anthropic.patience = Patience {
+                first: Duration::from_secs(u64::from(config.limits.first_byte_seconds)),
+                idle: Duration::from_secs(u64::from(config.limits.idle_seconds)),
+                ..Patience::default()
+            };
+            let model =
+                AnthropicModel::new(anthropic, http.clone()).map_err(|error| error.to_string())?;
+            Ok(Arc::new(model))
+        }
+        other => Err(format!(
+            "The provider {} speaks {other:?}, which is not known; known is: anthropic.",
+            name.provider
+        )),
+    }
+}

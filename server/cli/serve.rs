@@ -1,0 +1,42 @@
+//! `ropewalk lsp`: the language server over standard input and output.
+
+use crate::models::factory;
+use ropewalk_config::RealEnvironment;
+use ropewalk_lsp::ServerOptions;
+use ropewalk_lsp::serve::{ServeOptions, serve, stdio};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// Serves until the client is done. The exit code is LSP's: 0 after `shutdown`, else 1.
+pub fn lsp(flags: Vec<String>) -> anyhow::Result<ExitCode> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .thread_stack_size(1 << 20)
+        .enable_all()
+        .build()?;
+    let end = runtime.block_on(async {
+        let environment = Arc::new(RealEnvironment);
+        let options = ServerOptions {
+            models: factory(environment.clone()),
+            environment,
+            flags,
+            outputs: outputs_folder(),
+            publish: ropewalk_workspace::publish::Bounds::default(),
+        };
+        let (service, socket) = ropewalk_lsp::service(options);
+        let (input, output) = stdio()?;
+        serve(service, socket, input, output, ServeOptions::default()).await
+    })?;
+    // Whatever still runs (a read of standard input, a turn) ends with the process.
+    runtime.shutdown_background();
+    Ok(ExitCode::from(end.exit_code()))
+}
+
+/// Where whole outputs of calls are kept: the state folder of the XDG base directory specification.
+pub fn outputs_folder() -> Option<PathBuf> {
+    let state =
+        std::env::var_os("XDG_STATE_HOME").filter(|path| !path.is_empty()).map(PathBuf::from);
+    let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".local/state"));
+    Some(state.filter(|path| path.is_absolute()).or_else(home)?.join("ropewalk/outputs"))
+}

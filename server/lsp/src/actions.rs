@@ -1,0 +1,210 @@
+//! Code actions: requests on a selection or a diagnostic, and answers to what waits (hunks, approvals).
+
+use crate::hunks::ShownHunks;
+use crate::state::{State, lock};
+use ropewalk_workspace::DocId;
+use serde_json::{Value, json};
+use tower_lsp::lsp_types as lsp;
+
+/// What can be asked about a selection: the title, and the words for the model.
+const ON_SELECTION: &[(&str, &str)] = &[
+    (
+        "explain",
+        "Explain the selected code: what it does, and why it is done this way. Change nothing.",
+    ),
+    ("fix", "Find what is wrong in the selected code and fix it."),
+    (
+        "document",
+        "Write the documentation comments that the selected code lacks, in the style of the file.",
+    ),
+    (
+        "test",
+        "Write tests for the selected code, where this project keeps its tests and in their style.",
+    ),
+    (
+        "refactor",
+        "Refactor the selected code so that it is simpler to read, without changing what it does.",
+    ),
+];
+
+/// How line comments begin, and what else may stand around a comment.
+const COMMENT_STARTS: &[&str] = &["//", "#", "--", ";", "%", "/*", "*", "<!--", "\"\"\"", "'''"];
+
+impl State {
+    /// The actions for a range of a document.
+    pub(crate) fn actions(&self, params: &lsp::CodeActionParams) -> Vec<lsp::CodeAction> {
+        let uri = &params.text_document.uri;
+        let id = DocId::from_uri(uri.as_str());
+        let version = self.remember(&id);
+        let mut out = self.answers();
+        for hunk in self.hunks_of(&id) {
+            let at = self.range_of(&hunk);
+            if at.start.line <= params.range.end.line && params.range.start.line <= at.end.line {
+                let arguments = json!({ "hunk": hunk.id });
+                out.push(action(
+                    "Ropewalk: accept this change",
+                    lsp::CodeActionKind::QUICKFIX,
+                    "accept",
+                    arguments.clone(),
+                ));
+                out.push(action(
+                    "Ropewalk: reject this change",
+                    lsp::CodeActionKind::QUICKFIX,
+                    "reject",
+                    arguments.clone(),
+                ));
+                out.push(action(
+                    "Ropewalk: show this change",
+                    lsp::CodeActionKind::QUICKFIX,
+                    "show",
+                    arguments,
+                ));
+            }
+        }
+        if !lock(&self.shown).hunks.is_empty() {
+            let kind = lsp::CodeActionKind::QUICKFIX;
+            out.push(action(
+                "Ropewalk: accept all changes",
+                kind.clone(),
+                "accept",
+                json!({ "all": true }),
+            ));
+            out.push(action(
+                "Ropewalk: reject all changes",
+                kind,
+                "reject",
+                json!({ "all": true }),
+            ));
+        }
+        let about = |prompt: &str| {
+            json!({
+                "prompt": prompt,
+                "textDocument": { "uri": uri, "version": version },
+                "range": params.range,
+            })
+        };
+        for diagnostic in &params.context.diagnostics {
+            if diagnostic.source.as_deref() == Some("ropewalk") {
+                continue;
+            }
+            let first = diagnostic.message.lines().next().unwrap_or_default();
+            let source = diagnostic.source.as_deref().unwrap_or("the editor");
+            let prompt = format!(
+                "Fix this problem, which {source} reports on line {}: {}",
+                diagnostic.range.start.line + 1,
+                diagnostic.message
+            );
+            let title = format!("Ropewalk: fix “{}”", shorten(first, 60));
+            let mut fix = action(&title, lsp::CodeActionKind::QUICKFIX, "prompt", about(&prompt));
+            fix.diagnostics = Some(vec![diagnostic.clone()]);
+            out.push(fix);
+        }
+        if params.range.start != params.range.end {
+            if let Some(request) = self.comment(&id, version, params.range) {
+                let kind = lsp::CodeActionKind::REFACTOR;
+                out.push(action(
+                    "Ropewalk: do what this comment asks",
+                    kind,
+                    "prompt",
+                    about(&request),
+                ));
+            }
+            for (name, prompt) in ON_SELECTION {
+                let title = format!("Ropewalk: {name} the selection");
+                out.push(action(&title, lsp::CodeActionKind::REFACTOR, "prompt", about(prompt)));
+            }
+        }
+        if let Some(only) = &params.context.only {
+            let wanted = |kind: &lsp::CodeActionKind| {
+                only.iter().any(|only| {
+                    kind == only
+                        || kind.as_str().starts_with(&format!("{}.", only.as_str()))
+                        || only.as_str().is_empty()
+                })
+            };
+            out.retain(|action| action.kind.as_ref().is_some_and(wanted));
+        }
+        out
+    }
+
+    /// Answers to the calls that wait for the user.
+    fn answers(&self) -> Vec<lsp::CodeAction> {
+        let waiting =
+            self.running_session().map(|session| session.waiting_approvals()).unwrap_or_default();
+        let answers = [
+            ("allow once", "once"),
+            ("allow for this session", "session"),
+            ("run it after saving", "afterSave"),
+            ("refuse", "refuse"),
+        ];
+        waiting
+            .iter()
+            .flat_map(|id| {
+                answers.map(|(title, answer)| {
+                    let arguments = json!({ "approval": id, "answer": answer });
+                    let title = format!("Ropewalk: {title} (call {id} waits)");
+                    action(&title, lsp::CodeActionKind::QUICKFIX, "approve", arguments)
+                })
+            })
+            .collect()
+    }
+
+    /// What a selected comment asks, if the selection is nothing but a comment.
+    fn comment(&self, id: &DocId, version: Option<i32>, range: lsp::Range) -> Option<String> {
+        let (text, bytes) = self.locate(id, version, range)?;
+        let text = text.slice(bytes);
+        let lines: Vec<&str> =
+            text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        let first = lines.first()?;
+        let block =
+            first.starts_with("/*") || first.starts_with("<!--") || first.starts_with("\"\"\"");
+        let is_comment = |line: &&str| COMMENT_STARTS.iter().any(|start| line.starts_with(start));
+        if !block && !lines.iter().all(is_comment) {
+            return None;
+        }
+        let bare = lines.iter().map(|line| {
+            line.trim_start_matches(['/', '#', '-', ';', '%', '*', '<', '!', '"', '\''])
+                .trim_end_matches(['*', '/', '-', '>', '"', '\''])
+                .trim()
+        });
+        let request = bare.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n");
+        (!request.is_empty()).then(|| {
+            format!("{request}\n\n(This is what the selected comment asks. Do it at that place; leave the comment out if it has served its purpose.)")
+        })
+    }
+
+    /// The diff of a shown hunk.
+    pub(crate) fn shown_diff(&self, hunk: u64) -> Option<String> {
+        let ShownHunks { hunks, .. } = &*lock(&self.shown);
+        hunks
+            .iter()
+            .find(|shown| shown.id == hunk)
+            .map(|shown| format!("{}\n{}", shown.file, shown.diff))
+    }
+}
+
+fn action(
+    title: &str,
+    kind: lsp::CodeActionKind,
+    command: &str,
+    arguments: Value,
+) -> lsp::CodeAction {
+    lsp::CodeAction {
+        title: title.to_owned(),
+        kind: Some(kind),
+        command: Some(lsp::Command {
+            title: title.to_owned(),
+            command: format!("ropewalk.{command}"),
+            arguments: Some(vec![arguments]),
+        }),
+        ..lsp::CodeAction::default()
+    }
+}
+
+fn shorten(text: &str, chars: usize) -> String {
+    let mut short: String = text.chars().take(chars).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    short
+}

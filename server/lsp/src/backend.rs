@@ -1,0 +1,252 @@
+//! The requests and notifications of LSP, each handed on and answered.
+//!
+//! A document notification changes the rope before its first await, `initialize` completes in its first
+//! poll, and no request waits for the client.
+
+use crate::commands;
+use crate::convert::{
+    change_from_lsp, coordinates, encoding_of, encoding_to_lsp, root_from_folder, roots_of,
+};
+use crate::state::{ClientFacts, ClientOptions, ServerOptions, State};
+use ropewalk_agent::Op;
+use ropewalk_workspace::{DiskLook, DocId, Habits};
+use serde_json::Value;
+use std::sync::Arc;
+use tower_lsp::jsonrpc::Result;
+use tower_lsp::lsp_types as lsp;
+use tower_lsp::{Client, ClientSocket, LanguageServer, LspService};
+
+/// See the module.
+pub struct Backend {
+    state: Arc<State>,
+}
+
+impl std::fmt::Debug for Backend {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Backend")
+    }
+}
+
+/// The service for [`serve`](crate::serve::serve).
+pub fn service(options: ServerOptions) -> (LspService<Backend>, ClientSocket) {
+    LspService::build(|client| Backend::new(client, options))
+        .custom_method("window/workDoneProgress/cancel", Backend::cancel_progress)
+        .finish()
+}
+
+impl Backend {
+    fn new(client: Client, options: ServerOptions) -> Self {
+        Self { state: Arc::new(State::new(client, options)) }
+    }
+
+    /// The cancel button of a turn's progress is an interrupt.
+    async fn cancel_progress(&self, params: lsp::WorkDoneProgressCancelParams) {
+        let lsp::ProgressToken::String(token) = params.token else { return };
+        if let Some(session) = self.state.running_session()
+            && token.starts_with(&format!("ropewalk/{}/", session.id()))
+        {
+            session.send(Op::Interrupt);
+        }
+    }
+
+    /// Compares a document with the disk, beside the handlers.
+    fn look(&self, id: DocId, saved: bool) {
+        let state = self.state.clone();
+        tokio::task::spawn_blocking(move || {
+            if !saved {
+                state.workspace.look_at_disk(&id);
+            } else if matches!(state.workspace.saved(&id), DiskLook::Dirty | DiskLook::Moved) {
+                tracing::warn!(
+                    document = id.as_str(),
+                    "saved, but the disk does not hold what we know: desync alarm"
+                );
+            }
+            if let (true, Some(session)) = (saved, state.running_session()) {
+                session.send(Op::Saved);
+            }
+        });
+    }
+}
+
+#[tower_lsp::async_trait]
+impl LanguageServer for Backend {
+    async fn initialize(&self, params: lsp::InitializeParams) -> Result<lsp::InitializeResult> {
+        let habits = Habits::of(params.client_info.as_ref().map(|client| client.name.as_str()));
+        let encoding = encoding_of(&params.capabilities);
+        self.state.workspace.set_client(coordinates(encoding, habits.line_ends), habits);
+        let options: ClientOptions = params
+            .initialization_options
+            .as_ref()
+            .and_then(|options| serde_json::from_value(options.clone()).ok())
+            .unwrap_or_default();
+        let window = params.capabilities.window.as_ref();
+        let workspace = params.capabilities.workspace.as_ref();
+        let facts = ClientFacts {
+            options,
+            habits: Some(habits),
+            progress: window.and_then(|window| window.work_done_progress).unwrap_or(false),
+            lens_refresh: workspace
+                .and_then(|workspace| workspace.code_lens.as_ref()?.refresh_support)
+                .unwrap_or(false),
+        };
+        let roots = roots_of(&params);
+        self.state.set_facts(facts, params.initialization_options, roots);
+        Ok(lsp::InitializeResult {
+            capabilities: capabilities(encoding_to_lsp(encoding), &facts, habits),
+            server_info: Some(lsp::ServerInfo {
+                name: "ropewalk".to_owned(),
+                version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+            }),
+        })
+    }
+
+    async fn initialized(&self, _: lsp::InitializedParams) {
+        let problems = self.state.configure();
+        crate::show::tell_problems(&self.state, problems);
+    }
+
+    async fn shutdown(&self) -> Result<()> {
+        if let Some(session) = self.state.running_session() {
+            session.send(Op::Interrupt);
+        }
+        Ok(())
+    }
+
+    async fn did_open(&self, params: lsp::DidOpenTextDocumentParams) {
+        let document = params.text_document;
+        let id = self.state.workspace.open(
+            document.uri.as_str(),
+            &document.language_id,
+            document.version,
+            &document.text,
+        );
+        self.look(id, false);
+    }
+
+    async fn did_change(&self, params: lsp::DidChangeTextDocumentParams) {
+        let document = params.text_document;
+        let changes: Vec<_> = params.content_changes.into_iter().map(change_from_lsp).collect();
+        match self.state.workspace.change(document.uri.as_str(), document.version, &changes) {
+            Some(changed) if changed.desync_alarms > 0 => {
+                tracing::warn!(document = %document.uri, "a position outside the text was clamped: desync alarm");
+            }
+            Some(_) => {}
+            None => {
+                tracing::warn!(document = %document.uri, "didChange of a document that is not open")
+            }
+        }
+        self.state.moved.notify_one();
+    }
+
+    async fn did_save(&self, params: lsp::DidSaveTextDocumentParams) {
+        let id = DocId::from_uri(params.text_document.uri.as_str());
+        self.look(id, true);
+    }
+
+    async fn did_close(&self, params: lsp::DidCloseTextDocumentParams) {
+        self.state.workspace.close(params.text_document.uri.as_str());
+        self.state.moved.notify_one();
+    }
+
+    async fn did_change_workspace_folders(&self, params: lsp::DidChangeWorkspaceFoldersParams) {
+        let roots = self.state.workspace.roots();
+        let removed: Vec<_> = params.event.removed.iter().filter_map(root_from_folder).collect();
+        let mut now: Vec<_> = roots
+            .iter()
+            .map(|root| (root.name().to_owned(), root.given().to_owned()))
+            .filter(|(_, path)| !removed.iter().any(|(_, gone)| gone == path))
+            .collect();
+        now.extend(params.event.added.iter().filter_map(root_from_folder));
+        self.state.set_roots(now);
+        self.state.configure();
+    }
+
+    async fn did_change_configuration(&self, params: lsp::DidChangeConfigurationParams) {
+        let problems = self.state.set_client_settings(params.settings);
+        crate::show::tell_problems(&self.state, problems);
+    }
+
+    async fn execute_command(&self, params: lsp::ExecuteCommandParams) -> Result<Option<Value>> {
+        commands::execute(&self.state, params).map(Some)
+    }
+
+    async fn code_action(
+        &self,
+        params: lsp::CodeActionParams,
+    ) -> Result<Option<lsp::CodeActionResponse>> {
+        let actions =
+            self.state.actions(&params).into_iter().map(lsp::CodeActionOrCommand::CodeAction);
+        Ok(Some(actions.collect()))
+    }
+
+    async fn code_lens(&self, params: lsp::CodeLensParams) -> Result<Option<Vec<lsp::CodeLens>>> {
+        Ok(Some(self.state.lenses(&params.text_document.uri)))
+    }
+
+    /// Empty: the provider is there for the flush that a refresh brings about (see `Habits::barrier`).
+    async fn semantic_tokens_full(
+        &self,
+        _: lsp::SemanticTokensParams,
+    ) -> Result<Option<lsp::SemanticTokensResult>> {
+        Ok(Some(lsp::SemanticTokensResult::Tokens(lsp::SemanticTokens {
+            result_id: None,
+            data: Vec::new(),
+        })))
+    }
+}
+
+/// What we can do, and nothing else.
+fn capabilities(
+    encoding: lsp::PositionEncodingKind,
+    facts: &ClientFacts,
+    habits: Habits,
+) -> lsp::ServerCapabilities {
+    lsp::ServerCapabilities {
+        position_encoding: Some(encoding),
+        text_document_sync: Some(lsp::TextDocumentSyncCapability::Options(
+            lsp::TextDocumentSyncOptions {
+                open_close: Some(true),
+                change: Some(lsp::TextDocumentSyncKind::INCREMENTAL),
+                save: Some(lsp::TextDocumentSyncSaveOptions::SaveOptions(lsp::SaveOptions {
+                    include_text: Some(false),
+                })),
+                ..lsp::TextDocumentSyncOptions::default()
+            },
+        )),
+        execute_command_provider: Some(lsp::ExecuteCommandOptions {
+            commands: commands::names(),
+            ..lsp::ExecuteCommandOptions::default()
+        }),
+        code_action_provider: Some(lsp::CodeActionProviderCapability::Options(
+            lsp::CodeActionOptions {
+                code_action_kinds: Some(vec![
+                    lsp::CodeActionKind::QUICKFIX,
+                    lsp::CodeActionKind::REFACTOR,
+                ]),
+                ..lsp::CodeActionOptions::default()
+            },
+        )),
+        code_lens_provider: (habits.lenses && !facts.options.draws_hunks)
+            .then_some(lsp::CodeLensOptions { resolve_provider: Some(false) }),
+        semantic_tokens_provider: habits.barrier.then(|| {
+            lsp::SemanticTokensServerCapabilities::SemanticTokensOptions(
+                lsp::SemanticTokensOptions {
+                    legend: lsp::SemanticTokensLegend {
+                        token_types: Vec::new(),
+                        token_modifiers: Vec::new(),
+                    },
+                    full: Some(lsp::SemanticTokensFullOptions::Bool(true)),
+                    ..lsp::SemanticTokensOptions::default()
+                },
+            )
+        }),
+        workspace: Some(lsp::WorkspaceServerCapabilities {
+            workspace_folders: Some(lsp::WorkspaceFoldersServerCapabilities {
+                supported: Some(true),
+                change_notifications: Some(lsp::OneOf::Left(true)),
+            }),
+            file_operations: None,
+        }),
+        ..lsp::ServerCapabilities::default()
+    }
+}

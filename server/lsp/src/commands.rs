@@ -1,0 +1,335 @@
+//! Commands: `workspace/executeCommand`, from JSON to ops.
+//!
+//! Every command answers at once; nothing here awaits. Bad arguments get -32602 with words that say what
+//! is wanted.
+
+use crate::state::State;
+use ropewalk_agent::{Op, Prompt, SelectedText, Verdict};
+use ropewalk_tools::Mode;
+use ropewalk_workspace::{DocId, HunkId, Selection};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use tower_lsp::jsonrpc::{Error, Result};
+use tower_lsp::lsp_types as lsp;
+
+type Handler = fn(&Arc<State>, Value) -> Result<Value>;
+
+/// Every command, by the name that clients call.
+const COMMANDS: &[(&str, Handler)] = &[
+    ("ropewalk.prompt", prompt),
+    ("ropewalk.steer", steer),
+    ("ropewalk.interrupt", interrupt),
+    ("ropewalk.accept", accept),
+    ("ropewalk.reject", reject),
+    ("ropewalk.edit", edit),
+    ("ropewalk.undo", undo),
+    ("ropewalk.show", show),
+    ("ropewalk.approve", approve),
+    ("ropewalk.mode", mode),
+    ("ropewalk.model", model),
+    ("ropewalk.status", status),
+];
+
+/// The names, for the capabilities.
+pub(crate) fn names() -> Vec<String> {
+    COMMANDS.iter().map(|(name, _)| (*name).to_owned()).collect()
+}
+
+/// Runs a command on its one argument, an object or nothing; a bare string is the main field.
+pub(crate) fn execute(state: &Arc<State>, params: lsp::ExecuteCommandParams) -> Result<Value> {
+    let Some((_, handler)) = COMMANDS.iter().find(|(name, _)| *name == params.command) else {
+        let known = names().join(", ");
+        return Err(invalid(format!(
+            "There is no command {}. The commands are {known}",
+            params.command
+        )));
+    };
+    let mut arguments = params.arguments.into_iter();
+    let argument = arguments.next().unwrap_or(Value::Null);
+    if arguments.next().is_some() {
+        return Err(invalid(format!("{} takes one argument, an object", params.command)));
+    }
+    handler(state, argument)
+}
+
+fn invalid(words: impl Into<String>) -> Error {
+    Error::invalid_params(words.into())
+}
+
+/// Reads the argument, for which a bare string stands for `{ main: string }`.
+fn read<T: DeserializeOwned>(argument: Value, main: &str, wanted: &str) -> Result<T> {
+    let object = match argument {
+        Value::Null => json!({}),
+        Value::String(text) => json!({ main: text }),
+        other => other,
+    };
+    serde_json::from_value(object).map_err(|error| invalid(format!("{error}; wanted is {wanted}")))
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct PromptArgument {
+    prompt: Option<String>,
+    text_document: Option<Document>,
+    range: Option<lsp::Range>,
+}
+
+#[derive(Deserialize)]
+struct Document {
+    uri: String,
+    version: Option<i32>,
+}
+
+fn prompt(state: &Arc<State>, argument: Value) -> Result<Value> {
+    let wanted = "{ prompt, textDocument?: { uri, version? }, range? } or a string";
+    let PromptArgument { prompt, text_document, range } = read(argument, "prompt", wanted)?;
+    let text = prompt.filter(|text| !text.trim().is_empty()).ok_or_else(|| {
+        invalid(format!("ropewalk.prompt needs a prompt: {wanted}. In an editor without a plugin, bind a key to it or select text and use a code action"))
+    })?;
+    let selection = match (text_document, range) {
+        (Some(document), Some(range)) => selected(state, &document, range)?,
+        (None, Some(_)) => return Err(invalid("a range needs its textDocument")),
+        _ => None,
+    };
+    let problems = state.configure_if_changed();
+    let session = state.session();
+    let turn = session.prompt(Prompt { text, selection });
+    crate::show::tell_problems(state, problems);
+    Ok(json!({ "session": &**session.id(), "turn": turn }))
+}
+
+/// The selected text, as it is now wherever the user has moved it since.
+fn selected(
+    state: &Arc<State>,
+    document: &Document,
+    range: lsp::Range,
+) -> Result<Option<SelectedText>> {
+    let id = DocId::from_uri(&document.uri);
+    let Some((text, bytes)) = state.locate(&id, document.version, range) else {
+        return Err(invalid(format!("{} is not open", document.uri)));
+    };
+    if bytes.is_empty() {
+        return Ok(None);
+    }
+    let language = state
+        .workspace
+        .with_document(&id, |document| document.language.clone())
+        .unwrap_or_default();
+    let last = text.line_feeds_before(bytes.end.saturating_sub(1).max(bytes.start));
+    Ok(Some(SelectedText {
+        file: state.workspace.shown(&id),
+        language,
+        lines: (text.line_feeds_before(bytes.start) + 1, last + 1),
+        text: text.slice(bytes),
+    }))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Words {
+    text: Option<String>,
+}
+
+fn steer(state: &Arc<State>, argument: Value) -> Result<Value> {
+    let Words { text } = read(argument, "text", "{ text } or a string")?;
+    let text = text
+        .filter(|text| !text.trim().is_empty())
+        .ok_or_else(|| invalid("ropewalk.steer needs a text"))?;
+    running(state)?.send(Op::Steer(text));
+    Ok(Value::Null)
+}
+
+fn interrupt(state: &Arc<State>, _: Value) -> Result<Value> {
+    if let Some(session) = state.running_session() {
+        session.send(Op::Interrupt);
+    }
+    Ok(Value::Null)
+}
+
+fn running(state: &Arc<State>) -> Result<ropewalk_agent::Session> {
+    state
+        .running_session()
+        .ok_or_else(|| invalid("Nothing was asked yet: start with ropewalk.prompt"))
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Chosen {
+    hunk: Option<OneOrMany>,
+    uri: Option<String>,
+    turn: Option<u64>,
+    #[serde(default)]
+    all: bool,
+    reason: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum OneOrMany {
+    One(u64),
+    Many(Vec<u64>),
+}
+
+const SELECTION: &str = "{ hunk: number or list } or { uri } or { turn } or { all: true }";
+
+impl Chosen {
+    fn selection(&self) -> Result<Option<Selection>> {
+        let hunks = self.hunk.as_ref().map(|hunk| match hunk {
+            OneOrMany::One(id) => Selection::Hunks(vec![HunkId(*id)]),
+            OneOrMany::Many(ids) => Selection::Hunks(ids.iter().map(|id| HunkId(*id)).collect()),
+        });
+        let file = self.uri.as_ref().map(|uri| Selection::File(DocId::from_uri(uri)));
+        let turn = self.turn.map(Selection::Turn);
+        let all = self.all.then_some(Selection::All);
+        let mut given = [hunks, file, turn, all].into_iter().flatten();
+        let first = given.next();
+        if given.next().is_some() {
+            return Err(invalid(format!("give one of them: {SELECTION}")));
+        }
+        Ok(first)
+    }
+}
+
+fn accept(state: &Arc<State>, argument: Value) -> Result<Value> {
+    let chosen: Chosen = read(argument, "uri", SELECTION)?;
+    let selection = chosen.selection()?.unwrap_or(Selection::All);
+    running(state)?.send(Op::Accept(selection));
+    Ok(Value::Null)
+}
+
+fn reject(state: &Arc<State>, argument: Value) -> Result<Value> {
+    let chosen: Chosen = read(argument, "uri", SELECTION)?;
+    let selection = chosen.selection()?.unwrap_or(Selection::All);
+    running(state)?.send(Op::Reject(selection, chosen.reason));
+    Ok(Value::Null)
+}
+
+fn undo(state: &Arc<State>, argument: Value) -> Result<Value> {
+    let chosen: Chosen = read(argument, "uri", SELECTION)?;
+    let session = running(state)?;
+    // Without a choice, what was published last.
+    let latest = || Selection::Turn(state.workspace.ledger().latest_turn(session.id()));
+    let selection = chosen.selection()?.unwrap_or_else(latest);
+    session.send(Op::Undo(selection));
+    Ok(Value::Null)
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Edited {
+    hunk: u64,
+    text: String,
+}
+
+fn edit(state: &Arc<State>, argument: Value) -> Result<Value> {
+    let Edited { hunk, text } = read(argument, "text", "{ hunk, text }: the new lines, whole")?;
+    running(state)?.send(Op::Edit(HunkId(hunk), text));
+    Ok(Value::Null)
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Shown {
+    hunk: u64,
+}
+
+fn show(state: &Arc<State>, argument: Value) -> Result<Value> {
+    let Shown { hunk } = read(argument, "hunk", "{ hunk }")?;
+    let diff = state
+        .shown_diff(hunk)
+        .ok_or_else(|| invalid(format!("There is no pending hunk {hunk}")))?;
+    crate::show::tell(state, lsp::MessageType::INFO, diff.clone());
+    Ok(json!({ "diff": diff }))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Answer {
+    approval: Option<u64>,
+    answer: Option<String>,
+    words: Option<String>,
+}
+
+fn approve(state: &Arc<State>, argument: Value) -> Result<Value> {
+    let wanted = "{ approval?, answer?: once, session, afterSave or refuse, words? }";
+    let Answer { approval, answer, words } = read(argument, "answer", wanted)?;
+    let verdict = match answer.as_deref().unwrap_or("once") {
+        "once" => Verdict::Once,
+        "session" => Verdict::Session,
+        "afterSave" => Verdict::AfterSave,
+        "refuse" => Verdict::Refuse(words),
+        other => return Err(invalid(format!("{other:?} is no answer; wanted is {wanted}"))),
+    };
+    running(state)?.send(Op::Approve(approval, verdict));
+    Ok(Value::Null)
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ModeArgument {
+    mode: Option<String>,
+}
+
+fn mode(state: &Arc<State>, argument: Value) -> Result<Value> {
+    let ModeArgument { mode } = read(argument, "mode", "{ mode: auto, review or plan }")?;
+    let session = state.session();
+    if let Some(mode) = mode {
+        session.send(Op::Mode(mode.parse::<Mode>().map_err(invalid)?));
+        return Ok(json!({ "mode": mode }));
+    }
+    Ok(json!({ "mode": session.mode().to_string() }))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ModelArgument {
+    model: Option<String>,
+}
+
+fn model(state: &Arc<State>, argument: Value) -> Result<Value> {
+    let ModelArgument { model } = read(argument, "model", "{ model: provider/name }")?;
+    let session = state.session();
+    if let Some(name) = model {
+        session.send(Op::Model(state.model_named(&name).map_err(invalid)?));
+        return Ok(json!({ "model": name }));
+    }
+    match session.model() {
+        Ok(name) => Ok(json!({ "model": name })),
+        Err(sentence) => Ok(json!({ "model": null, "missing": sentence })),
+    }
+}
+
+fn status(state: &Arc<State>, _: Value) -> Result<Value> {
+    let session = state.session();
+    let usage = session.usage();
+    let model = session.model().unwrap_or_else(|sentence| sentence);
+    let hunks = session.hunks().len();
+    let waiting = session.waiting_approvals();
+    let status = json!({
+        "session": &**session.id(),
+        "mode": session.mode().to_string(),
+        "model": model,
+        "hunks": hunks,
+        "approvals": waiting,
+        "messages": session.messages().len(),
+        "tokens": {
+            "input": usage.input, "output": usage.output,
+            "cacheRead": usage.cache_read, "cacheWrite": usage.cache_write,
+        },
+        "desyncAlarms": state.workspace.desync_alarms(),
+    });
+    crate::show::tell(
+        state,
+        lsp::MessageType::INFO,
+        format!(
+            "Ropewalk: {model}, mode {}, {hunks} pending changes, {} calls waiting, {} tokens in and {} out so far.",
+            session.mode(),
+            waiting.len(),
+            usage.prompt(),
+            usage.output
+        ),
+    );
+    Ok(status)
+}

@@ -1,0 +1,152 @@
+//! The client as the workspace's [`Editor`].
+//!
+//! Each request runs in a task of its own and is waited for within a bound: a late answer then finds the
+//! task that sent it, and nobody waits for ever.
+
+use crate::convert::edit_to_lsp;
+use futures::future::BoxFuture;
+use ropewalk_workspace::{DocId, DocumentEdit, Editor, EditorError, Habits};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+use tower_lsp::Client;
+use tower_lsp::lsp_types::request::{ApplyWorkspaceEdit, Request, SemanticTokensRefresh};
+
+/// How long a technical request may take.
+const ANSWER: Duration = Duration::from_secs(10);
+/// How long the flush barrier may take: a client that is slower is asked again before the next edit.
+const BARRIER: Duration = Duration::from_secs(1);
+
+/// `ropewalk/save`: our plugins save a document.
+pub(crate) enum Save {}
+
+/// Names a document.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DocumentParams {
+    /// Its URI; none means all documents.
+    pub uri: Option<String>,
+}
+
+impl Request for Save {
+    type Params = DocumentParams;
+    type Result = serde_json::Value;
+    const METHOD: &'static str = "ropewalk/save";
+}
+
+/// `ropewalk/diagnostics`: our plugins give the diagnostics they show.
+pub(crate) enum Diagnostics {}
+
+impl Request for Diagnostics {
+    type Params = DocumentParams;
+    type Result = Vec<DiagnosticLine>;
+    const METHOD: &'static str = "ropewalk/diagnostics";
+}
+
+/// One diagnostic, for the model.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DiagnosticLine {
+    /// The document.
+    pub uri: String,
+    /// Its line, counted from zero.
+    pub line: u32,
+    /// `error`, `warning`, `information` or `hint`.
+    pub severity: String,
+    /// What it says.
+    pub message: String,
+    /// Who says it.
+    #[serde(default)]
+    pub source: Option<String>,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct LspEditor {
+    pub(crate) client: Client,
+    pub(crate) habits: Habits,
+    /// Whether the client has our plugin, which answers `ropewalk/` requests.
+    pub(crate) plugin: bool,
+}
+
+impl LspEditor {
+    fn request<R>(
+        &self,
+        params: R::Params,
+        bound: Duration,
+    ) -> BoxFuture<'static, Result<R::Result, EditorError>>
+    where
+        R: Request + 'static,
+        R::Params: Send + 'static,
+        R::Result: Send + 'static,
+    {
+        let client = self.client.clone();
+        let asked = tokio::spawn(async move { client.send_request::<R>(params).await });
+        Box::pin(async move {
+            match tokio::time::timeout(bound, asked).await {
+                Err(_) => Err(EditorError::NoAnswer),
+                Ok(Ok(Ok(answer))) => Ok(answer),
+                Ok(Ok(Err(error))) => Err(EditorError::Refused(error.message.into_owned())),
+                Ok(Err(error)) => Err(EditorError::Refused(error.to_string())),
+            }
+        })
+    }
+}
+
+const NO_PLUGIN: EditorError =
+    EditorError::Unsupported("it needs Ropewalk's plugin for this editor");
+
+impl Editor for LspEditor {
+    fn habits(&self) -> Habits {
+        self.habits
+    }
+
+    fn apply(&self, edit: DocumentEdit) -> BoxFuture<'static, Result<bool, EditorError>> {
+        let Some(params) = edit_to_lsp(edit) else {
+            return Box::pin(async {
+                Err(EditorError::Unsupported("its URI is not one LSP can carry"))
+            });
+        };
+        let answer = self.request::<ApplyWorkspaceEdit>(params, ANSWER);
+        Box::pin(async move { answer.await.map(|answer| answer.applied) })
+    }
+
+    fn barrier(&self) -> BoxFuture<'static, ()> {
+        if !self.habits.barrier {
+            return Box::pin(async {});
+        }
+        let answer = self.request::<SemanticTokensRefresh>((), BARRIER);
+        Box::pin(async move {
+            // Whether it helped is seen by what has come; the edit is proved by its echo either way.
+            let _ = answer.await;
+        })
+    }
+
+    fn save(&self, doc: DocId) -> BoxFuture<'static, Result<(), EditorError>> {
+        if !self.plugin {
+            return Box::pin(async { Err(NO_PLUGIN) });
+        }
+        let answer = self.request::<Save>(DocumentParams { uri: Some(doc.to_uri()) }, ANSWER);
+        Box::pin(async move { answer.await.map(drop) })
+    }
+
+    fn diagnostics(&self, doc: Option<DocId>) -> BoxFuture<'static, Result<String, EditorError>> {
+        if !self.plugin {
+            return Box::pin(async { Err(NO_PLUGIN) });
+        }
+        let answer = self
+            .request::<Diagnostics>(DocumentParams { uri: doc.map(|doc| doc.to_uri()) }, ANSWER);
+        Box::pin(async move {
+            let lines = answer.await?.into_iter().map(|line| {
+                let source = line.source.map(|source| format!(" [{source}]")).unwrap_or_default();
+                format!(
+                    "{}:{}: {}: {}{source}",
+                    line.uri,
+                    line.line + 1,
+                    line.severity,
+                    line.message
+                )
+            });
+            Ok(lines.collect::<Vec<_>>().join("\n"))
+        })
+    }
+}

@@ -1,0 +1,128 @@
+//! Pending hunks for clients that don't draw them: Information diagnostics and code lenses.
+//!
+//! Information, because "next problem" of VS Code and others skips hints.
+
+use crate::convert::position_to_lsp;
+use crate::state::{State, lock};
+use ropewalk_agent::event::HunkInfo;
+use ropewalk_workspace::DocId;
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
+use tower_lsp::lsp_types as lsp;
+
+/// How much of a diff a diagnostic's message holds, in characters.
+const DIFF_SHOWN: usize = 2_000;
+
+/// The hunks as they were shown last.
+#[derive(Debug, Default)]
+pub(crate) struct ShownHunks {
+    pub(crate) hunks: Vec<HunkInfo>,
+    /// The documents that have diagnostics of ours.
+    uris: BTreeSet<String>,
+}
+
+impl State {
+    /// Shows the pending hunks as diagnostics, and asks for the lenses anew.
+    pub(crate) async fn show_hunks(&self, hunks: Vec<HunkInfo>) {
+        let facts = self.facts();
+        let mut by_uri: BTreeMap<String, Vec<lsp::Diagnostic>> = BTreeMap::new();
+        for hunk in &hunks {
+            by_uri.entry(self.spelling(&hunk.uri)).or_default().push(self.diagnostic(hunk));
+        }
+        let gone: Vec<String> = {
+            let mut shown = lock(&self.shown);
+            shown.hunks = hunks;
+            let now = by_uri.keys().cloned().collect();
+            let before = std::mem::replace(&mut shown.uris, now);
+            before.into_iter().filter(|uri| !by_uri.contains_key(uri)).collect()
+        };
+        if facts.options.draws_hunks {
+            return;
+        }
+        by_uri.extend(gone.into_iter().map(|uri| (uri, Vec::new())));
+        for (uri, diagnostics) in by_uri {
+            if let Ok(uri) = lsp::Url::parse(&uri) {
+                self.client.publish_diagnostics(uri, diagnostics, None).await;
+            }
+        }
+        if facts.lens_refresh && self.habits().lenses {
+            let client = self.client.clone();
+            // Waited for in a task of its own: the client may take its time.
+            tokio::spawn(async move { client.code_lens_refresh().await });
+        }
+    }
+
+    /// The client's own spelling of a document's URI, if it is open.
+    fn spelling(&self, uri: &str) -> String {
+        let id = DocId::from_uri(uri);
+        let open = self.workspace.with_document(&id, |document| document.spelling.clone());
+        open.unwrap_or_else(|| uri.to_owned())
+    }
+
+    fn diagnostic(&self, hunk: &HunkInfo) -> lsp::Diagnostic {
+        let message = match hunk.diff.char_indices().nth(DIFF_SHOWN) {
+            Some((at, _)) => format!("{}\n…", hunk.diff.get(..at).unwrap_or_default()),
+            None => hunk.diff.trim_end().to_owned(),
+        };
+        lsp::Diagnostic {
+            range: self.range_of(hunk),
+            severity: Some(lsp::DiagnosticSeverity::INFORMATION),
+            code: Some(lsp::NumberOrString::String(format!("hunk {}", hunk.id))),
+            source: Some("ropewalk".to_owned()),
+            message: format!("Proposed change:\n{message}"),
+            data: Some(json!({ "hunk": hunk.id })),
+            ..lsp::Diagnostic::default()
+        }
+    }
+
+    /// The hunk's lines in the client's coordinates; for pure insertions the start of the line they go
+    /// before.
+    pub(crate) fn range_of(&self, hunk: &HunkInfo) -> lsp::Range {
+        let coordinates = self.workspace.coordinates();
+        let id = DocId::from_uri(&hunk.uri);
+        let range = self.workspace.with_document(&id, |document| {
+            let text = document.text();
+            let start = text.line_feed_start(hunk.line);
+            let mut end = text.line_feed_start(hunk.line + hunk.lines);
+            if hunk.lines > 0 && end > start && text.byte(end - 1) == Some(b'\n') {
+                // Up to the last line's own end, so that the next line is not marked.
+                end -= 1;
+            }
+            let at = |byte| position_to_lsp(coordinates.byte_to_position(text, byte));
+            lsp::Range::new(at(start), at(end))
+        });
+        range.unwrap_or_else(|| {
+            let line = |line: usize| lsp::Position::new(u32::try_from(line).unwrap_or(u32::MAX), 0);
+            lsp::Range::new(line(hunk.line), line(hunk.line + hunk.lines))
+        })
+    }
+
+    /// The pending hunks of a document as they are now.
+    pub(crate) fn hunks_of(&self, id: &DocId) -> Vec<HunkInfo> {
+        let Some(session) = self.running_session() else { return Vec::new() };
+        session.hunks().iter().filter(|hunk| hunk.doc == *id).map(HunkInfo::from).collect()
+    }
+
+    /// Accept and reject above each pending hunk.
+    pub(crate) fn lenses(&self, uri: &lsp::Url) -> Vec<lsp::CodeLens> {
+        if self.facts().options.draws_hunks {
+            return Vec::new();
+        }
+        let lens = |hunk: &HunkInfo, title: &str, command: &str| lsp::CodeLens {
+            range: self.range_of(hunk),
+            command: Some(lsp::Command {
+                title: title.to_owned(),
+                command: command.to_owned(),
+                arguments: Some(vec![json!({ "hunk": hunk.id })]),
+            }),
+            data: None,
+        };
+        let hunks = self.hunks_of(&DocId::from_uri(uri.as_str()));
+        hunks
+            .iter()
+            .flat_map(|hunk| {
+                [lens(hunk, "Accept", "ropewalk.accept"), lens(hunk, "Reject", "ropewalk.reject")]
+            })
+            .collect()
+    }
+}

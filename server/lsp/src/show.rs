@@ -1,0 +1,267 @@
+//! Events shown to the client: progress, messages, diagnostics, approvals, and `ropewalk/event`.
+//!
+//! One task takes a session's events in order. It never waits for the user: a question is a task of its
+//! own, or a message and a code action.
+
+use crate::state::State;
+use ropewalk_agent::event::{Event, Level};
+use ropewalk_agent::{Op, StopReason, Verdict};
+use serde::Serialize;
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tower_lsp::lsp_types as lsp;
+use tower_lsp::lsp_types::notification::{Notification, Progress};
+use tower_lsp::lsp_types::request::WorkDoneProgressCreate;
+
+/// `ropewalk/event`.
+pub(crate) enum RopewalkEvent {}
+
+/// An event and the session it comes from.
+#[derive(Serialize, serde::Deserialize)]
+pub(crate) struct EventParams {
+    session: String,
+    #[serde(flatten)]
+    event: Value,
+}
+
+impl Notification for RopewalkEvent {
+    type Params = EventParams;
+    const METHOD: &'static str = "ropewalk/event";
+}
+
+/// How long after the last keystroke moved hunks are shown anew.
+const SETTLED: Duration = Duration::from_millis(300);
+
+/// Takes a session's events until it ends.
+pub(crate) async fn show_events(
+    state: Arc<State>,
+    session: Arc<str>,
+    mut events: mpsc::UnboundedReceiver<Event>,
+) {
+    let mut shown = Shown::default();
+    while let Some(event) = events.recv().await {
+        if state.facts().options.events
+            && let Ok(value) = serde_json::to_value(&event)
+        {
+            let params = EventParams { session: session.to_string(), event: value };
+            state.client.send_notification::<RopewalkEvent>(params).await;
+        }
+        shown.take(&state, &session, event).await;
+    }
+}
+
+/// Shows pending hunks anew when the user has stopped typing for a moment.
+pub(crate) async fn follow_moves(state: Arc<State>) {
+    loop {
+        state.moved.notified().await;
+        // As long as they type on, the wait begins anew.
+        while tokio::time::timeout(SETTLED, state.moved.notified()).await.is_ok() {}
+        if let Some(session) = state.running_session() {
+            session.send(Op::Moved);
+        }
+    }
+}
+
+/// What is kept between events.
+#[derive(Default)]
+struct Shown {
+    /// The progress token of the running turn.
+    token: Option<lsp::ProgressToken>,
+    /// What the model has said in this step.
+    said: String,
+}
+
+impl Shown {
+    async fn take(&mut self, state: &Arc<State>, session: &Arc<str>, event: Event) {
+        let quiet = state.facts().options.events;
+        match event {
+            Event::TurnStarted { turn, prompt } => self.begin(state, session, turn, &prompt).await,
+            Event::StepStarted { .. } => self.said.clear(),
+            Event::TextDelta { text, .. } => self.said.push_str(&text),
+            Event::Retrying { attempt, wait_ms, reason, .. } => {
+                self.said.clear();
+                let message =
+                    format!("{reason} (try {attempt} in {:.1} s)", wait_ms as f64 / 1000.0);
+                self.report(state, message).await;
+            }
+            Event::ToolCall { tool, title, .. } => {
+                self.report(state, format!("{tool} {title}")).await
+            }
+            Event::Hunks { hunks } => state.show_hunks(hunks).await,
+            Event::ApprovalRequested { approval, tool, detail, reason, rule, unseen, .. } => {
+                let question = Question { approval, tool, detail, reason, rule, unseen };
+                self.report(state, "waits for your approval".to_owned()).await;
+                ask(state, question).await;
+            }
+            Event::Reviewed { failed, .. } if !failed.is_empty() && !quiet => {
+                state.client.show_message(lsp::MessageType::WARNING, failed.join("\n")).await;
+            }
+            Event::Notice { level, message } if !quiet => {
+                let kind = match level {
+                    Level::Info => lsp::MessageType::INFO,
+                    Level::Warning => lsp::MessageType::WARNING,
+                    Level::Error => lsp::MessageType::ERROR,
+                };
+                state.client.show_message(kind, message).await;
+            }
+            Event::TurnEnded { stop_reason, message, .. } => {
+                self.end(state, stop_reason, message).await
+            }
+            _ => {}
+        }
+    }
+
+    async fn begin(&mut self, state: &Arc<State>, session: &Arc<str>, turn: u64, prompt: &str) {
+        self.said.clear();
+        if !state.facts().progress {
+            return;
+        }
+        let token = lsp::ProgressToken::String(format!("ropewalk/{session}/{turn}"));
+        let client = state.client.clone();
+        let params = lsp::WorkDoneProgressCreateParams { token: token.clone() };
+        let created =
+            tokio::spawn(
+                async move { client.send_request::<WorkDoneProgressCreate>(params).await },
+            );
+        // A client that doesn't answer gets its progress all the same.
+        let _ = tokio::time::timeout(Duration::from_secs(2), created).await;
+        self.token = Some(token);
+        let first = prompt.lines().next().unwrap_or_default();
+        let begin = lsp::WorkDoneProgressBegin {
+            title: "Ropewalk".to_owned(),
+            cancellable: Some(true),
+            message: Some(first.chars().take(80).collect()),
+            percentage: None,
+        };
+        self.progress(state, lsp::WorkDoneProgress::Begin(begin)).await;
+    }
+
+    async fn report(&self, state: &Arc<State>, message: String) {
+        let report = lsp::WorkDoneProgressReport {
+            message: Some(message.lines().next().unwrap_or_default().chars().take(120).collect()),
+            cancellable: Some(true),
+            percentage: None,
+        };
+        self.progress(state, lsp::WorkDoneProgress::Report(report)).await;
+    }
+
+    async fn end(&mut self, state: &Arc<State>, stop: StopReason, message: Option<String>) {
+        let end = lsp::WorkDoneProgressEnd { message: Some(stop.to_string()) };
+        self.progress(state, lsp::WorkDoneProgress::End(end)).await;
+        self.token = None;
+        if state.facts().options.events {
+            return;
+        }
+        // Without a plugin this is how the user reads the answer.
+        let said = std::mem::take(&mut self.said);
+        if !said.trim().is_empty() {
+            state.client.show_message(lsp::MessageType::INFO, said.trim().to_owned()).await;
+        }
+        if let Some(message) = message {
+            let kind = if stop == StopReason::Error {
+                lsp::MessageType::ERROR
+            } else {
+                lsp::MessageType::WARNING
+            };
+            state.client.show_message(kind, message).await;
+        }
+    }
+
+    async fn progress(&self, state: &Arc<State>, value: lsp::WorkDoneProgress) {
+        if let Some(token) = &self.token {
+            let params = lsp::ProgressParams {
+                token: token.clone(),
+                value: lsp::ProgressParamsValue::WorkDone(value),
+            };
+            state.client.send_notification::<Progress>(params).await;
+        }
+    }
+}
+
+/// An approval to be asked for.
+struct Question {
+    approval: u64,
+    tool: String,
+    detail: String,
+    reason: String,
+    rule: String,
+    unseen: Vec<String>,
+}
+
+impl Question {
+    fn words(&self) -> String {
+        let mut words =
+            format!("Ropewalk wants to run {}: {}\n({})", self.tool, self.detail, self.reason);
+        if !self.unseen.is_empty() {
+            words.push_str(&format!(
+                "\nIt will not see the unsaved or unpublished text of {}.",
+                self.unseen.join(", ")
+            ));
+        }
+        words
+    }
+}
+
+async fn ask(state: &Arc<State>, question: Question) {
+    let facts = state.facts();
+    if facts.options.approvals {
+        // The plugin shows the event its own way and answers by command.
+        return;
+    }
+    if state.habits().safe_dialogs {
+        let state = state.clone();
+        tokio::spawn(async move { ask_in_dialog(&state, question).await });
+        return;
+    }
+    let words = format!(
+        "{}\nAnswer by a code action, or by the command ropewalk.approve (approval {}).",
+        question.words(),
+        question.approval
+    );
+    state.client.show_message(lsp::MessageType::WARNING, words).await;
+}
+
+/// A message with buttons, for clients in which only a click answers it. It waits without a bound; closing
+/// it answers nothing.
+async fn ask_in_dialog(state: &Arc<State>, question: Question) {
+    let session_title = format!("Allow {} for this session", question.rule);
+    let mut answers = vec![
+        ("Refuse", Verdict::Refuse(None)),
+        ("Allow once", Verdict::Once),
+        (session_title.as_str(), Verdict::Session),
+    ];
+    if !question.unseen.is_empty() {
+        answers.push(("Run after saving", Verdict::AfterSave));
+    }
+    let items = answers.iter().map(|(title, _)| lsp::MessageActionItem {
+        title: (*title).to_owned(),
+        properties: Default::default(),
+    });
+    let chosen = state
+        .client
+        .show_message_request(lsp::MessageType::WARNING, question.words(), Some(items.collect()))
+        .await;
+    let Ok(Some(chosen)) = chosen else { return };
+    let verdict = answers
+        .iter()
+        .find(|(title, _)| *title == chosen.title)
+        .map(|(_, verdict)| verdict.clone());
+    if let (Some(verdict), Some(session)) = (verdict, state.running_session()) {
+        session.send(Op::Approve(Some(question.approval), verdict));
+    }
+}
+
+/// Shows a message without waiting.
+pub(crate) fn tell(state: &Arc<State>, kind: lsp::MessageType, message: String) {
+    let client = state.client.clone();
+    tokio::spawn(async move { client.show_message(kind, message).await });
+}
+
+/// Says what is wrong with the configuration.
+pub(crate) fn tell_problems(state: &Arc<State>, problems: Vec<String>) {
+    for problem in problems {
+        tell(state, lsp::MessageType::WARNING, format!("Ropewalk: {problem}"));
+    }
+}

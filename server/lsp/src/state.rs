@@ -1,0 +1,289 @@
+//! What the server knows while it runs: the client, the workspace, the configuration and the session.
+//!
+//! Handlers take what they need from here before their first await. There is one session per client; it is
+//! started by the first prompt.
+
+use crate::editor::LspEditor;
+use crate::hunks::ShownHunks;
+use crate::settings::{ModelFactory, settings_of};
+use ropewalk_agent::session::{SessionConfig, Settings};
+use ropewalk_agent::{Op, Session};
+use ropewalk_config::{Config, Environment, Sources};
+use ropewalk_model::Model;
+use ropewalk_text::Text;
+use ropewalk_tools::Mode;
+use ropewalk_workspace::log::Cursor;
+use ropewalk_workspace::publish::Bounds;
+use ropewalk_workspace::{DocId, Editor, Habits, Roots, Workspace};
+use serde::Deserialize;
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use tower_lsp::Client;
+
+/// What the binary gives the server.
+#[derive(Clone)]
+pub struct ServerOptions {
+    /// Makes models.
+    pub models: ModelFactory,
+    /// Where configuration is read from.
+    pub environment: Arc<dyn Environment + Send + Sync>,
+    /// Flags of the command line, as `key=value`.
+    pub flags: Vec<String>,
+    /// The folder for whole outputs of calls, made when first needed.
+    pub outputs: Option<PathBuf>,
+    /// The bounds of a publish.
+    pub publish: Bounds,
+}
+
+/// What a client says of itself in `initializationOptions`, apart from configuration.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct ClientOptions {
+    /// It takes `ropewalk/event`.
+    pub(crate) events: bool,
+    /// It draws pending hunks itself, and wants neither diagnostics nor lenses.
+    pub(crate) draws_hunks: bool,
+    /// It shows approvals itself.
+    pub(crate) approvals: bool,
+    /// It answers `ropewalk/save` and `ropewalk/diagnostics`.
+    pub(crate) plugin: bool,
+}
+
+/// The keys of [`ClientOptions`] as configuration knows them.
+pub(crate) const CLIENT_KEYS: &[&str] = &["events", "drawsHunks", "approvals", "plugin"];
+
+/// What `initialize` has told.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ClientFacts {
+    pub(crate) options: ClientOptions,
+    pub(crate) habits: Option<Habits>,
+    pub(crate) progress: bool,
+    pub(crate) lens_refresh: bool,
+}
+
+/// Where a document stood when a code action was made for it.
+struct Anchor {
+    id: DocId,
+    version: i32,
+    text: Text,
+    cursor: Cursor,
+}
+
+/// How many documents' places are remembered for code actions.
+const ANCHORS: usize = 32;
+
+/// See the module.
+pub(crate) struct State {
+    pub(crate) client: Client,
+    pub(crate) workspace: Arc<Workspace>,
+    pub(crate) shown: Mutex<ShownHunks>,
+    options: ServerOptions,
+    facts: OnceLock<ClientFacts>,
+    sources: Mutex<Sources>,
+    config_stamp: Mutex<Vec<Option<std::time::SystemTime>>>,
+    configured_mode: Mutex<Mode>,
+    session: OnceLock<Session>,
+    anchors: Mutex<VecDeque<Anchor>>,
+    /// Wakes the task that shows moved hunks.
+    pub(crate) moved: Arc<tokio::sync::Notify>,
+}
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A panic while the lock was held leaves plain data behind, which stays usable.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl State {
+    pub(crate) fn new(client: Client, options: ServerOptions) -> Self {
+        Self {
+            client,
+            workspace: Arc::new(Workspace::new(Roots::none())),
+            shown: Mutex::default(),
+            options,
+            facts: OnceLock::new(),
+            sources: Mutex::default(),
+            config_stamp: Mutex::default(),
+            configured_mode: Mutex::default(),
+            session: OnceLock::new(),
+            anchors: Mutex::default(),
+            moved: Arc::default(),
+        }
+    }
+
+    /// What `initialize` told; defaults before it.
+    pub(crate) fn facts(&self) -> ClientFacts {
+        self.facts.get().copied().unwrap_or_default()
+    }
+
+    pub(crate) fn habits(&self) -> Habits {
+        self.facts().habits.unwrap_or(Habits::UNKNOWN)
+    }
+
+    /// Takes what `initialize` says.
+    pub(crate) fn set_facts(
+        &self,
+        facts: ClientFacts,
+        init: Option<serde_json::Value>,
+        roots: Vec<(String, PathBuf)>,
+    ) {
+        let _ = self.facts.set(facts);
+        *lock(&self.sources) = Sources {
+            roots: roots.iter().map(|(_, path)| path.clone()).collect(),
+            initialization_options: init,
+            settings: None,
+            flags: self.options.flags.clone(),
+            known: crate::known(),
+        };
+        self.set_roots(roots);
+    }
+
+    pub(crate) fn set_roots(&self, roots: Vec<(String, PathBuf)>) {
+        lock(&self.sources).roots = roots.iter().map(|(_, path)| path.clone()).collect();
+        self.workspace.set_roots(if roots.is_empty() { Roots::none() } else { Roots::new(roots) });
+    }
+
+    /// New settings from the client (`workspace/didChangeConfiguration`).
+    pub(crate) fn set_client_settings(&self, settings: serde_json::Value) -> Vec<String> {
+        lock(&self.sources).settings = Some(settings);
+        self.configure()
+    }
+
+    /// A model by the name `provider/name`, set up as the configuration says.
+    pub(crate) fn model_named(&self, name: &str) -> Result<Arc<dyn Model>, String> {
+        let mut sources = lock(&self.sources).clone();
+        sources.flags.push(format!("model={name}"));
+        let config = Config::build(&sources, &*self.options.environment);
+        (self.options.models)(&config)
+    }
+
+    /// The configuration as it is now.
+    pub(crate) fn config(&self) -> Config {
+        let sources = lock(&self.sources);
+        Config::build(&sources, &*self.options.environment)
+    }
+
+    fn settings(&self, config: &Config) -> (Settings, Vec<String>) {
+        settings_of(config, &self.options.models, true)
+    }
+
+    /// Builds the configuration anew and hands it to the session. Gives what is wrong with it.
+    pub(crate) fn configure(&self) -> Vec<String> {
+        let config = self.config();
+        *lock(&self.config_stamp) = stamps(&config);
+        let (mut settings, problems) = self.settings(&config);
+        if let Some(session) = self.session.get() {
+            let configured = std::mem::replace(&mut *lock(&self.configured_mode), settings.mode);
+            if configured == settings.mode {
+                // The mode was not what changed: what the user chose by command stays.
+                settings.mode = session.mode();
+            }
+            session.send(Op::Configure(Box::new(settings)));
+        }
+        problems
+    }
+
+    /// Takes in edits of the configuration files, if there were any.
+    pub(crate) fn configure_if_changed(&self) -> Vec<String> {
+        let known = lock(&self.config_stamp).clone();
+        if known == stamps(&self.config()) { Vec::new() } else { self.configure() }
+    }
+
+    /// The session, started now if there was none.
+    pub(crate) fn session(self: &Arc<Self>) -> Session {
+        self.session.get_or_init(|| self.start_session()).clone()
+    }
+
+    /// The session, if one was started.
+    pub(crate) fn running_session(&self) -> Option<Session> {
+        self.session.get().cloned()
+    }
+
+    fn start_session(self: &Arc<Self>) -> Session {
+        let config = self.config();
+        *lock(&self.config_stamp) = stamps(&config);
+        let (settings, _) = self.settings(&config);
+        *lock(&self.configured_mode) = settings.mode;
+        let id: Arc<str> = session_id().into();
+        let outputs = self.options.outputs.as_ref().map(|folder| folder.join(&*id));
+        if let Some(folder) = &outputs {
+            let roots = Roots::new(vec![("outputs".to_owned(), folder.clone())]);
+            // Only a folder that exists is a root; until then there is nothing in it to read.
+            if std::fs::create_dir_all(folder).is_ok() {
+                self.workspace.set_outputs(Some(roots));
+            }
+        }
+        let editor: Arc<dyn Editor> = Arc::new(LspEditor {
+            client: self.client.clone(),
+            habits: self.habits(),
+            plugin: self.facts().options.plugin,
+        });
+        let (events, receiver) = tokio::sync::mpsc::unbounded_channel();
+        let config = SessionConfig { id, settings, outputs, publish: self.options.publish };
+        let session = Session::start(config, self.workspace.clone(), editor, events);
+        tokio::spawn(crate::show::show_events(self.clone(), session.id().clone(), receiver));
+        tokio::spawn(crate::show::follow_moves(self.clone()));
+        session
+    }
+
+    /// Remembers where `id` stands, so that a range of this version can be found again later.
+    pub(crate) fn remember(&self, id: &DocId) -> Option<i32> {
+        let anchor = self.workspace.with_document(id, |document| Anchor {
+            id: id.clone(),
+            version: document.version,
+            text: document.text().clone(),
+            cursor: document.cursor(),
+        })?;
+        let version = anchor.version;
+        let mut anchors = lock(&self.anchors);
+        if !anchors.iter().any(|known| known.id == *id && known.version == version) {
+            anchors.push_back(anchor);
+        }
+        if anchors.len() > ANCHORS {
+            anchors.pop_front();
+        }
+        Some(version)
+    }
+
+    /// The bytes of `range` in the document's text as it is now, with that text. The range is given in the
+    /// text of `version` if that is remembered, else in the text now. None when the document is not open.
+    pub(crate) fn locate(
+        &self,
+        id: &DocId,
+        version: Option<i32>,
+        range: tower_lsp::lsp_types::Range,
+    ) -> Option<(Text, std::ops::Range<usize>)> {
+        let coordinates = self.workspace.coordinates();
+        let anchors = lock(&self.anchors);
+        let anchor =
+            anchors.iter().find(|anchor| anchor.id == *id && Some(anchor.version) == version);
+        self.workspace.with_document(id, |document| {
+            let now = document.text().clone();
+            let then = anchor.map_or(&now, |anchor| &anchor.text);
+            let byte = |position| {
+                coordinates.position_to_byte(then, crate::convert::position_from_lsp(position)).byte
+            };
+            let mut bytes = byte(range.start)..byte(range.end);
+            if let Some(anchor) = anchor {
+                for delta in document.log().since(&anchor.cursor) {
+                    bytes = delta.change.map_range(bytes);
+                }
+            }
+            let end = bytes.end.max(bytes.start);
+            (now, bytes.start..end)
+        })
+    }
+}
+
+/// When each file that counts was last changed.
+fn stamps(config: &Config) -> Vec<Option<std::time::SystemTime>> {
+    let stamp = |path: &PathBuf| std::fs::metadata(path).and_then(|meta| meta.modified()).ok();
+    config.watched.iter().map(stamp).collect()
+}
+
+/// An id that no other session of this machine has: the time and the process.
+fn session_id() -> String {
+    let now =
+        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    format!("{:x}-{:x}", now.as_nanos(), std::process::id())
+}
