@@ -1,8 +1,7 @@
 //! What the tests with real editors share: Neovim driven over its own protocol, VS Code, a language
 //! server that does only what the test tells it to, and our own with a scripted model behind it.
 //!
-//! Every wait has a bound and names what it waited for;
-//! nothing sleeps to decide anything.
+//! Every wait has a bound and names what it waited for; nothing sleeps to decide anything.
 
 pub mod agent;
 pub mod desk;
