@@ -81,6 +81,26 @@ fn an_error_message_of_one_line_leaves_the_typist_alone() {
 
 #[test]
 #[ignore = "needs Neovim; run tests/run"]
+fn an_error_message_that_needs_a_second_line_halts_the_typist() {
+    for text in ["two\nlines".to_owned(), "wide ".repeat(20)] {
+        let desk = typing("let ");
+        desk.probe.notify("window/showMessage", &json!({ "type": 1, "message": text }));
+        desk.nvim.wait_for("a prompt to press Enter", |nvim| nvim.blocked().then_some(()));
+    }
+}
+
+#[test]
+#[ignore = "needs Neovim; run tests/run"]
+fn a_logged_message_is_not_shown_at_all() {
+    let desk = typing("let ");
+    desk.probe.notify("window/logMessage", &json!({ "type": 3, "message": "two\nlines" }));
+    desk.probe.request("workspace/workspaceFolders", &Value::Null);
+    desk.type_until("k = 1", &["let k = 1"]);
+    assert_eq!(desk.nvim.messages(), "");
+}
+
+#[test]
+#[ignore = "needs Neovim; run tests/run"]
 fn progress_and_diagnostics_leave_the_typist_alone() {
     let desk = typing("let ");
     desk.probe.request("window/workDoneProgress/create", &json!({ "token": 1 }));
