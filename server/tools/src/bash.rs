@@ -2,6 +2,7 @@
 //!
 //! It sees what is saved and published, nothing else: [`unseen_files`] names what it won't see.
 
+use crate::blocking::on_thread;
 use crate::command::{
     CommandSpec, DEFAULT_TIMEOUT, Exit, LeftRunning, command_environment, result_text, run,
     strip_escapes,
@@ -62,7 +63,8 @@ async fn bash(
     context: Context,
     left_running: &Mutex<Vec<LeftRunning>>,
 ) -> Result<Output, Output> {
-    let cwd = folder(&context.view, input.cwd.as_deref())?;
+    let view = context.view.clone();
+    let cwd = on_thread(move |_| folder(&view, input.cwd.as_deref())).await?;
     let asked = input.timeout.map(|seconds| Duration::from_secs(seconds.max(1).into()));
     let longest = LONGEST.max(context.command_time);
     let timeout = asked.unwrap_or(context.command_time).min(longest);

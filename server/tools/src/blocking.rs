@@ -27,19 +27,21 @@ impl Drop for SetOnDrop {
     }
 }
 
-/// Runs `work` on a thread for blocking work. A failure in it (`Err`) is a result as well as a success is.
+/// Runs `work` on a thread for blocking work.
+pub(crate) async fn on_thread<T: Send + 'static>(
+    work: impl FnOnce(&Stop) -> Result<T, Output> + Send + 'static,
+) -> Result<T, Output> {
+    let stop = Stop::default();
+    let _set = SetOnDrop(stop.clone());
+    tokio::task::spawn_blocking(move || work(&stop)).await.unwrap_or_else(|error| {
+        tracing::error!(%error, "a tool's work was lost");
+        Err(Output::error("the tool broke down inside and did nothing. Try another way"))
+    })
+}
+
+/// A tool's whole work on such a thread. A failure in it (`Err`) is a result as well as a success is.
 pub(crate) fn blocking(
     work: impl FnOnce(&Stop) -> Result<Output, Output> + Send + 'static,
 ) -> BoxFuture<'static, Output> {
-    Box::pin(async move {
-        let stop = Stop::default();
-        let _set = SetOnDrop(stop.clone());
-        match tokio::task::spawn_blocking(move || work(&stop)).await {
-            Ok(Ok(output) | Err(output)) => output,
-            Err(error) => {
-                tracing::error!(%error, "a tool's work was lost");
-                Output::error("the tool broke down inside and did nothing. Try another way")
-            }
-        }
-    })
+    Box::pin(async move { on_thread(work).await.unwrap_or_else(|failure| failure) })
 }

@@ -158,3 +158,13 @@ pub(crate) fn bytes_in_file(text: &Text, format: FileFormat) -> Result<usize, Un
         _ => encode(text, format).map(|bytes| bytes.len()),
     }
 }
+
+/// For a change that takes a file's name away: what the user should know when it has unsaved text.
+pub(crate) fn unsaved_words(view: &View, place: &Place) -> &'static str {
+    let id = view.id_of(place, view.roots());
+    if view.buffers().get(&id).is_some_and(|seen| seen.dirty) {
+        " (it has unsaved text in the editor, so the user must save it before this can be accepted)"
+    } else {
+        ""
+    }
+}

@@ -16,6 +16,10 @@ pub fn schema_of<T: JsonSchema>() -> Value {
     });
     let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
     tidy(&mut schema);
+    // A tool has a description of its own; its type's words are for readers of the code.
+    if let Some(map) = schema.as_object_mut() {
+        map.shift_remove("description");
+    }
     schema
 }
 

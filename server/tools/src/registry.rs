@@ -60,6 +60,12 @@ impl Registry {
             .with(crate::read_file::ReadFile)
             .with(crate::write_file::WriteFile)
             .with(crate::edit_file::EditFile)
+            .with(crate::delete_file::DeleteFile)
+            .with(crate::move_file::MoveFile)
+            .with(crate::grep::Grep)
+            .with(crate::glob::Glob)
+            .with(crate::list_dir::ListDir)
+            .with(crate::diagnostics::Diagnostics)
     }
 
     /// The same with one more. A tool of the same name is replaced.

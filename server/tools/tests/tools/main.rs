@@ -3,4 +3,7 @@
 mod bash;
 mod edit_file;
 mod files;
+mod names;
+mod registry;
+mod search;
 mod support;

@@ -1,0 +1,45 @@
+//! `delete_file`: a file goes.
+
+use crate::blocking::blocking;
+use crate::files::{look, missing, no_notebook, unsaved_words};
+use crate::tool::{Context, Effect, Output, Subject, Tool};
+use futures::future::BoxFuture;
+use ropewalk_workspace::{FileState, Proposal, ProposedChange};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// See the module.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DeleteFile;
+
+/// What the model gives.
+#[derive(Deserialize, JsonSchema, Debug)]
+pub struct Input {
+    /// The file.
+    path: String,
+}
+
+impl Tool for DeleteFile {
+    type Input = Input;
+    const NAME: &'static str = "delete_file";
+    const DESCRIPTION: &'static str = "Deletes one file.";
+    const EFFECT: Effect = Effect::Write;
+
+    fn subject(&self, input: &Input) -> Subject {
+        Subject::path(&input.path)
+    }
+
+    fn run(&self, input: Input, context: Context) -> BoxFuture<'static, Output> {
+        blocking(move |_| delete(&input, &context))
+    }
+}
+
+fn delete(input: &Input, context: &Context) -> Result<Output, Output> {
+    let (place, state) = look(&context.view, &input.path)?;
+    no_notebook(&place)?;
+    if matches!(state, FileState::Missing) {
+        return Err(missing(&context.view, &place));
+    }
+    let words = format!("Deleted {}{}", place.shown, unsaved_words(&context.view, &place));
+    Ok(Output::proposing(words, vec![Proposal { place, change: ProposedChange::Delete }]))
+}

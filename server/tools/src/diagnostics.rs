@@ -1,0 +1,66 @@
+//! `diagnostics`: what the editor's own language servers say.
+
+use crate::blocking::on_thread;
+use crate::bounds::bound;
+use crate::tool::{Context, Effect, Output, Subject, Tool};
+use futures::future::BoxFuture;
+use ropewalk_workspace::EditorError;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// See the module.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Diagnostics;
+
+/// What the model gives.
+#[derive(Deserialize, JsonSchema, Debug)]
+pub struct Input {
+    /// A file; all files if left out.
+    path: Option<String>,
+}
+
+impl Tool for Diagnostics {
+    type Input = Input;
+    const NAME: &'static str = "diagnostics";
+    const DESCRIPTION: &'static str = "The editor's errors and warnings: for the user's text as it is, without your unpublished changes.";
+    const EFFECT: Effect = Effect::Read;
+
+    fn subject(&self, input: &Input) -> Subject {
+        input.path.as_deref().map(Subject::path).unwrap_or_default()
+    }
+
+    fn run(&self, input: Input, context: Context) -> BoxFuture<'static, Output> {
+        Box::pin(async move { ask(input, context).await.unwrap_or_else(|failure| failure) })
+    }
+}
+
+async fn ask(input: Input, context: Context) -> Result<Output, Output> {
+    let doc = match input.path {
+        None => None,
+        Some(path) => {
+            let view = context.view.clone();
+            let id = on_thread(move |_| {
+                let place = view.contain(&path).map_err(Output::error)?;
+                Ok(view.id_of(&place, view.roots()))
+            });
+            Some(id.await?)
+        }
+    };
+    let found = context.editor.diagnostics(doc).await.map_err(|error| {
+        let help = match &error {
+            EditorError::Unsupported(_) => "Run the project's own check with bash instead",
+            _ => "Try again, or run the project's own check with bash",
+        };
+        Output::error(format_args!("no diagnostics, because {error}. {help}"))
+    })?;
+    let found = match found.trim() {
+        "" => "(no diagnostics)".to_owned(),
+        found => bound(found, context.bounds, None).to_string(),
+    };
+    let pending = if context.view.entries().is_empty() {
+        ""
+    } else {
+        "\n(of the user's text; your changes that are not published are not in it)"
+    };
+    Ok(Output::text(format!("{found}{pending}")))
+}

@@ -1,0 +1,121 @@
+//! `grep`: lines of the view's files that match a pattern.
+//!
+//! Which files there are is [`crate::walk`]'s business, searching one text is [`search`]'s.
+
+mod search;
+
+use crate::blocking::{Stop, blocking};
+use crate::bounds::bound;
+use crate::glob::Names;
+use crate::policy::is_sensitive;
+use crate::tool::{Context, Effect, Output, Subject, Tool};
+use crate::walk::{Candidate, files};
+use futures::future::BoxFuture;
+use schemars::JsonSchema;
+use search::{Hits, Pattern};
+use serde::Deserialize;
+
+/// See the module.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Grep;
+
+/// What the model gives.
+#[derive(Deserialize, JsonSchema, Debug)]
+pub struct Input {
+    /// A regular expression (Rust's).
+    pattern: String,
+    /// A file or folder; all roots if left out.
+    path: Option<String>,
+    /// Only files of these names, as in *.rs.
+    include: Option<String>,
+    /// Search for the pattern as it is.
+    literal: Option<bool>,
+    /// Upper and lower case are the same.
+    ignore_case: Option<bool>,
+    /// Lines to show around each match.
+    context: Option<u32>,
+}
+
+impl Tool for Grep {
+    type Input = Input;
+    const NAME: &'static str = "grep";
+    const DESCRIPTION: &'static str = "Searches files for a pattern, giving path:line: text. Unsaved text and your own unpublished changes are searched; ignored files are left out unless named by path.";
+    const EFFECT: Effect = Effect::Read;
+
+    fn subject(&self, input: &Input) -> Subject {
+        Subject {
+            title: input.pattern.clone(),
+            command: None,
+            paths: input.path.iter().cloned().collect(),
+        }
+    }
+
+    fn run(&self, input: Input, context: Context) -> BoxFuture<'static, Output> {
+        blocking(move |stop| grep(&input, &context, stop))
+    }
+}
+
+fn grep(input: &Input, context: &Context, stop: &Stop) -> Result<Output, Output> {
+    let pattern = Pattern::new(
+        &input.pattern,
+        input.literal.unwrap_or(false),
+        input.ignore_case.unwrap_or(false),
+    )?;
+    let include = input.include.as_deref().map(|names| Names::new(names, context)).transpose()?;
+    let wanted = |file: &Candidate| {
+        include.as_ref().is_none_or(|names| names.matches(&file.below, &file.place.path))
+    };
+    let mut hits = Hits::new(input.context.unwrap_or(0).min(20) as usize);
+    let mut left = Left::default();
+    for file in files(&context.view, input.path.as_deref(), stop)?.into_iter().filter(wanted) {
+        if stop.is_set() || hits.is_full() {
+            break;
+        }
+        // One that was named itself has passed policy by its name.
+        if is_sensitive(&file.below.to_string_lossy()) {
+            left.secret.push(file.place.shown);
+            continue;
+        }
+        if let Err(error) = search::file(&context.view, &file.place, &pattern, &mut hits) {
+            tracing::debug!(%error, "a file was not searched");
+            left.unread.push(file.place.shown);
+        }
+    }
+    let mut out = bound(&hits.into_text(), context.bounds, None).to_string();
+    if let Some(why) = &pattern.fell_back {
+        out.push_str(&format!(
+            "\n(the pattern is no regular expression, so it was searched as it is: {why})"
+        ));
+    }
+    left.say(&mut out);
+    Ok(Output::text(out))
+}
+
+/// Files that were not searched.
+#[derive(Default)]
+struct Left {
+    secret: Vec<String>,
+    unread: Vec<String>,
+}
+
+impl Left {
+    fn say(&self, out: &mut String) {
+        let list = |names: &[String]| {
+            let more = names.len().saturating_sub(5);
+            let first = names.iter().take(5).map(String::as_str).collect::<Vec<_>>().join(", ");
+            if more > 0 { format!("{first} and {more} more") } else { first }
+        };
+        if !self.secret.is_empty() {
+            out.push_str(&format!(
+                "\n(not searched, because they may hold secrets: {}. Name one as path to search it)",
+                list(&self.secret)
+            ));
+        }
+        if !self.unread.is_empty() {
+            out.push_str(&format!(
+                "\n(not searched, because they can't be read or are too large: {})",
+                list(&self.unread)
+            ));
+        }
+    }
+}

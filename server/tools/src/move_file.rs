@@ -1,0 +1,79 @@
+//! `move_file`: a file gets another name or folder, with all that is pending in it.
+
+use crate::blocking::blocking;
+use crate::files::{fits_the_fork, look, missing, no_notebook, unsaved_words};
+use crate::tool::{Context, Effect, Output, Subject, Tool};
+use futures::future::BoxFuture;
+use ropewalk_workspace::disk::FileError;
+use ropewalk_workspace::{FileState, Proposal, ProposedChange};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// See the module.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MoveFile;
+
+/// What the model gives.
+#[derive(Deserialize, JsonSchema, Debug)]
+pub struct Input {
+    /// The file.
+    path: String,
+    /// Its whole new path; nothing may be there.
+    to: String,
+}
+
+impl Tool for MoveFile {
+    type Input = Input;
+    const NAME: &'static str = "move_file";
+    const DESCRIPTION: &'static str = "Renames or moves one file.";
+    const EFFECT: Effect = Effect::Write;
+
+    fn subject(&self, input: &Input) -> Subject {
+        Subject {
+            title: format!("{} → {}", input.path, input.to),
+            command: None,
+            paths: vec![input.path.clone(), input.to.clone()],
+        }
+    }
+
+    fn run(&self, input: Input, context: Context) -> BoxFuture<'static, Output> {
+        blocking(move |_| move_file(&input, &context))
+    }
+}
+
+fn move_file(input: &Input, context: &Context) -> Result<Output, Output> {
+    let view = &context.view;
+    let (place, state) = look(view, &input.path)?;
+    no_notebook(&place)?;
+    if matches!(state, FileState::Missing) {
+        return Err(missing(view, &place));
+    }
+    let to = view.contain(&input.to).map_err(Output::error)?;
+    no_notebook(&to)?;
+    if to == place {
+        return Err(Output::error(format_args!("both paths are {}; nothing to move", place.shown)));
+    }
+    let folder = || {
+        Output::error(format_args!(
+            "{} is a folder. Give the whole new path, with the file's name",
+            to.shown
+        ))
+    };
+    if input.to.ends_with('/') {
+        return Err(folder());
+    }
+    match view.read(&to) {
+        Ok(FileState::Missing) => {}
+        Err(FileError::NotAFile { .. }) if to.path.is_dir() => return Err(folder()),
+        Ok(_) | Err(_) => {
+            return Err(Output::error(format_args!(
+                "{} exists already. Choose another name, or delete it first",
+                to.shown
+            )));
+        }
+    }
+    fits_the_fork(view, &to)?;
+    let unsaved = unsaved_words(view, &place);
+    let words = format!("Moved {} to {}{unsaved}", place.shown, to.shown);
+    Ok(Output::proposing(words, vec![Proposal { place, change: ProposedChange::Rename { to } }]))
+}
