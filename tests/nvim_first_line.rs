@@ -48,11 +48,32 @@ fn open(agent: &Agent) -> (tempfile::TempDir, std::path::PathBuf, Nvim) {
     (folder, path, nvim)
 }
 
-fn prompt(nvim: &Nvim, text: &str) {
+fn execute(nvim: &Nvim, command: &str, argument: serde_json::Value) {
     nvim.lua::<()>(
-        "vim.lsp.get_clients()[1]:exec_cmd({ title = 'prompt', command = 'ropewalk.prompt', arguments = { ... } })",
-        json!([text]),
+        "local command, argument = ... \
+         vim.lsp.get_clients()[1]:exec_cmd({ title = command, command = command, arguments = { argument } })",
+        json!([command, argument]),
     );
+}
+
+fn prompt(nvim: &Nvim, text: &str) {
+    execute(nvim, "ropewalk.prompt", json!(text));
+}
+
+fn wait_for_end(nvim: &Nvim) {
+    nvim.wait_for("the end of the turn", |nvim| {
+        progress(nvim).last().is_some_and(|last| last == "end end_turn").then_some(())
+    });
+}
+
+/// The lines (from zero), hunk ids and messages of the diagnostics in the current buffer.
+fn diagnostics(nvim: &Nvim) -> Vec<(usize, u64, String)> {
+    nvim.lua(
+        "return vim.tbl_map( \
+           function(d) return { d.lnum, d.user_data.lsp.data.hunk, d.message } end, \
+           vim.diagnostic.get(0))",
+        json!([]),
+    )
 }
 
 fn progress(nvim: &Nvim) -> Vec<String> {
@@ -96,13 +117,122 @@ fn a_prompt_changes_unsaved_text_while_the_user_types_and_leaves_the_disk() {
         "    print(f\"Hello, {name}!\")",
         "    bye()",
     ]);
-    nvim.wait_for("the end of the turn", |nvim| {
-        progress(nvim).last().is_some_and(|last| last == "end end_turn").then_some(())
-    });
+    wait_for_end(&nvim);
     let seen = progress(&nvim);
     assert_eq!(seen.first().unwrap(), "begin Edit greet.py to add a docstring to the function");
     assert!(seen.iter().any(|line| line == "report edit_file greet.py"), "{seen:?}");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), GREET, "the disk is left alone");
     nvim.wait_for("the answer", |nvim| nvim.messages().contains("Added a docstring").then_some(()));
+    assert_eq!((nvim.mode().as_str(), nvim.blocked()), ("i", false), "nothing asks for a key");
+    agent.model.finish().unwrap();
+}
+
+#[test]
+#[ignore = "needs Neovim; run tests/run"]
+fn hunks_wait_as_diagnostics_move_with_typing_and_are_accepted_rejected_and_undone() {
+    let edit =
+        |old: &str, new: &str| json!({ "path": "greet.py", "old_text": old, "new_text": new });
+    let agent = Agent::new(
+        "review",
+        [
+            ScriptedReply::new()
+                .call(
+                    "edit_file",
+                    edit("def greet(name):\n", "def greet(name):\n    \"\"\"Greet.\"\"\"\n"),
+                )
+                .call("edit_file", edit("last = 9", "last = 10")),
+            ScriptedReply::new().text("Two changes."),
+            ScriptedReply::new()
+                .expect_text("rejected a change")
+                .expect_text("keep nine")
+                .text("I see."),
+        ],
+    );
+    let (_folder, path, nvim) = open(&agent);
+    nvim.command("set noautoindent indentexpr=");
+    nvim.feed("Go# two<CR># three<CR># four<CR># five<CR>last = 9<Esc>");
+    prompt(&nvim, "Two changes, please");
+    wait_for_end(&nvim);
+    let two = nvim.wait_for("two diagnostics", |nvim| {
+        Some(diagnostics(nvim)).filter(|found| found.len() == 2)
+    });
+    assert_eq!((two[0].0, two[1].0), (1, 6));
+    assert!(two[0].2.contains("+    \"\"\"Greet.\"\"\""), "{two:?}");
+    // The user types above both while they wait; then takes one and refuses the other.
+    nvim.feed("ggO# above<Esc>");
+    execute(&nvim, "ropewalk.accept", json!({ "hunk": two[0].1 }));
+    let with_docstring = [
+        "# above",
+        "def greet(name):",
+        "    \"\"\"Greet.\"\"\"",
+        "    print(f\"Hello, {name}!\")",
+        "# two",
+        "# three",
+        "# four",
+        "# five",
+        "last = 9",
+    ];
+    nvim.wait_for_lines(&with_docstring);
+    let one = nvim.wait_for("one diagnostic", |nvim| {
+        Some(diagnostics(nvim)).filter(|found| found.len() == 1)
+    });
+    assert_eq!(one[0].0, 8);
+    let title = "Ropewalk: reject this change";
+    let offered: Vec<String> = nvim.lua(
+        "local params = vim.lsp.util.make_range_params(0, 'utf-8') \
+         params.range = { start = { line = 8, character = 0 }, ['end'] = { line = 8, character = 0 } } \
+         params.context = { diagnostics = {} } \
+         local answers = vim.lsp.buf_request_sync(0, 'textDocument/codeAction', params, 10000) \
+         return vim.tbl_map(function(action) return action.title end, vim.tbl_values(answers)[1].result)",
+        json!([]),
+    );
+    assert!(offered.iter().any(|offer| offer == title), "{offered:?}");
+    execute(&nvim, "ropewalk.reject", json!({ "all": true, "reason": "keep nine" }));
+    nvim.wait_for("no diagnostic", |nvim| diagnostics(nvim).is_empty().then_some(()));
+    nvim.lua::<()>("_G.progress = {}", json!([]));
+    prompt(&nvim, "Go on");
+    wait_for_end(&nvim);
+    // The user types once more, and takes the accepted change back.
+    nvim.feed("ggO# more<Esc>");
+    execute(&nvim, "ropewalk.undo", json!({ "all": true }));
+    let mut undone: Vec<&str> = with_docstring.to_vec();
+    undone.remove(2);
+    undone.insert(0, "# more");
+    nvim.wait_for_lines(&undone);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), GREET, "the disk is left alone");
+    agent.model.finish().unwrap();
+}
+
+#[test]
+#[ignore = "needs Neovim; run tests/run"]
+fn an_approval_takes_no_keys_from_somebody_who_types() {
+    let agent = Agent::new(
+        "review",
+        [
+            ScriptedReply::new().call("bash", json!({ "command": "echo ran" })),
+            ScriptedReply::new().expect_text("ran").text("Done."),
+        ],
+    );
+    let (_folder, _path, nvim) = open(&agent);
+    nvim.feed("Go");
+    prompt(&nvim, "Run it");
+    nvim.wait_for("the question", |nvim| {
+        progress(nvim).iter().any(|line| line.contains("approval")).then_some(())
+    });
+    nvim.wait_for("its message", |nvim| nvim.messages().contains("waits").then_some(()));
+    nvim.feed("1 = 1<CR>y<CR><Space>2");
+    nvim.wait_for_lines(&[
+        "def greet(name):",
+        "    print(f\"Hello, {name}!\")",
+        "    1 = 1",
+        "    y",
+        "     2",
+    ]);
+    assert!(
+        !progress(&nvim).iter().any(|line| line.starts_with("end")),
+        "typing answered the question"
+    );
+    execute(&nvim, "ropewalk.approve", json!({ "answer": "once" }));
+    wait_for_end(&nvim);
     agent.model.finish().unwrap();
 }

@@ -96,7 +96,7 @@ impl Shown {
                 ask(state, question).await;
             }
             Event::Reviewed { failed, .. } if !failed.is_empty() && !quiet => {
-                state.client.show_message(lsp::MessageType::WARNING, failed.join("\n")).await;
+                state.say(lsp::MessageType::WARNING, failed.join("\n")).await;
             }
             Event::Notice { level, message } if !quiet => {
                 let kind = match level {
@@ -104,7 +104,7 @@ impl Shown {
                     Level::Warning => lsp::MessageType::WARNING,
                     Level::Error => lsp::MessageType::ERROR,
                 };
-                state.client.show_message(kind, message).await;
+                state.say(kind, message).await;
             }
             Event::TurnEnded { stop_reason, message, .. } => {
                 self.end(state, stop_reason, message).await
@@ -157,7 +157,7 @@ impl Shown {
         // Without a plugin this is how the user reads the answer.
         let said = std::mem::take(&mut self.said);
         if !said.trim().is_empty() {
-            state.client.show_message(lsp::MessageType::INFO, said.trim().to_owned()).await;
+            state.say(lsp::MessageType::INFO, said.trim().to_owned()).await;
         }
         if let Some(message) = message {
             let kind = if stop == StopReason::Error {
@@ -165,7 +165,7 @@ impl Shown {
             } else {
                 lsp::MessageType::WARNING
             };
-            state.client.show_message(kind, message).await;
+            state.say(kind, message).await;
         }
     }
 
@@ -216,11 +216,11 @@ async fn ask(state: &Arc<State>, question: Question) {
         return;
     }
     let words = format!(
-        "{}\nAnswer by a code action, or by the command ropewalk.approve (approval {}).",
+        "Call {} waits: allow it by code action.\n{}\nThe command ropewalk.approve answers too.",
+        question.approval,
         question.words(),
-        question.approval
     );
-    state.client.show_message(lsp::MessageType::WARNING, words).await;
+    state.say(lsp::MessageType::WARNING, words).await;
 }
 
 /// A message with buttons, for clients in which only a click answers it. It waits without a bound; closing
@@ -253,10 +253,31 @@ async fn ask_in_dialog(state: &Arc<State>, question: Question) {
     }
 }
 
+/// How long a line Neovim shows without a prompt that swallows the next Enter or Space. Its window is
+/// rarely narrower than 80 columns, and the client's name stands before the line.
+const SAFE_LINE: usize = 54;
+
+impl State {
+    /// Shows a message. Where messages take keys, the whole of it goes to the log, and one short line is
+    /// shown in the one way that takes none: as an error.
+    async fn say(&self, kind: lsp::MessageType, message: String) {
+        if !self.habits().messages_take_keys || self.facts().options.messages {
+            return self.client.show_message(kind, message).await;
+        }
+        let first = message.lines().next().unwrap_or_default();
+        let mut short: String = first.chars().take(SAFE_LINE).collect();
+        if short.len() < message.len() {
+            short.push('…');
+        }
+        self.client.log_message(kind, message).await;
+        self.client.show_message(lsp::MessageType::ERROR, short).await;
+    }
+}
+
 /// Shows a message without waiting.
 pub(crate) fn tell(state: &Arc<State>, kind: lsp::MessageType, message: String) {
-    let client = state.client.clone();
-    tokio::spawn(async move { client.show_message(kind, message).await });
+    let state = state.clone();
+    tokio::spawn(async move { state.say(kind, message).await });
 }
 
 /// Says what is wrong with the configuration.

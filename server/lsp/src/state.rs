@@ -46,12 +46,15 @@ pub(crate) struct ClientOptions {
     pub(crate) draws_hunks: bool,
     /// It shows approvals itself.
     pub(crate) approvals: bool,
+    /// It shows messages of any length without taking keys from the user.
+    pub(crate) messages: bool,
     /// It answers `ropewalk/save` and `ropewalk/diagnostics`.
     pub(crate) plugin: bool,
 }
 
 /// The keys of [`ClientOptions`] as configuration knows them.
-pub(crate) const CLIENT_KEYS: &[&str] = &["events", "drawsHunks", "approvals", "plugin"];
+pub(crate) const CLIENT_KEYS: &[&str] =
+    &["events", "drawsHunks", "approvals", "messages", "plugin"];
 
 /// What `initialize` has told.
 #[derive(Clone, Copy, Debug, Default)]

@@ -27,79 +27,51 @@ pub struct Habits {
     pub lenses: bool,
     /// Whether a message with buttons waits for a click. Where it reads keys, typing would answer it.
     pub safe_dialogs: bool,
+    /// Whether showing a message takes keys: Neovim shows every `window/showMessage` but an error of one
+    /// short line with a prompt that swallows the next Enter or Space.
+    pub messages_take_keys: bool,
 }
+
+const VS_CODE: Habits = Habits {
+    name: "visual studio code",
+    checks_versions: true,
+    answers_truly: true,
+    lenses: true,
+    safe_dialogs: true,
+    ..Habits::UNKNOWN
+};
+
+const NEOVIM: Habits = Habits {
+    name: "neovim",
+    line_ends: LineEnds::Newline,
+    checks_versions: true,
+    primes_version_zero: true,
+    barrier: true,
+    messages_take_keys: true,
+    ..Habits::UNKNOWN
+};
 
 /// The known clients. The first whose name starts the client's own, ASCII case aside, counts.
 const KNOWN: &[Habits] = &[
-    Habits {
-        name: "neovim",
-        line_ends: LineEnds::Newline,
-        checks_versions: true,
-        answers_truly: false,
-        primes_version_zero: true,
-        barrier: true,
-        lenses: true,
-        safe_dialogs: false,
-    },
-    Habits {
-        name: "visual studio code",
-        line_ends: LineEnds::Lsp,
-        checks_versions: true,
-        answers_truly: true,
-        primes_version_zero: false,
-        barrier: false,
-        lenses: true,
-        safe_dialogs: true,
-    },
-    Habits {
-        name: "code - oss",
-        line_ends: LineEnds::Lsp,
-        checks_versions: true,
-        answers_truly: true,
-        primes_version_zero: false,
-        barrier: false,
-        lenses: true,
-        safe_dialogs: true,
-    },
-    Habits {
-        name: "vscodium",
-        line_ends: LineEnds::Lsp,
-        checks_versions: true,
-        answers_truly: true,
-        primes_version_zero: false,
-        barrier: false,
-        lenses: true,
-        safe_dialogs: true,
-    },
-    Habits {
-        name: "code-server",
-        line_ends: LineEnds::Lsp,
-        checks_versions: true,
-        answers_truly: true,
-        primes_version_zero: false,
-        barrier: false,
-        lenses: true,
-        safe_dialogs: true,
-    },
+    NEOVIM,
+    VS_CODE,
+    Habits { name: "code - oss", ..VS_CODE },
+    Habits { name: "vscodium", ..VS_CODE },
+    Habits { name: "code-server", ..VS_CODE },
     Habits {
         name: "emacs",
         line_ends: LineEnds::Newline,
         checks_versions: true,
         answers_truly: true,
-        primes_version_zero: false,
-        barrier: false,
         lenses: false,
-        safe_dialogs: false,
+        ..Habits::UNKNOWN
     },
     Habits {
         name: "helix",
-        line_ends: LineEnds::Lsp,
         checks_versions: true,
         answers_truly: true,
-        primes_version_zero: false,
-        barrier: false,
         lenses: false,
-        safe_dialogs: false,
+        ..Habits::UNKNOWN
     },
 ];
 
@@ -114,6 +86,7 @@ impl Habits {
         barrier: false,
         lenses: true,
         safe_dialogs: false,
+        messages_take_keys: false,
     };
 
     /// The habits of the client that calls itself `name`.
