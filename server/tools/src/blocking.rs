@@ -45,3 +45,28 @@ pub(crate) fn blocking(
 ) -> BoxFuture<'static, Output> {
     Box::pin(async move { on_thread(work).await.unwrap_or_else(|failure| failure) })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    #[test]
+    fn dropped_work_is_told_to_stop_and_a_panic_is_a_result() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let (tell, told) = channel();
+        let mut call = blocking(move |stop| {
+            while !stop.is_set() {
+                std::thread::yield_now();
+            }
+            tell.send(()).unwrap();
+            Ok(Output::text("nobody reads this"))
+        });
+        runtime.block_on(async { assert!(futures::poll!(&mut call).is_pending()) });
+        drop(call);
+        assert_eq!(told.recv_timeout(Duration::from_secs(30)), Ok(()));
+        let output = runtime.block_on(blocking(|_| panic!("a fault of ours")));
+        assert!(output.is_error && output.text.starts_with("Error: the tool broke down"));
+    }
+}

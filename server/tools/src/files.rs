@@ -1,5 +1,6 @@
 //! What the file tools share: finding a path in the view, and saying what is there instead.
 
+use crate::policy::is_sensitive;
 use crate::tool::Output;
 use ropewalk_text::Text;
 use ropewalk_text::decode::{Encoding, FileFormat, Unencodable, encode};
@@ -16,8 +17,20 @@ pub(crate) struct Found {
 /// Where a tool's `path` leads, and what the view has there.
 pub(crate) fn look(view: &View, path: &str) -> Result<(Place, FileState), Output> {
     let place = view.contain(path).map_err(Output::error)?;
+    no_disguise(&place, path)?;
     let state = view.read(&place).map_err(|error| refused(&error))?;
     Ok((place, state))
+}
+
+/// Policy goes by names: a link that leads to what may hold secrets must be named by what it leads to.
+pub(crate) fn no_disguise(place: &Place, path: &str) -> Result<(), Output> {
+    if place.root.is_some() && is_sensitive(&place.shown) && !is_sensitive(path) {
+        return Err(Output::error(format_args!(
+            "{path} leads to {}, which may hold secrets. Name that file itself, and the user is asked",
+            place.shown
+        )));
+    }
+    Ok(())
 }
 
 /// The text at `path`, for changing it.

@@ -1,7 +1,7 @@
 //! `read_file`: a file's lines, numbered, as the user and the fork have them.
 
 use crate::blocking::blocking;
-use crate::files::{missing, refused, source_words};
+use crate::files::{missing, no_disguise, refused, source_words};
 use crate::lines::{for_each_line, line_count, line_start};
 use crate::tool::{Context, Effect, Output, Subject, Tool};
 use futures::future::BoxFuture;
@@ -44,6 +44,7 @@ impl Tool for ReadFile {
 fn read(input: &Input, context: &Context) -> Result<Output, Output> {
     let view = &context.view;
     let (place, roots) = view.contain_readable(&input.path).map_err(Output::error)?;
+    no_disguise(&place, &input.path)?;
     let state = view.read_in(&place, roots).map_err(|error| refused(&error))?;
     let (text, source) = match state {
         FileState::Text { text, source, .. } => (text, source),

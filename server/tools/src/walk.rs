@@ -4,7 +4,7 @@
 //! with or without a repository; `.git` itself is never entered. What the fork made is there even if ignored.
 
 use crate::blocking::Stop;
-use crate::files::missing;
+use crate::files::{missing, no_disguise};
 use crate::tool::Output;
 use ignore::WalkBuilder;
 use ropewalk_workspace::{DocId, Place, Roots, View};
@@ -22,7 +22,11 @@ pub(crate) struct Candidate {
 /// Where to look: the place that a tool's `path` names, or every root.
 pub(crate) fn starts(view: &View, path: Option<&str>) -> Result<Vec<Place>, Output> {
     match path {
-        Some(path) => Ok(vec![view.contain(path).map_err(Output::error)?]),
+        Some(path) => {
+            let place = view.contain(path).map_err(Output::error)?;
+            no_disguise(&place, path)?;
+            Ok(vec![place])
+        }
         None => {
             let roots = view.roots().iter().map(|root| view.roots().place_of(root.path()));
             roots.collect::<Result<_, _>>().map_err(Output::error)

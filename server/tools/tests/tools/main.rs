@@ -1,4 +1,5 @@
 //! The tools over a folder on the disk, open buffers and a fork, called as a session calls them.
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests may be blunt")]
 
 mod bash;
 mod edit_file;

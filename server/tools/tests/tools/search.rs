@@ -297,3 +297,26 @@ utf16.txt",
         bench.say("list_dir", json!({"path": "none"})).starts_with("Error: There is no file none")
     );
 }
+
+#[test]
+fn a_link_to_a_secret_must_be_named_by_what_it_leads_to() {
+    let mut bench = Bench::new(&[(".env", b"KEY=1\n"), (".ssh/config", b"x\n")]);
+    std::os::unix::fs::symlink(".env", bench.path("notes.txt")).unwrap();
+    std::os::unix::fs::symlink(".ssh", bench.path("docs")).unwrap();
+    for (tool, input, leads_to) in [
+        ("read_file", json!({"path": "notes.txt"}), ".env"),
+        ("read_file", json!({"path": "docs/config"}), ".ssh/config"),
+        ("edit_file", json!({"path": "notes.txt", "old_text": "K", "new_text": "y"}), ".env"),
+        ("write_file", json!({"path": "notes.txt", "content": "y"}), ".env"),
+        ("delete_file", json!({"path": "notes.txt"}), ".env"),
+        ("move_file", json!({"path": "notes.txt", "to": "a"}), ".env"),
+        ("grep", json!({"pattern": "K", "path": "notes.txt"}), ".env"),
+        ("grep", json!({"pattern": "x", "path": "docs"}), ".ssh"),
+        ("glob", json!({"pattern": "*", "path": "docs"}), ".ssh"),
+    ] {
+        let said = bench.say(tool, input);
+        let words = format!(" leads to {leads_to}, which may hold secrets. Name that file itself");
+        assert!(said.contains(&words), "{tool}: {said}");
+    }
+    assert_eq!(bench.say("grep", json!({"pattern": "K", "path": ".env"})), ".env:1: KEY=1");
+}
