@@ -2,7 +2,7 @@
 
 use crate::blocking::blocking;
 use crate::bounds::bound;
-use crate::files::missing;
+use crate::files::{missing, no_disguise};
 use crate::tool::{Context, Effect, Output, Subject, Tool};
 use crate::walk::walker;
 use futures::future::BoxFuture;
@@ -44,6 +44,7 @@ fn list(input: &Input, context: &Context) -> Result<Output, Output> {
     let view = &context.view;
     let path = input.path.as_deref().unwrap_or(".");
     let place = view.contain(path).map_err(Output::error)?;
+    no_disguise(&place, path)?;
     let made = view.entries().get(&place.doc()).is_some_and(|entry| entry.content.is_some());
     if made || place.path.is_file() {
         return Err(Output::error(format_args!(

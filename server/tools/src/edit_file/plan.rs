@@ -80,7 +80,14 @@ pub(super) fn plan(text: &Text, old: &str, new: &str, which: Which) -> Result<Pl
     let inner = diff(&Text::from(old.as_str()), &Text::from(new.as_str()));
     let mut changes = Vec::new();
     let (mut edited, mut others) = (Places::default(), Places::default());
-    for (index, range) in find_all(text, &old, LineEndSearch::Aside).enumerate() {
+    // Where every line ends in CRLF nothing need be set aside, which is quicker.
+    let all_crlf = text.lone_crs() == 0 && text.crlfs() == text.line_feeds();
+    let (searched, line_ends) = if all_crlf && text.crlfs() > 0 {
+        (&old.replace('\n', "\r\n"), LineEndSearch::Exact)
+    } else {
+        (&old, LineEndSearch::Aside)
+    };
+    for (index, range) in find_all(text, searched, line_ends).enumerate() {
         match which {
             Which::Nth(number) if number != index + 1 => others.add(text, range.start),
             _ => {
@@ -187,5 +194,53 @@ fn line_end_near(text: &Text, at: usize) -> &'static str {
         "\r\n" => "\r\n",
         before if before.ends_with('\r') => "\r",
         _ => "\n",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// With line ends aside it is what `str::replacen` does, and every line end it makes is one that the
+        /// text has.
+        #[test]
+        fn an_edit_is_a_replacement(
+            parts in prop::collection::vec(prop::sample::select(vec!["a", "b", "é", "\n", "\r\n"]), 1..60),
+            cut in any::<(prop::sample::Index, prop::sample::Index)>(),
+            new in "[abé\n]{0,6}",
+            number in 1_usize..4,
+        ) {
+            let text = parts.concat();
+            let chars: Vec<char> = unix(&text).chars().collect();
+            let (from, to) = (cut.0.index(chars.len()), cut.1.index(chars.len()));
+            let old: String = chars[from.min(to)..=from.max(to)].iter().collect();
+            prop_assume!(old != new);
+            let rope = Text::from(text.as_str());
+
+            let all = plan(&rope, &old, &new, Which::All).unwrap();
+            let after = all.set.apply(&rope).unwrap().to_string();
+            prop_assert_eq!(unix(&after), unix(&text).replace(&old, &new));
+
+            let count = unix(&text).matches(old.as_str()).count();
+            match plan(&rope, &old, &new, Which::Nth(number)) {
+                Ok(plan) => {
+                    let after = plan.set.apply(&rope).unwrap().to_string();
+                    let (at, _) = unix(&text).match_indices(old.as_str()).nth(number - 1).unwrap();
+                    let mut expected = unix(&text);
+                    expected.replace_range(at..at + old.len(), &new);
+                    prop_assert_eq!(unix(&after), expected);
+                    prop_assert_eq!(plan.others.count, count - 1);
+                    if !text.contains("\r\n") {
+                        prop_assert!(!after.contains('\r'));
+                    } else if text.matches('\n').count() == text.matches("\r\n").count() {
+                        prop_assert_eq!(after.matches('\n').count(), after.matches("\r\n").count());
+                    }
+                }
+                Err(NoPlan::TooFew(places)) => prop_assert!(number > count && places.count == count),
+                Err(other) => prop_assert!(false, "{:?}", other),
+            }
+        }
     }
 }

@@ -235,3 +235,33 @@ fn a_text_that_is_not_in_a_large_file_is_looked_for_in_bounded_time() {
         }
     }
 }
+
+#[test]
+fn an_edit_keeps_the_files_bytes_and_builds_on_what_is_pending() {
+    for (before, old, new, after) in [
+        (b"\xEF\xBB\xBFa\r\nb".as_slice(), "a\nb", "a\nc", b"\xEF\xBB\xBFa\r\nc".as_slice()),
+        (b"caf\xE9\nx", "\u{e9}\nx", "\u{e8}\ny", b"caf\xE8\ny"),
+        (b"\xFF\xFEa\0\n\0", "a", "\u{65e5}", b"\xFF\xFE\xE5\x65\n\0"),
+    ] {
+        let mut bench = Bench::new(&[("f", before)]);
+        let said = bench.say("edit_file", json!({"path": "f", "old_text": old, "new_text": new}));
+        assert!(said.starts_with("Edited f"), "{said}");
+        assert_eq!(bench.bytes("f").unwrap(), after);
+    }
+    let mut bench =
+        Bench::new(&[("f", b"on disk\n"), ("latin", b"\xE9"), ("n.ipynb", b"{}"), ("b", b"\0")]);
+    bench.open("f", "one two\n");
+    for (old, new) in [("one", "1"), ("1 two", "1 2"), ("2\n", "2\n3\n")] {
+        bench.say("edit_file", json!({"path": "f", "old_text": old, "new_text": new}));
+    }
+    assert_eq!(bench.text("f"), "1 2\n3\n");
+    for (path, expected) in [
+        ("latin", "Error: latin: '\u{65e5}' cannot be written in this file's encoding"),
+        ("n.ipynb", "Error: n.ipynb is a notebook"),
+        ("b", "Error: b is a binary file (1 bytes), not text"),
+    ] {
+        let input = json!({"path": path, "old_text": "\u{e9}", "new_text": "\u{65e5}"});
+        let said = bench.say("edit_file", input);
+        assert!(said.starts_with(expected), "{said}");
+    }
+}

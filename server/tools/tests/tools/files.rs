@@ -186,3 +186,28 @@ fn what_can_not_be_written_is_refused() {
     let said = bench.say("write_file", json!({"path": "f", "content": "a\0"}));
     assert!(said.starts_with("Error: content holds a NUL"), "{said}");
 }
+
+#[test]
+fn a_huge_file_is_described() {
+    let mut bench = Bench::new(&[]);
+    let sparse = |name: &str, len: u64| {
+        std::fs::File::create(bench.path(name)).unwrap().set_len(len).unwrap();
+    };
+    sparse("huge", (256 << 20) + 1);
+    sparse("large", 65 << 20);
+    let words = "Error: huge has 268435457 bytes, more than the 268435456 that are read as text. bash can read parts of it";
+    for (tool, input) in [
+        ("read_file", json!({"path": "huge"})),
+        ("edit_file", json!({"path": "huge", "old_text": "a", "new_text": "b"})),
+        ("write_file", json!({"path": "huge", "content": "b"})),
+        ("delete_file", json!({"path": "huge"})),
+    ] {
+        let said = bench.say(tool, input);
+        assert!(said.starts_with(words), "{tool}: {said}");
+    }
+    let said = bench.say("grep", json!({"pattern": "a"}));
+    assert_eq!(
+        said,
+        "(no matches)\n(not searched, because they can't be read or are too large: huge, large)"
+    );
+}

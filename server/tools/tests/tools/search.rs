@@ -313,6 +313,7 @@ fn a_link_to_a_secret_must_be_named_by_what_it_leads_to() {
         ("grep", json!({"pattern": "K", "path": "notes.txt"}), ".env"),
         ("grep", json!({"pattern": "x", "path": "docs"}), ".ssh"),
         ("glob", json!({"pattern": "*", "path": "docs"}), ".ssh"),
+        ("list_dir", json!({"path": "docs"}), ".ssh"),
     ] {
         let said = bench.say(tool, input);
         let words = format!(" leads to {leads_to}, which may hold secrets. Name that file itself");
