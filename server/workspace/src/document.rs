@@ -46,6 +46,8 @@ pub struct Document {
     /// The disk's newer text, when the buffer is as it was saved and the disk has moved on.
     pub moved: Option<Text>,
     expected: Vec<Expected>,
+    /// Edits that ended in a conflict: of them it will never be known whether they were made.
+    lost: Vec<PublishId>,
 }
 
 /// What a notification did.
@@ -80,6 +82,7 @@ impl Document {
             saved: None,
             moved: None,
             expected: Vec::new(),
+            lost: Vec::new(),
         }
     }
 
@@ -162,7 +165,10 @@ impl Document {
         for mut expected in self.expected.drain(..) {
             match expected.look(before, &set, after) {
                 Sighting::Made(own) if made.is_none() => made = Some((expected, own)),
-                Sighting::Made(_) | Sighting::Gone => settle(expected.waiter, Settled::Conflict),
+                Sighting::Made(_) | Sighting::Gone => {
+                    self.lost.push(expected.id);
+                    settle(expected.waiter, Settled::Conflict);
+                }
                 Sighting::NotYet(edit) => {
                     expected.edit = edit;
                     kept.push(expected);
@@ -265,11 +271,22 @@ impl Document {
         self.expected.iter().any(|expected| expected.id == id)
     }
 
-    /// The document is closed: nothing more will be known of edits under way.
-    pub fn close(&mut self) {
+    /// Whether the edit ended in a conflict: it may or may not be in the text.
+    pub fn is_lost(&self, id: PublishId) -> bool {
+        self.lost.contains(&id)
+    }
+
+    /// The document is closed: nothing more will be known of edits under way. Gives those that may be in the
+    /// text it had, unrecognised: an editor tells of changes before it closes, so an edit that was not seen is
+    /// not there, but for those that were given up and, of clients that check nothing, all.
+    pub fn close(&mut self, checks_versions: bool) -> Vec<PublishId> {
         for expected in self.expected.drain(..) {
+            if expected.unconfirmed || !checks_versions {
+                self.lost.push(expected.id);
+            }
             settle(expected.waiter, Settled::Closed);
         }
+        std::mem::take(&mut self.lost)
     }
 
     /// Compares the buffer with what the disk holds now, and keeps the outcome.

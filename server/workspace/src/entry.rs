@@ -113,6 +113,8 @@ pub struct Entry {
     pub file: Option<(FileChange, Mark)>,
     /// The name it had before a rename.
     pub home: Option<crate::DocId>,
+    /// The disk's newer text, while the pending changes bring it to a clean buffer (their maker is the disk).
+    pub disk: Option<Text>,
     set: ChangeSet,
     marks: Vec<Mark>,
     text: Text,
@@ -127,6 +129,7 @@ impl Entry {
             base,
             file: None,
             home: None,
+            disk: None,
             set: ChangeSet::identity(text.len()),
             marks: Vec::new(),
             text,
@@ -188,6 +191,50 @@ impl Entry {
         }
         self.set_base_text(now);
         aside
+    }
+
+    /// The user's text became `now`, which the pending changes have brought along already: the editor read the
+    /// disk anew. The fork's text stays as it is; pending is what it has beyond `now`.
+    pub fn landed(&mut self, now: Text) {
+        let set = ropewalk_text::diff(&now, &self.text);
+        let olds: Vec<(Range<usize>, Mark)> =
+            self.set.new_ranges().zip(self.marks.iter().cloned()).collect();
+        let own = |mark: &&(Range<usize>, Mark)| mark.1.makers != [Maker::Disk];
+        let near = |at: &Range<usize>| {
+            let touches =
+                |old: &&(Range<usize>, Mark)| old.0.start <= at.end && at.start <= old.0.end;
+            let found = olds.iter().filter(own).find(touches);
+            found.or_else(|| olds.iter().find(own)).map(|(_, mark)| mark.clone())
+        };
+        let marks: Option<Vec<Mark>> = set.new_ranges().map(|at| near(&at)).collect();
+        self.disk = None;
+        match marks {
+            Some(marks) => {
+                self.set = set;
+                self.marks = marks;
+            }
+            // Nothing of a call's is pending: the disk's is all there was.
+            None => {
+                self.log.push(Delta {
+                    change: ropewalk_text::diff(&self.text, &now),
+                    origin: Origin::User,
+                });
+                self.text = now.clone();
+                self.set = ChangeSet::identity(now.len());
+                self.marks = Vec::new();
+            }
+        }
+        self.set_base_text(now);
+    }
+
+    /// Takes out what only the disk brought and is not on its way.
+    pub fn leave_disk(&mut self) {
+        let only_disk = |mark: &&Mark| mark.makers == [Maker::Disk] && mark.sent.is_none();
+        let ids: Vec<HunkId> = self.marks.iter().filter(only_disk).map(|mark| mark.id).collect();
+        if !ids.is_empty() {
+            self.remove(&ids);
+        }
+        self.disk = None;
     }
 
     fn set_aside(
@@ -355,6 +402,9 @@ impl Entry {
             .collect();
         let unchanged = ChangeSet::identity(base.len());
         let removed = self.set_aside(&base, &indexes, &unchanged, &base);
+        if removed.iter().any(|one| one.mark.makers.contains(&Maker::Disk)) {
+            self.disk = None;
+        }
         let step = self.set.invert_some(&base, &indexes);
         let (changes, marks) = self
             .set
@@ -404,6 +454,14 @@ impl Entry {
             .collect()
     }
 
+    /// Takes out what was sent by a publish of which it will never be known whether it was made: sent again, it
+    /// could be made twice.
+    pub fn set_aside_lost(&mut self, is_lost: impl Fn(PublishId) -> bool) -> Vec<SetAside> {
+        let lost = self.marks.iter().filter(|mark| mark.sent.is_some_and(&is_lost));
+        let lost: Vec<HunkId> = lost.map(|mark| mark.id).collect();
+        if lost.is_empty() { Vec::new() } else { self.remove(&lost) }
+    }
+
     /// Frees what was sent by a publish of which nothing is expected any more.
     pub fn free_unexpected(&mut self, is_expected: impl Fn(PublishId) -> bool) {
         for mark in &mut self.marks {
@@ -411,11 +469,22 @@ impl Entry {
         }
     }
 
-    /// Notes which publish carries these changes, or that none does any more.
-    pub fn mark_sent(&mut self, which: &[HunkId], publish: Option<PublishId>) {
-        for mark in self.marks.iter_mut().filter(|mark| which.contains(&mark.id)) {
-            mark.sent = publish;
-        }
+    /// Notes which publish carries these changes, or that none does any more. Gives those that are here.
+    pub fn mark_sent(&mut self, which: &[HunkId], publish: Option<PublishId>) -> Vec<HunkId> {
+        let marks = self.marks.iter_mut().filter(|mark| which.contains(&mark.id));
+        marks
+            .map(|mark| {
+                mark.sent = publish;
+                mark.id
+            })
+            .collect()
+    }
+
+    /// Those of `which` that are still pending here.
+    pub fn pending(&self, which: &[HunkId]) -> Vec<HunkId> {
+        let file = self.file.iter().map(|(_, mark)| mark.id);
+        let here: Vec<HunkId> = self.marks.iter().map(|mark| mark.id).chain(file).collect();
+        which.iter().copied().filter(|id| here.contains(id)).collect()
     }
 
     fn set_base_text(&mut self, now: Text) {

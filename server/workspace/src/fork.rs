@@ -338,6 +338,7 @@ impl Fork {
         if let Some(disk) = moved {
             let mark = Mark { id: self.ids.next(), turn, makers: vec![Maker::Disk], sent: None };
             entry.add(&diff(entry.text(), &disk), &mark, &mut self.ids);
+            entry.disk = Some(disk);
         }
         let seen = SeenFile { text: entry.text().clone(), cursor: Some(entry.cursor()) };
         let file = ForkFile { shown: place.shown.clone(), place: Some(place.clone()), entry };
@@ -556,6 +557,7 @@ fn sync_buffer(
                         Published::about(session.clone(), source.clone(), file.shown.clone());
                     fresh.record(&about, &before, &delta.change, &after, &ids);
                 }
+                _ if entry.disk.as_ref() == Some(&after) => entry.landed(after),
                 _ => aside.extend(entry.rebase(&delta.change, after)),
             }
         }
@@ -566,6 +568,7 @@ fn sync_buffer(
         fresh.loosen(source);
     }
     entry.base = Base::Buffer { text: now, cursor: document.cursor() };
+    aside.extend(entry.set_aside_lost(|id| document.is_lost(id) || workspace.is_lost(id)));
     // What was sent and is expected no more, without having been confirmed, waits for the user again.
     entry.free_unexpected(|id| document.is_expected(id));
     workspace.ledger().texts.append(&mut fresh.texts);
@@ -579,7 +582,7 @@ fn sync_buffer(
 }
 
 fn sync_disk(workspace: &Workspace, source: &DocId, entry: &mut Entry) -> Vec<SetAside> {
-    let mut aside = Vec::new();
+    let mut aside = entry.set_aside_lost(|id| workspace.is_lost(id));
     entry.free_unexpected(|_| false);
     let Some(place) = workspace.place(source) else { return aside };
     let Ok(found) = read_file(&place, &workspace.roots()) else { return aside };
@@ -587,7 +590,7 @@ fn sync_disk(workspace: &Workspace, source: &DocId, entry: &mut Entry) -> Vec<Se
     match found {
         DiskFile::Text { text, hash, format } => {
             if was != text {
-                aside = entry.rebase(&diff(&was, &text), text.clone());
+                aside.extend(entry.rebase(&diff(&was, &text), text.clone()));
             }
             entry.base = Base::Disk { text, hash, format };
         }
@@ -595,7 +598,7 @@ fn sync_disk(workspace: &Workspace, source: &DocId, entry: &mut Entry) -> Vec<Se
         DiskFile::Missing => {
             if !was.is_empty() {
                 let gone = ChangeSet::single(was.len(), 0..was.len(), "");
-                aside = entry.rebase(&gone, Text::default());
+                aside.extend(entry.rebase(&gone, Text::default()));
             }
             entry.base = Base::Absent;
         }
@@ -607,16 +610,17 @@ fn sync_disk(workspace: &Workspace, source: &DocId, entry: &mut Entry) -> Vec<Se
 /// origin disk.
 fn follow_disk(workspace: &Workspace, source: &DocId, file: &mut ForkFile, ids: &mut HunkIds) {
     let moved = workspace.with_document(source, |document| document.moved.clone()).flatten();
-    let Some(disk) = moved else { return };
-    let already = file.entry.marks().iter().any(|mark| mark.makers == [Maker::Disk]);
-    if already {
+    if file.entry.disk == moved {
         return;
     }
+    file.entry.leave_disk();
+    let Some(disk) = moved else { return };
     let theirs = diff(&file.entry.base.text(), &disk);
     let Ok(rebased) = file.entry.set().rebase(&theirs) else { return };
     if rebased.is_clean() {
         let mark = Mark { id: ids.next(), turn: 0, makers: vec![Maker::Disk], sent: None };
         file.entry.add(&rebased.theirs, &mark, ids);
+        file.entry.disk = Some(disk);
     }
 }
 

@@ -154,8 +154,10 @@ impl Ledger {
 
     /// The latest turn of a session of which something is here; 0 if nothing is.
     pub fn latest_turn(&self, session: &str) -> u64 {
-        let texts = self.texts.iter().filter(|hunk| *hunk.session == *session).map(|hunk| hunk.turn);
-        let files = self.files.iter().filter(|file| *file.session == *session).map(|file| file.turn);
+        let texts =
+            self.texts.iter().filter(|hunk| *hunk.session == *session).map(|hunk| hunk.turn);
+        let files =
+            self.files.iter().filter(|file| *file.session == *session).map(|file| file.turn);
         texts.chain(files).max().unwrap_or(0)
     }
 

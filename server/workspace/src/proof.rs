@@ -5,7 +5,7 @@
 //! [`Expected::look`] is asked after every single content change. It is a pure function of texts.
 
 use crate::PublishId;
-use ropewalk_text::{ChangeSet, Text, diff, refine};
+use ropewalk_text::{Change, ChangeSet, Text, diff, refine};
 
 /// An edit that was sent and is not settled.
 #[derive(Debug)]
@@ -31,7 +31,8 @@ pub enum Settled {
     Confirmed,
     /// The client did not make it and the place is as it was: it may be mapped and sent again.
     Skipped,
-    /// The user changed the very text it replaces while it was under way: never sent again.
+    /// The user changed the very text it replaces while it was under way, and whether it was made can't be
+    /// told: never sent again.
     Conflict,
     /// No echo within the bound. It is neither resent nor forgotten: a later change may settle it.
     Unconfirmed,
@@ -44,9 +45,9 @@ pub enum Settled {
 pub enum Sighting {
     /// The change is the edit, followed by the user's own part (empty when the echo came alone).
     Made(ChangeSet),
-    /// Not in this change; the edit is still possible, and stands here now.
+    /// Not in this change; what of the edit is still possible stands here now.
     NotYet(ChangeSet),
-    /// The change destroyed the place of the edit.
+    /// The change destroyed every place of the edit, before or after it was made: that can't be told.
     Gone,
 }
 
@@ -58,25 +59,55 @@ impl Expected {
         if predicted == *after {
             return Sighting::Made(ChangeSet::identity(after.len()));
         }
+        // Two stories: the edit was made and the user did `over`, or it was not and the user did `own`. The
+        // one that asks less of the user is true: the other has them put back or repeat what the edit does.
         let over = diff(&predicted, after);
-        if over.leaves_alone(self.edit.new_ranges()) {
+        let own = refine(change, before);
+        let (made, not_made) = (size(&over, &predicted), size(&own, before));
+        if made < not_made && self.shows(&over, &own) {
             return Sighting::Made(over);
         }
-        let own = refine(change, before);
-        if own.leaves_alone(self.edit.changes().iter().map(|c| c.range.clone()))
+        if not_made < made
             && let Ok(rebased) = self.edit.rebase(&own)
-            && rebased.is_clean()
+            && !rebased.mine.is_empty()
         {
             return Sighting::NotYet(rebased.mine);
         }
         Sighting::Gone
     }
+
+    /// Whether the edit's own places bear out that it was made. All of an edit is made or none of it, so what
+    /// one place shows counts for all, unless another contradicts it.
+    fn shows(&self, over: &ChangeSet, own: &ChangeSet) -> bool {
+        let (mut all_made, mut shows_made, mut shows_not) = (true, false, false);
+        for (edit, new) in self.edit.changes().iter().zip(self.edit.new_ranges()) {
+            let made = !over.reaches_inside(&new);
+            let untouched = !own.reaches_inside(&edit.range);
+            all_made &= made;
+            shows_made |= made && !untouched;
+            shows_not |= untouched && !made;
+        }
+        all_made || (shows_made && !shows_not)
+    }
+}
+
+/// How much a change set deletes and inserts, in bytes, without what stands on both sides of a change.
+fn size(set: &ChangeSet, before: &Text) -> usize {
+    let one = |change: &Change| {
+        let (old, new) = (before.slice(change.range.clone()), &change.text);
+        let shared = |(a, b): &(u8, u8)| a == b;
+        let prefix = old.bytes().zip(new.bytes()).take_while(shared).count();
+        let most = old.len().min(new.len()) - prefix;
+        let ends = old.bytes().rev().zip(new.bytes().rev());
+        let suffix = ends.take(most).take_while(shared).count();
+        old.len() + new.len() - 2 * (prefix + suffix)
+    };
+    set.changes().iter().map(one).sum()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ropewalk_text::Change;
 
     fn set(len: usize, changes: &[(usize, usize, &str)]) -> ChangeSet {
         ChangeSet::new(len, changes.iter().map(|(s, e, t)| Change::new(*s..*e, *t)).collect())
@@ -116,6 +147,29 @@ mod tests {
         let seen = check("let foo;", &[(4, 7, "bar")], &[(0, 0, "ab")]);
         assert_eq!(seen, Sighting::NotYet(set(10, &[(6, 9, "bar")])));
         assert_eq!(check("let foo;", &[(4, 7, "bar")], &[(5, 6, "")]), Sighting::Gone);
+    }
+
+    #[test]
+    fn typing_beside_a_deletion_is_not_the_deletion() {
+        // The diff from "deleted" to what stands begins at the very place where the deletion would be.
+        let (before, edit) = ("one two\nthree\nx\n", [(3, 13, "")]);
+        let seen = check(before, &edit, &[(14, 14, "new\n")]);
+        assert_eq!(seen, Sighting::NotYet(set(20, &[(3, 13, "")])));
+        let seen = check(before, &edit, &[(2, 2, "!")]);
+        assert_eq!(seen, Sighting::NotYet(set(17, &[(4, 14, "")])));
+    }
+
+    #[test]
+    fn an_edit_of_which_nothing_is_left_is_not_made() {
+        assert_eq!(check("abc", &[(1, 2, "")], &[(0, 3, "")]), Sighting::Gone);
+    }
+
+    #[test]
+    fn one_place_speaks_for_the_others() {
+        // The user typed into the new text of one place; the other shows that the edit was made.
+        let edit = [(0, 1, "AAA"), (4, 5, "BBB")];
+        let made = check("a  \nb\n", &edit, &[(0, 5, "AAA  \nBuBB")]);
+        assert_eq!(made, Sighting::Made(set(10, &[(7, 7, "u")])));
     }
 
     #[test]

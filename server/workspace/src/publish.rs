@@ -92,10 +92,21 @@ pub async fn publish(
             .files
             .get(&id)
             .map_or_else(|| workspace.shown(&id), |file| file.shown.clone());
-        match publish_file(workspace, editor, fork, &id, &ids, bounds).await {
-            Ok(done) => report.done.extend(done),
+        let outcome = publish_file(workspace, editor, fork, &id, &ids, bounds).await;
+        let session = lock(fork).session.clone();
+        match outcome {
+            Ok(done) => {
+                // What another publish had carried by then is done too; the rest had lost its place.
+                let (done, lost): (Vec<HunkId>, Vec<HunkId>) = ids.iter().partition(|hunk| {
+                    done.contains(hunk) || is_published(workspace, &session, &id, **hunk)
+                });
+                report.done.extend(done);
+                if !lost.is_empty() {
+                    report.failed.push((shown, Failure::Conflict));
+                }
+            }
             Err(failure) => {
-                tell_failure(workspace, &lock(fork).session, &shown, &failure);
+                tell_failure(workspace, &session, &shown, &failure);
                 report.failed.push((shown, failure));
             }
         }
@@ -103,6 +114,13 @@ pub async fn publish(
     let mut fork = lock(fork);
     fork.sync(workspace);
     report
+}
+
+/// Whether the ledger has this hunk.
+fn is_published(workspace: &Workspace, session: &Arc<str>, doc: &DocId, hunk: HunkId) -> bool {
+    let ledger = workspace.ledger();
+    let texts = ledger.texts.iter().any(|h| h.id == hunk && h.session == *session && h.doc == *doc);
+    texts || ledger.files.iter().any(|file| file.id == hunk && file.session == *session)
 }
 
 fn tell_failure(workspace: &Workspace, session: &Arc<str>, file: &str, failure: &Failure) {
@@ -147,6 +165,7 @@ async fn publish_file(
             other => Failure::Disk(other.to_string()),
         });
     }
+    let mut carried = Vec::new();
     let mut start = |publish: PublishId| {
         let mut fork = lock(fork);
         fork.sync(workspace);
@@ -154,16 +173,13 @@ async fn publish_file(
         let Some(part) = file.entry.part(ids) else { return Start::Nothing };
         let started = start_edit(workspace, id, publish, &file.entry.base.text(), &part);
         if matches!(started, Start::Sent(..)) {
-            file.entry.mark_sent(ids, Some(publish));
+            carried = file.entry.mark_sent(ids, Some(publish));
         }
         started
     };
     let sent = send(workspace, editor, id, &mut start, "Ropewalk: accept", bounds).await;
     lock(fork).sync(workspace);
-    match sent? {
-        true => Ok(ids.to_vec()),
-        false => Err(Failure::Conflict),
-    }
+    sent.map(|sent| if sent { carried } else { Vec::new() })
 }
 
 /// The outcome of trying to start an edit of an open document.
@@ -326,6 +342,7 @@ fn write_closed(
     let session = fork.session.clone();
     let Some(file) = fork.files.get_mut(id) else { return Ok(Vec::new()) };
     let Some(place) = file.place.clone() else { return Ok(Vec::new()) };
+    let ids = &file.entry.pending(ids);
     let roots = workspace.roots();
     let chosen_file = file.entry.file.clone().filter(|(_, mark)| ids.contains(&mark.id));
     let record = |path: &crate::Place, hunk: HunkId, turn, before: Option<Vec<u8>>, after| {

@@ -211,10 +211,18 @@ impl View {
         {
             return id;
         }
-        match disk::identity(roots, place).map(|identity| self.snapshot.identities.get(&identity)) {
-            Ok(Some(open)) => open.clone(),
-            _ => id,
-        }
+        let Ok(identity) = disk::identity(roots, place) else { return id };
+        let open = self.snapshot.identities.get(&identity);
+        open.filter(|open| self.still_shows(open, identity)).cloned().unwrap_or(id)
+    }
+
+    /// Whether an open document's file is this one today: a file that was replaced leaves its identity to be
+    /// given to any other.
+    fn still_shows(&self, open: &DocId, identity: FileIdentity) -> bool {
+        let roots = &self.snapshot.roots;
+        let place = open.path().and_then(|path| roots.place_of(&path).ok());
+        self.snapshot.buffers.contains_key(open)
+            && place.is_some_and(|place| disk::identity(roots, &place).ok() == Some(identity))
     }
 
     /// The disk's file, read once.

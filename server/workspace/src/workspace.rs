@@ -14,7 +14,7 @@ use crate::view::{DiskFile, Seen, Snapshot, read_file};
 use crate::{DocId, PublishId};
 use dashmap::DashMap;
 use ropewalk_text::{Coordinates, Text};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
@@ -33,6 +33,8 @@ pub struct Workspace {
     news: Mutex<Vec<News>>,
     slots: DashMap<DocId, std::sync::Arc<tokio::sync::Mutex<()>>>,
     next_publish: AtomicU64,
+    /// Edits of documents closed since of which it will never be known whether they were made.
+    lost: Mutex<HashSet<PublishId>>,
     desync_alarms: AtomicUsize,
 }
 
@@ -133,7 +135,7 @@ impl Workspace {
         let _shared = self.gate.read().unwrap_or_else(PoisonError::into_inner);
         let old = self.documents.insert(id.clone(), document);
         if let Some(mut old) = old {
-            old.close();
+            self.lose(old.close(self.habits().checks_versions));
         }
         lock(&self.ledger).loosen(&id);
         id
@@ -178,10 +180,22 @@ impl Workspace {
         let id = DocId::from_uri(uri);
         let _shared = self.gate.read().unwrap_or_else(PoisonError::into_inner);
         let (id, mut document) = self.documents.remove(&id)?;
-        document.close();
+        self.lose(document.close(self.habits().checks_versions));
         self.identities.remove(&id);
         lock(&self.ledger).loosen(&id);
         Some(id)
+    }
+
+    fn lose(&self, edits: Vec<PublishId>) {
+        if !edits.is_empty() {
+            lock(&self.lost).extend(edits);
+        }
+    }
+
+    /// Whether an edit ended so that it will never be known whether it was made, in a document that was
+    /// closed since.
+    pub(crate) fn is_lost(&self, edit: PublishId) -> bool {
+        lock(&self.lost).contains(&edit)
     }
 
     /// All open documents and the roots, at one moment. O(open documents).
@@ -234,11 +248,11 @@ impl Workspace {
         let Ok(DiskFile::Text { text, hash, .. }) = read_file(&place, &roots) else {
             return DiskLook::NoFile;
         };
+        let look = self.with_document(id, |document| document.compare(Saved { hash, text }));
+        let Some(look) = look else { return DiskLook::NoFile };
         if let Ok(identity) = disk::identity(&roots, &place) {
             self.identities.insert(id.clone(), identity);
         }
-        let look = self.with_document(id, |document| document.compare(Saved { hash, text }));
-        let look = look.unwrap_or(DiskLook::NoFile);
         if look == DiskLook::Conflict {
             self.tell(None, Note::DiskConflict { file: place.shown });
         }

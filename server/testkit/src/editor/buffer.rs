@@ -159,12 +159,18 @@ impl Buffer {
 
     /// Takes back the last step. False when there is none.
     pub(super) fn undo(&mut self, coordinates: Coordinates) -> bool {
-        let Some(step) = self.undo.pop() else { return false };
+        let Some(step) = self.undo.pop() else {
+            return false;
+        };
         let inverse: Vec<Splice> = step
             .splices
             .iter()
             .rev()
-            .map(|splice| Splice { at: splice.at, old: splice.new.clone(), new: splice.old.clone() })
+            .map(|splice| Splice {
+                at: splice.at,
+                old: splice.new.clone(),
+                new: splice.old.clone(),
+            })
             .collect();
         self.perform(&inverse, EchoShape::AsMade, coordinates);
         self.redo.push(step);
@@ -173,7 +179,9 @@ impl Buffer {
 
     /// Makes the step last taken back once more. False when there is none.
     pub(super) fn redo(&mut self, coordinates: Coordinates) -> bool {
-        let Some(step) = self.redo.pop() else { return false };
+        let Some(step) = self.redo.pop() else {
+            return false;
+        };
         self.perform(&step.splices, EchoShape::AsMade, coordinates);
         self.undo.push(step);
         true
@@ -200,10 +208,8 @@ impl Buffer {
                 let text = self.text();
                 let start = Position::default();
                 self.held.push(ContentChange { range: Some((whole_end, whole_end)), text });
-                self.held.push(ContentChange {
-                    range: Some((start, whole_end)),
-                    text: String::new(),
-                });
+                self.held
+                    .push(ContentChange { range: Some((start, whole_end)), text: String::new() });
             }
         }
         self.tick += 1;
@@ -211,7 +217,12 @@ impl Buffer {
 
     /// A replaced range as the protocol can say it: there is no position between a carriage return and its
     /// line feed, so a range that ends there takes the pair along.
-    fn told_as(&self, range: Range<usize>, new: &[Cell], coordinates: Coordinates) -> ContentChange {
+    fn told_as(
+        &self,
+        range: Range<usize>,
+        new: &[Cell],
+        coordinates: Coordinates,
+    ) -> ContentChange {
         let (mut start, mut end) = (range.start, range.end);
         let mut text = text_of(new);
         if self.splits_pair(start, coordinates) {

@@ -137,6 +137,8 @@ pub struct Applied {
     pub uri: String,
     /// Whether it was made for another version than the buffer's.
     pub stale: bool,
+    /// Whether the document was not open, and was opened for it.
+    pub reopened: bool,
     /// The characters before it.
     pub before: Vec<Cell>,
     /// What it replaced, in order.
@@ -250,15 +252,16 @@ impl Client {
                 let start = range.start.min(len);
                 start..range.end.clamp(start, len)
             };
-            let changes =
-                changes.into_iter().map(|(range, cells)| (clamp(range), cells)).collect();
+            let changes = changes.into_iter().map(|(range, cells)| (clamp(range), cells)).collect();
             buffer.edit(changes, Author::User, shape, coordinates);
         });
     }
 
     /// The editor reads a document anew from the disk: what differs is replaced.
     pub fn reload(&mut self, uri: &str, text: &str, shape: EchoShape) {
-        let Some(buffer) = self.buffers.get(uri) else { return };
+        let Some(buffer) = self.buffers.get(uri) else {
+            return;
+        };
         let same = |(cell, char): &(&Cell, char)| cell.char == *char;
         let chars: Vec<char> = text.chars().collect();
         let old = buffer.cells();
@@ -297,7 +300,9 @@ impl Client {
     /// Tells what was held back of one document.
     pub fn flush(&mut self, uri: &str) {
         let (profile, coordinates) = (self.profile, self.coordinates);
-        let Some(buffer) = self.buffers.get_mut(uri) else { return };
+        let Some(buffer) = self.buffers.get_mut(uri) else {
+            return;
+        };
         if let Some(changes) = buffer.flush(&profile, coordinates) {
             let (version, cells) = (buffer.version(), buffer.cells().to_vec());
             let uri = uri.to_owned();
@@ -325,9 +330,16 @@ impl Client {
         self.requests.len()
     }
 
+    /// The oldest request that waits.
+    pub fn oldest(&self) -> Option<&Request> {
+        self.requests.front().map(|(_, request)| request)
+    }
+
     /// Handles the oldest request. False when none waits.
     pub fn handle(&mut self, how: Handling) -> bool {
-        let Some((id, request)) = self.requests.pop_front() else { return false };
+        let Some((id, request)) = self.requests.pop_front() else {
+            return false;
+        };
         match (request, how) {
             (_, Handling::Ignored) => {}
             (Request::Barrier, _) => {
@@ -338,9 +350,8 @@ impl Client {
             }
             (Request::Apply(_), Handling::Refused) => self.answer(id, Ok(false)),
             (Request::Apply(ops), how) => {
-                let wants = |op: &FileOp| {
-                    matches!(op, FileOp::Edit { needs_confirmation: true, .. })
-                };
+                let wants =
+                    |op: &FileOp| matches!(op, FileOp::Edit { needs_confirmation: true, .. });
                 if self.profile.confirmation == super::Confirmation::Preview
                     && ops.iter().any(wants)
                 {
@@ -412,9 +423,12 @@ impl Client {
 
     /// Whether the client leaves an entry out for its version.
     fn refuses(&self, index: usize, op: &FileOp) -> bool {
-        let FileOp::Edit { uri, version, .. } = op else { return false };
-        let Some(buffer) = self.buffers.get(uri) else { return false };
-        let is_stale = version.is_some_and(|version| version != buffer.version());
+        let FileOp::Edit { uri, version, .. } = op else {
+            return false;
+        };
+        // A document that is not open is opened for the edit, with its first version.
+        let now = self.buffers.get(uri).map_or(self.profile.first_version, Buffer::version);
+        let is_stale = version.is_some_and(|version| version != now);
         match self.profile.checks {
             VersionCheck::All => is_stale,
             VersionCheck::FirstButNeverZero => is_stale && index == 0 && *version != Some(0),
@@ -426,11 +440,12 @@ impl Client {
     fn perform(&mut self, op: &FileOp) -> Result<(), String> {
         match op {
             FileOp::Edit { uri, version, edits, .. } => {
-                if !self.buffers.contains_key(uri) {
+                let reopened = !self.buffers.contains_key(uri);
+                if reopened {
                     let text = read(uri).unwrap_or_default();
                     self.open(uri, &text);
                 }
-                self.edit(uri, *version, edits);
+                self.edit(uri, *version, edits, reopened);
                 Ok(())
             }
             FileOp::Create { uri, overwrite, ignore_if_exists } => {
@@ -448,7 +463,8 @@ impl Client {
                 std::fs::write(path, "").map_err(|error| error.to_string())
             }
             FileOp::Rename { from, to } => {
-                let (old, new) = path_of(from).zip(path_of(to)).ok_or("only files can be renamed")?;
+                let (old, new) =
+                    path_of(from).zip(path_of(to)).ok_or("only files can be renamed")?;
                 let text = self.buffers.get(from).map(Buffer::text);
                 if self.profile.rename_writes
                     && let Some(text) = &text
@@ -471,11 +487,19 @@ impl Client {
         }
     }
 
-    fn edit(&mut self, uri: &str, version: Option<i32>, edits: &[(Position, Position, String)]) {
+    fn edit(
+        &mut self,
+        uri: &str,
+        version: Option<i32>,
+        edits: &[(Position, Position, String)],
+        reopened: bool,
+    ) {
         self.next_edit += 1;
         let (number, coordinates) = (self.next_edit, self.coordinates);
         let by = Author::Server(number);
-        let Some(buffer) = self.buffers.get(uri) else { return };
+        let Some(buffer) = self.buffers.get(uri) else {
+            return;
+        };
         let stale = version.is_some_and(|version| version != buffer.version());
         let before = buffer.cells().to_vec();
         let mut ranges: Vec<(Range<usize>, &str)> = edits
@@ -496,7 +520,14 @@ impl Client {
         let changes = changes
             .map(|splice| AppliedChange { at: splice.at, old: splice.old, new: splice.new })
             .collect();
-        self.applied.push(Applied { number, uri: uri.to_owned(), stale, before, changes });
+        self.applied.push(Applied {
+            number,
+            uri: uri.to_owned(),
+            stale,
+            reopened,
+            before,
+            changes,
+        });
     }
 
     /// Takes the record of the server's edits since the last time.

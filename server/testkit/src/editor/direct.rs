@@ -27,6 +27,8 @@ struct State {
     waiting: HashMap<RequestId, oneshot::Sender<Answer>>,
     /// The characters of each open document as the workspace has been told.
     delivered: HashMap<String, Vec<Cell>>,
+    /// How many didOpen were delivered.
+    openings: HashMap<String, u32>,
 }
 
 impl Direct {
@@ -34,7 +36,12 @@ impl Direct {
     pub fn new(workspace: Arc<Workspace>, profile: Profile) -> Self {
         let client = Client::new(profile);
         workspace.set_client(client.coordinates, Habits::of(profile.client_name));
-        let state = State { client, waiting: HashMap::new(), delivered: HashMap::new() };
+        let state = State {
+            client,
+            waiting: HashMap::new(),
+            delivered: HashMap::new(),
+            openings: HashMap::new(),
+        };
         Self { workspace, state: Mutex::new(state) }
     }
 
@@ -52,13 +59,21 @@ impl Direct {
         self.state().delivered.get(uri).cloned()
     }
 
+    /// How often the workspace was told that a document is open now.
+    pub fn openings(&self, uri: &str) -> u32 {
+        self.state().openings.get(uri).copied().unwrap_or(0)
+    }
+
     /// Delivers the next thing the client writes. False when there is nothing.
     pub fn deliver(&self) -> bool {
         let mut state = self.state();
-        let Some(next) = state.client.next_outgoing() else { return false };
+        let Some(next) = state.client.next_outgoing() else {
+            return false;
+        };
         match next {
             Outgoing::Open { uri, version, text, cells } => {
                 self.workspace.open(&uri, "text", version, &text);
+                *state.openings.entry(uri.clone()).or_default() += 1;
                 state.delivered.insert(uri, cells);
             }
             Outgoing::Change { uri, version, changes, cells } => {
