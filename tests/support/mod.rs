@@ -8,6 +8,7 @@ pub mod desk;
 pub mod nvim;
 pub mod probe;
 pub mod screen;
+pub mod stage;
 pub mod vscode;
 
 use std::path::PathBuf;

@@ -14,8 +14,12 @@ mod client;
 mod coordinates;
 mod direct;
 mod profile;
+mod wire;
 
 pub use buffer::{Author, Buffer, Cell, EchoShape, Splice};
 pub use client::{Applied, AppliedChange, Client, FileOp, Handling, Outgoing, Request, RequestId};
 pub use direct::Direct;
 pub use profile::{Confirmation, Flush, Profile, StaleAnswer, VersionCheck};
+pub use wire::{
+    Dialog, FakeEditor, Kind, Message, Offer, Place, Progress, RpcError, Seen, TurnEnd,
+};

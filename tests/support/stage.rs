@@ -1,0 +1,86 @@
+//! A folder with files, our server with a scripted model behind it, and fake editors that open the folder.
+
+use super::agent::Agent;
+use ropewalk_testkit::editor::{FakeEditor, Profile};
+use ropewalk_testkit::model::ScriptedReply;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// See the module.
+pub struct Stage {
+    /// The model and the configuration.
+    pub agent: Agent,
+    /// The folder.
+    pub folder: tempfile::TempDir,
+}
+
+impl Stage {
+    /// A folder with these files, and sessions that begin in `mode`.
+    pub fn new(
+        mode: &str,
+        files: &[(&str, &str)],
+        replies: impl IntoIterator<Item = ScriptedReply>,
+    ) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        Self { agent: Agent::new(mode, replies), folder }
+    }
+
+    /// An editor with the folder as its only root, and no options.
+    pub fn editor(&self, profile: Profile) -> FakeEditor {
+        self.editor_with(profile, Value::Null)
+    }
+
+    /// An editor with these `initializationOptions`.
+    pub fn editor_with(&self, profile: Profile, options: Value) -> FakeEditor {
+        self.editor_in(profile, &[self.folder.path()], options, &[])
+    }
+
+    /// An editor with these roots, and more variables for the server.
+    pub fn editor_in(
+        &self,
+        profile: Profile,
+        roots: &[&Path],
+        options: Value,
+        env: &[(&str, String)],
+    ) -> FakeEditor {
+        let [program, argument] = Agent::command();
+        let mut all = self.agent.environment();
+        all.extend(env.iter().map(|(name, value)| (*name, value.clone())));
+        FakeEditor::spawn(program, &[argument], &all, profile, roots, options).unwrap()
+    }
+
+    /// The path of a file in the folder.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The text of a file on the disk.
+    pub fn disk(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// Another text of a file on the disk.
+    pub fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.path(name), text).unwrap();
+    }
+}
+
+/// A call that edits a file.
+pub fn edit(path: &str, old: &str, new: &str) -> ScriptedReply {
+    ScriptedReply::new().call("edit_file", edit_input(path, old, new))
+}
+
+/// The input of a call that edits a file.
+pub fn edit_input(path: &str, old: &str, new: &str) -> Value {
+    json!({ "path": path, "old_text": old, "new_text": new })
+}
+
+/// An answer in words.
+pub fn say(words: &str) -> ScriptedReply {
+    ScriptedReply::new().text(words)
+}
