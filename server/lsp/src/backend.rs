@@ -9,7 +9,7 @@ use crate::convert::{
 };
 use crate::state::{ClientFacts, ClientOptions, ServerOptions, State};
 use ropewalk_agent::Op;
-use ropewalk_workspace::{DiskLook, DocId, Habits};
+use ropewalk_workspace::{DocId, Habits};
 use serde_json::Value;
 use std::sync::Arc;
 use tower_lsp::jsonrpc::Result;
@@ -55,7 +55,7 @@ impl Backend {
         tokio::task::spawn_blocking(move || {
             if !saved {
                 state.workspace.look_at_disk(&id);
-            } else if matches!(state.workspace.saved(&id), DiskLook::Dirty | DiskLook::Moved) {
+            } else if state.workspace.look_after_save(&id) {
                 tracing::warn!(
                     document = id.as_str(),
                     "saved, but the disk does not hold what we know: desync alarm"
@@ -140,6 +140,7 @@ impl LanguageServer for Backend {
 
     async fn did_save(&self, params: lsp::DidSaveTextDocumentParams) {
         let id = DocId::from_uri(params.text_document.uri.as_str());
+        self.state.workspace.written(&id);
         self.look(id, true);
     }
 

@@ -12,6 +12,9 @@ use ropewalk_text::{ChangeSet, Coordinates, Position, Text, diff};
 /// A notification that deletes more lines than this, or more than half of the document, is coarse.
 const COARSE_LINES: usize = 20;
 
+/// At least so many content changes are looked at as what an edit of ours may have come in.
+const RUN: usize = 16;
+
 /// One content change of a didChange notification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContentChange {
@@ -45,6 +48,8 @@ pub struct Document {
     pub saved: Option<Saved>,
     /// The disk's newer text, when the buffer is as it was saved and the disk has moved on.
     pub moved: Option<Text>,
+    /// The text at the last didSave, until the disk is found to hold it.
+    written: Option<Text>,
     expected: Vec<Expected>,
     /// Edits that ended in a conflict: of them it will never be known whether they were made.
     lost: Vec<PublishId>,
@@ -81,6 +86,7 @@ impl Document {
             log: DeltaLog::default(),
             saved: None,
             moved: None,
+            written: None,
             expected: Vec::new(),
             lost: Vec::new(),
         }
@@ -148,14 +154,32 @@ impl Document {
             steps = vec![(diff(&before, &self.text), self.text.clone())];
         }
         let mut previous = before;
-        for (set, next) in steps {
-            self.take_in(&previous, set, &next, &mut out);
-            previous = next;
+        let mut rest = steps.as_slice();
+        while !rest.is_empty() {
+            // An edit of several places comes as one content change for each of them.
+            let (run, others) = rest.split_at(self.run_of_ours(&previous, rest).max(1));
+            let sets: Vec<ChangeSet> = run.iter().map(|(set, _)| set.clone()).collect();
+            if let (Some(Ok(set)), Some((_, next))) = (ChangeSet::compose_all(&sets), run.last()) {
+                self.take_in(&previous, set, next, &mut out);
+                previous = next.clone();
+            }
+            rest = others;
         }
         self.pass_over(trusts_versions);
         // What the disk had ahead of a clean buffer is judged anew when the disk is next looked at.
         self.moved = None;
         out
+    }
+
+    /// How many of the next steps are, together, exactly an edit of ours; 0 when none are.
+    fn run_of_ours(&self, before: &Text, steps: &[(ChangeSet, Text)]) -> usize {
+        let is_run = |expected: &Expected| {
+            let predicted = expected.edit.apply(before).ok()?;
+            let longest = expected.edit.changes().len().max(RUN).min(steps.len());
+            let steps = steps.get(..longest)?;
+            steps.iter().position(|(_, after)| *after == predicted).map(|last| last + 1)
+        };
+        self.expected.iter().find_map(is_run).unwrap_or(0)
     }
 
     /// One step of the text: ours, the user's, or both.
@@ -289,9 +313,21 @@ impl Document {
         std::mem::take(&mut self.lost)
     }
 
+    /// The editor has written the buffer as it is now: what the disk will be found to hold.
+    pub fn written(&mut self) {
+        self.written = Some(self.text.clone());
+    }
+
+    /// Whether a write was told of that the disk has not been found to hold. Asked once.
+    pub fn take_unfound_write(&mut self) -> bool {
+        self.written.take().is_some()
+    }
+
     /// Compares the buffer with what the disk holds now, and keeps the outcome.
     pub fn compare(&mut self, now: Saved) -> DiskLook {
         self.moved = None;
+        let is_written = |written: &mut Text| now.text.equal_but_line_ends(written);
+        let found = self.written.take_if(is_written).is_some();
         if now.text.equal_but_line_ends(&self.text) {
             // Share the memory where they are equal to the byte.
             let text = if now.text == self.text { self.text.clone() } else { now.text };
@@ -300,6 +336,11 @@ impl Document {
         }
         match &self.saved {
             Some(saved) if saved.hash == now.hash => DiskLook::Dirty,
+            // The user saved, and has typed on before anybody looked.
+            Some(_) if found => {
+                self.saved = Some(now);
+                DiskLook::Dirty
+            }
             Some(_) if self.is_clean() => {
                 self.moved = Some(now.text);
                 DiskLook::Moved

@@ -259,13 +259,19 @@ impl Workspace {
         look
     }
 
-    /// didSave: the buffer was written, so it should equal the disk; a difference is an alarm.
-    pub fn saved(&self, id: &DocId) -> DiskLook {
+    /// didSave, in the order of notifications: the buffer was written as it is now.
+    pub fn written(&self, id: &DocId) {
+        self.with_document(id, Document::written);
+    }
+
+    /// Looks at the disk after a save. True is an alarm: the disk holds something else than was in the
+    /// buffer when it was saved. Blocking.
+    pub fn look_after_save(&self, id: &DocId) -> bool {
         let look = self.look_at_disk(id);
-        if matches!(look, DiskLook::Dirty | DiskLook::Moved) {
-            self.desync_alarms.fetch_add(1, Ordering::Relaxed);
-        }
-        look
+        let unfound = self.with_document(id, Document::take_unfound_write).unwrap_or(false);
+        let alarm = unfound && look != DiskLook::NoFile;
+        self.desync_alarms.fetch_add(usize::from(alarm), Ordering::Relaxed);
+        alarm
     }
 
     /// Looks at the disk beside every open document, so that what follows sees the truth.

@@ -81,7 +81,9 @@ impl Direct {
                 state.delivered.insert(uri, cells);
             }
             Outgoing::Save { uri } => {
-                self.workspace.saved(&DocId::from_uri(&uri));
+                let id = DocId::from_uri(&uri);
+                self.workspace.written(&id);
+                self.workspace.look_after_save(&id);
             }
             Outgoing::Close { uri } => {
                 self.workspace.close(&uri);

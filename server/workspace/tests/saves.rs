@@ -1,0 +1,36 @@
+//! Saves, and typing that goes on after them: what the disk is found to hold is judged by what was in the
+//! buffer when it was saved, not by what is in it when somebody looks.
+
+use ropewalk_text::Position;
+use ropewalk_workspace::{ContentChange, DiskLook, DocId, Roots, Workspace};
+
+fn type_at_start(workspace: &Workspace, uri: &str, version: i32, text: &str) {
+    let start = Position::new(0, 0);
+    let change = ContentChange { range: Some((start, start)), text: text.to_owned() };
+    workspace.change(uri, version, &[change]).unwrap();
+}
+
+#[test]
+fn typing_on_after_a_save_is_no_conflict_and_no_alarm() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().canonicalize().unwrap().join("a.txt");
+    std::fs::write(&path, "one\n").unwrap();
+    let workspace = Workspace::new(Roots::new(vec![("w".to_owned(), folder.path().to_owned())]));
+    let uri = DocId::from_path(&path).to_uri();
+    let id = workspace.open(&uri, "text", 1, "one\n");
+    assert_eq!(workspace.look_at_disk(&id), DiskLook::Clean);
+
+    type_at_start(&workspace, &uri, 2, "a");
+    std::fs::write(&path, "aone\n").unwrap();
+    workspace.written(&id);
+    type_at_start(&workspace, &uri, 3, "b");
+    assert!(!workspace.look_after_save(&id));
+    assert_eq!(workspace.look_at_disk(&id), DiskLook::Dirty);
+    assert_eq!((workspace.desync_alarms(), workspace.take_news("s")), (0, vec![]));
+
+    // What was written is not what we know: the client and we disagree.
+    std::fs::write(&path, "other\n").unwrap();
+    workspace.written(&id);
+    assert!(workspace.look_after_save(&id));
+    assert_eq!(workspace.desync_alarms(), 1);
+}
