@@ -76,13 +76,15 @@ pub(crate) fn refused(error: &FileError) -> Output {
     }
 }
 
+/// Whether the fork deleted the file or gave it another name.
+pub(crate) fn was_taken_away(view: &View, place: &Place) -> bool {
+    let entry = view.entries().get(&view.id_of(place, view.roots()));
+    entry.is_some_and(|entry| entry.content.is_none())
+}
+
 /// There is no such file: says so, and which names nearby look like it.
 pub(crate) fn missing(view: &View, place: &Place) -> Output {
-    let deleted = view
-        .entries()
-        .get(&view.id_of(place, view.roots()))
-        .is_some_and(|entry| entry.content.is_none());
-    if deleted {
+    if was_taken_away(view, place) {
         return Output::error(format_args!(
             "There is no file {}: a change of yours that is not published yet took it away",
             place.shown

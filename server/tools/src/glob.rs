@@ -85,7 +85,9 @@ impl Names {
         });
         let plain = below_root.or(pattern.strip_prefix("./")).unwrap_or(pattern);
         if plain.starts_with('/') || plain.split('/').any(|part| part == "..") {
-            return Err(Output::error(format_args!("Path escapes workspace: {pattern}")));
+            return Err(Output::error(format_args!(
+                "Path escapes workspace: {pattern} (give a pattern without .., relative to the folder)"
+            )));
         }
         if plain.is_empty() {
             return Err(wrong(&"it is empty"));

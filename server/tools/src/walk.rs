@@ -4,7 +4,7 @@
 //! with or without a repository; `.git` itself is never entered. What the fork made is there even if ignored.
 
 use crate::blocking::Stop;
-use crate::files::{missing, no_disguise};
+use crate::files::{missing, no_disguise, refused};
 use crate::tool::Output;
 use ignore::WalkBuilder;
 use ropewalk_workspace::{DocId, Place, Roots, View};
@@ -65,7 +65,10 @@ pub(crate) fn files(
             }
         }
         if found.is_empty() && path.is_some() && !start.path.is_dir() {
-            return Err(missing(view, start));
+            return Err(match view.read(start) {
+                Err(error) => refused(&error),
+                Ok(_) => missing(view, start),
+            });
         }
     }
     if starts.is_empty() {

@@ -3,7 +3,7 @@
 //! What lies on the disk keeps its ways: line ends, byte order mark and encoding are the file's.
 
 use crate::blocking::blocking;
-use crate::files::{bytes_in_file, fits_the_fork, look, no_notebook};
+use crate::files::{bytes_in_file, fits_the_fork, look, no_notebook, was_taken_away};
 use crate::tool::{Context, Effect, Output, Subject, Tool};
 use futures::future::BoxFuture;
 use ropewalk_text::Text;
@@ -56,6 +56,13 @@ fn write(input: Input, context: &Context) -> Result<Output, Output> {
     let (place, state) = look(&context.view, &path)?;
     no_notebook(&place)?;
     fits_the_fork(&context.view, &place)?;
+    if was_taken_away(&context.view, &place) {
+        // The fork has one change of a file's name at a time.
+        return Err(Output::error(format_args!(
+            "{} was taken away by a change of yours that is not published yet, so it can't be written until the user has accepted that. Choose another name, or finish without it",
+            place.shown
+        )));
+    }
     let mut notes = Vec::new();
     let (before, format, is_binary) = match state {
         FileState::Text { text, format, .. } => (Some(text), format, false),

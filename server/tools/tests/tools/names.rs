@@ -55,3 +55,36 @@ fn a_moved_file_takes_its_changes_along() {
     assert_eq!(bench.text("new/c"), "changed\n");
     assert!(bench.path("a").exists() && !bench.path("new").exists(), "nothing before a yes");
 }
+
+#[test]
+fn a_name_can_be_used_again() {
+    let to = |path: &str, to: &str| ("move_file", json!({"path": path, "to": to}));
+    let delete = |path: &str| ("delete_file", json!({"path": path}));
+    let write = |path: &str| ("write_file", json!({"path": path, "content": "new\n"}));
+    // Calls, then each file with its text.
+    for (calls, files) in [
+        (vec![delete("b"), to("a", "b")], [("a", None), ("b", Some("a\n"))]),
+        (vec![to("a", "d"), to("d", "a")], [("a", Some("a\n")), ("d", None)]),
+        (vec![to("a", "d"), to("b", "a")], [("a", Some("b\n")), ("d", Some("a\n"))]),
+        (vec![to("a", "d"), delete("d")], [("a", None), ("d", None)]),
+        (vec![write("m"), to("m", "d")], [("m", None), ("d", Some("new\n"))]),
+        (vec![write("m"), delete("m"), write("m")], [("m", Some("new\n")), ("d", None)]),
+    ] {
+        let mut bench = Bench::new(&[("a", b"a\n"), ("b", b"b\n")]);
+        for (tool, input) in &calls {
+            let said = bench.say(tool, input.clone());
+            assert!(!said.starts_with("Error"), "{calls:?}: {said}");
+        }
+        for (name, text) in files {
+            let found = bench.bytes(name).map(|bytes| String::from_utf8(bytes).unwrap());
+            assert_eq!(found.as_deref(), text, "{name} after {calls:?}");
+        }
+    }
+    for calls in [vec![delete("a"), write("a")], vec![to("a", "d"), write("a")]] {
+        let mut bench = Bench::new(&[("a", b"a\n")]);
+        let said: Vec<String> =
+            calls.into_iter().map(|(tool, input)| bench.say(tool, input)).collect();
+        let last = said.last().unwrap();
+        assert!(last.starts_with("Error: a was taken away by a change of yours"), "{said:?}");
+    }
+}

@@ -177,6 +177,7 @@ fn a_pipe_is_never_opened() {
         ("edit_file", json!({"path": "pipe", "old_text": "x", "new_text": "y"})),
         ("delete_file", json!({"path": "pipe"})),
         ("move_file", json!({"path": "pipe", "to": "b"})),
+        ("grep", json!({"pattern": "x", "path": "pipe"})),
     ] {
         let said = bench.say(tool, input);
         assert_eq!(said, "Error: pipe is a named pipe, not a file", "{tool}");
@@ -218,8 +219,18 @@ fn glob_finds_names_in_the_view() {
         json!({"pattern": whole.to_str().unwrap()}),
         "src/latin.txt\nsrc/utf16.txt",
     );
-    check(bench, "glob", json!({"pattern": "/etc/*"}), "Error: Path escapes workspace: /etc/*");
-    check(bench, "glob", json!({"pattern": "../*"}), "Error: Path escapes workspace: ../*");
+    check(
+        bench,
+        "glob",
+        json!({"pattern": "/etc/*"}),
+        "Error: Path escapes workspace: /etc/* (give a pattern without .., relative to the folder)",
+    );
+    check(
+        bench,
+        "glob",
+        json!({"pattern": "../*"}),
+        "Error: Path escapes workspace: ../* (give a pattern without .., relative to the folder)",
+    );
     assert!(
         bench
             .say("glob", json!({"pattern": "[a"}))
