@@ -1,0 +1,117 @@
+//! Review through the protocol: pending hunks as diagnostics, lenses and code actions that appear, move with
+//! typing and vanish; accept, reject, edit, undo. In every client's habits, over the real binary.
+
+#[cfg(test)]
+#[allow(
+    clippy::allow_attributes,
+    dead_code,
+    unreachable_pub,
+    reason = "each test file uses a part"
+)]
+mod support;
+
+use ropewalk_testkit::editor::{Kind, Profile};
+use ropewalk_testkit::model::ScriptedReply;
+use serde_json::json;
+use support::stage::{Stage, edit, edit_input, say};
+
+const GREET: &str = "def greet(name):\n    print(f\"Hello, {name}!\")\n\n\n\n\n\nlast = 9\n";
+
+fn two_changes() -> Vec<ScriptedReply> {
+    vec![
+        ScriptedReply::new()
+            .call(
+                "edit_file",
+                edit_input(
+                    "greet.py",
+                    "def greet(name):\n",
+                    "def greet(name):\n    \"\"\"Say hello — ünïcode 😀.\"\"\"\n",
+                ),
+            )
+            .call("edit_file", edit_input("greet.py", "last = 9", "last = 10")),
+        say("Two changes."),
+    ]
+}
+
+#[test]
+fn in_auto_mode_every_client_gets_the_edit_beside_what_was_typed() {
+    for profile in Profile::ALL {
+        let stage = Stage::new(
+            "auto",
+            &[("a.txt", "one\ntwo 😀\nthree\n")],
+            [edit("a.txt", "two 😀", "TWO 😀 ü"), say("Done.")],
+        );
+        let editor = stage.editor(profile);
+        editor.ignore(&[Kind::Progress, Kind::Diagnostics, Kind::Message, Kind::Log]);
+        editor.open("a.txt");
+        editor.type_at("a.txt", 0, 0, "x😀");
+        editor.prompt("Change two");
+        editor.wait_for_message("Done.");
+        editor.wait_for_text("a.txt", "x😀one\nTWO 😀 ü\nthree\n");
+        assert_eq!(stage.disk("a.txt"), "one\ntwo 😀\nthree\n", "{}", profile.name);
+        editor.shutdown();
+        stage.agent.model.finish().unwrap();
+    }
+}
+
+#[test]
+fn hunks_appear_move_with_typing_and_vanish_when_accepted_or_rejected() {
+    for profile in [Profile::VSCODE, Profile::NEOVIM, Profile::HELIX] {
+        let mut replies = two_changes();
+        replies.push(say("I see.").expect_text("rejected a change").expect_text("keep nine"));
+        let stage = Stage::new("review", &[("greet.py", GREET)], replies);
+        let editor = stage.editor(profile);
+        editor.ignore(&[Kind::Progress, Kind::Diagnostics, Kind::Message, Kind::Log]);
+        editor.open("greet.py");
+        editor.prompt("Two changes, please");
+        assert_eq!(editor.wait_for_turn_end().stop_reason, "end_turn");
+        let shown = editor.diagnostics("greet.py");
+        let lines = |shown: &[serde_json::Value]| {
+            shown.iter().map(|d| d["range"]["start"]["line"].as_u64().unwrap()).collect::<Vec<_>>()
+        };
+        assert_eq!(lines(&shown), [1, 7], "{shown:?}");
+        assert!(shown.iter().all(|d| d["severity"] == 3 && d["source"] == "ropewalk"));
+        assert!(
+            shown[0]["message"]
+                .as_str()
+                .unwrap()
+                .contains("+    \"\"\"Say hello — ünïcode 😀.\"\"\"")
+        );
+        // Typing above moves both, after the user has stopped for a moment.
+        editor.type_at("greet.py", 0, 0, "# 😀\n");
+        editor.flush();
+        let uri = editor.uri("greet.py");
+        editor.wait_for("moved diagnostics", |seen| {
+            (lines(&seen.diagnostics(&uri)) == [2, 8]).then_some(())
+        });
+        assert_eq!(editor.capabilities().get("codeLensProvider").is_some(), profile.lenses);
+        if profile.lenses {
+            let lenses = editor.code_lenses("greet.py");
+            let shown: Vec<_> =
+                lenses.iter().map(|lens| (lens.line.unwrap(), lens.title.as_str())).collect();
+            assert_eq!(shown, [(2, "Accept"), (2, "Reject"), (8, "Accept"), (8, "Reject")]);
+        }
+        let actions = editor.code_actions("greet.py", (2, 0), (2, 0));
+        let accept =
+            actions.iter().find(|action| action.title == "Ropewalk: accept this change").unwrap();
+        editor.run(accept).unwrap();
+        editor.wait_for("one diagnostic", |seen| {
+            (lines(&seen.diagnostics(&uri)) == [9]).then_some(())
+        });
+        let accepted = format!(
+            "# 😀\n{}",
+            GREET.replace("    print", "    \"\"\"Say hello — ünïcode 😀.\"\"\"\n    print")
+        );
+        assert_eq!(editor.text("greet.py"), accepted);
+        editor.execute("ropewalk.reject", json!({ "all": true, "reason": "keep nine" })).unwrap();
+        editor.wait_for("no diagnostic", |seen| seen.diagnostics(&uri).is_empty().then_some(()));
+        editor.prompt("Go on");
+        editor.wait_for_turn_end();
+        editor.type_at("greet.py", 0, 0, "#more\n");
+        editor.execute("ropewalk.undo", json!({ "all": true })).unwrap();
+        editor.wait_for_text("greet.py", &format!("#more\n# 😀\n{GREET}"));
+        assert_eq!(stage.disk("greet.py"), GREET);
+        editor.shutdown();
+        stage.agent.model.finish().unwrap();
+    }
+}
