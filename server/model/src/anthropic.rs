@@ -14,7 +14,7 @@ use crate::{
     http::is_loopback,
     limits_of,
 };
-use futures::stream::BoxStream;
+use futures::{FutureExt, future::BoxFuture, stream::BoxStream};
 use reqwest::{
     Url,
     header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue},
@@ -134,6 +134,22 @@ impl Model for AnthropicModel {
             Some(var) => Err(ModelError::MissingKey { var }),
             None => Ok(encode::request(&protocol.model, limits.max_output, &request).into()),
         })
+    }
+
+    /// The list of models, which costs nothing.
+    fn probe(&self) -> BoxFuture<'static, Result<(), ModelError>> {
+        let (line, protocol) = (self.line.clone(), self.protocol.clone());
+        let missing_key = self.missing_key.clone();
+        let mut url = line.url.clone();
+        // `endpoint` made the path, so it ends in the words replaced here.
+        url.set_path(&url.path().replace("/v1/messages", "/v1/models"));
+        async move {
+            match missing_key {
+                Some(var) => Err(ModelError::MissingKey { var }),
+                None => exchange::look(line, protocol, url).await,
+            }
+        }
+        .boxed()
     }
 }
 

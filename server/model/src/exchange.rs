@@ -19,6 +19,8 @@ use tokio::time::timeout;
 const MOST_ERROR_BYTES: usize = 64 << 10;
 /// How long the rest of a complete reply is waited for, so that its connection can be used again.
 const TAIL: Duration = Duration::from_millis(500);
+/// How long [`look`] waits for an answer.
+const LOOK: Duration = Duration::from_secs(10);
 
 /// What an exchange has to know of a protocol.
 pub(crate) trait Protocol: Send + Sync {
@@ -254,6 +256,41 @@ impl Exchange {
             _ => {}
         }
         error
+    }
+}
+
+/// Asks for `url` once, with the headers of every request and no body: whether the server is there and
+/// takes the key.
+pub(crate) async fn look(
+    line: Arc<Line>,
+    protocol: Arc<dyn Protocol>,
+    url: Url,
+) -> Result<(), ModelError> {
+    let exchange = Exchange {
+        line,
+        protocol,
+        body: Bytes::new(),
+        tried: 0,
+        out: VecDeque::new(),
+        state: State::Over,
+    };
+    let line = &exchange.line;
+    let path = url.path().to_owned();
+    let request = line.http.client(&url)?.get(url).headers(line.headers.clone());
+    let response = timeout(LOOK, request.send())
+        .await
+        .map_err(|_| ModelError::Stalled { after: LOOK, begun: false })?
+        .map_err(|error| exchange.broken(&error))?;
+    match response.status() {
+        status if status.is_success() => Ok(()),
+        // What a protocol's own 404 says of a model does not hold here.
+        StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => {
+            Err(ModelError::NotAModelServer {
+                host: line.host(),
+                why: format!("it has nothing at {path}"),
+            })
+        }
+        _ => Err(exchange.refusal(response).await),
     }
 }
 

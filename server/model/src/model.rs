@@ -4,7 +4,7 @@
 //! pieces it makes belong to whoever keeps one.
 
 use crate::{Limits, Message, ModelError, StopReason, ToolSpec, Usage};
-use futures::stream::BoxStream;
+use futures::{future::BoxFuture, stream::BoxStream};
 use std::{sync::Arc, time::Duration};
 
 /// A message serialised for one protocol, without cache markers. Made once, sent as it is in every
@@ -132,4 +132,8 @@ pub trait Model: Send + Sync {
     /// after the last one. Nothing is sent before the first poll; dropping the stream cancels the
     /// exchange, also while it waits to try again. Must be polled within a tokio runtime.
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, ModelError>>;
+
+    /// Asks the server, without spending tokens, whether it is there and takes the key. One try, of at most
+    /// ten seconds. Must be polled within a tokio runtime.
+    fn probe(&self) -> BoxFuture<'static, Result<(), ModelError>>;
 }
