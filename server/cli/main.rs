@@ -1,10 +1,21 @@
 //! The `ropewalk` binary: the only place that names concrete models and front ends.
+//!
+//! This file reads the command line and chooses what to do; doing it is the business of the other files,
+//! and of the rooms.
 
+mod doctor;
+mod exit;
+mod log;
 mod models;
+mod plain;
+mod run;
 mod serve;
+mod setup;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
+use exit::{Exit, Usage};
 use std::io::IsTerminal;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// A language server that runs a coding agent inside any editor.
@@ -18,7 +29,7 @@ struct Cli {
     set: Vec<String>,
     /// Write a log to this file; ROPEWALK_LOG filters it, as in `ropewalk_model=debug`.
     #[arg(long, value_name = "FILE", global = true)]
-    log: Option<std::path::PathBuf>,
+    log: Option<PathBuf>,
 }
 
 #[derive(Subcommand)]
@@ -29,26 +40,44 @@ enum Command {
         #[arg(long)]
         stdio: bool,
     },
+    /// Run one request on the files of a folder, without an editor.
+    #[command(after_help = exit::table())]
+    Run(run::RunArgs),
+    /// Say what is set up, what is missing, and how to mend it.
+    Doctor,
 }
 
 fn main() -> ExitCode {
-    match run(Cli::parse()) {
+    match choose(Cli::parse()) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("ropewalk: {error:#}");
-            ExitCode::FAILURE
+            plain::say(&format!("{error:#}"));
+            let exit = if error.is::<Usage>() { Exit::Usage } else { Exit::Error };
+            exit.into()
         }
     }
 }
 
-fn run(cli: Cli) -> anyhow::Result<ExitCode> {
-    match cli.command {
-        Some(Command::Lsp { .. }) => serve::lsp(cli.set),
-        None if !std::io::stdin().is_terminal() => serve::lsp(cli.set),
+fn choose(cli: Cli) -> anyhow::Result<ExitCode> {
+    let command = match cli.command {
+        Some(command) => command,
+        None if !std::io::stdin().is_terminal() => Command::Lsp { stdio: true },
         None => {
-            use clap::CommandFactory;
-            Cli::command().print_help()?;
-            Ok(ExitCode::from(2))
+            // A terminal that is gone needs no help.
+            let _ = Cli::command().print_help();
+            return Ok(Exit::Usage.into());
         }
+    };
+    // Only the server has a standard error that nobody reads as its answer.
+    let default = match command {
+        Command::Lsp { .. } => log::WithoutFile::StandardError,
+        Command::Run(_) | Command::Doctor => log::WithoutFile::Nowhere,
+    };
+    let filter = setup::config(Vec::new(), cli.set.clone()).log;
+    let _log = log::start(cli.log.as_deref(), default, &filter)?;
+    match command {
+        Command::Lsp { .. } => serve::lsp(cli.set),
+        Command::Run(args) => run::run(args, cli.set).map(ExitCode::from),
+        Command::Doctor => doctor::doctor(cli.set).map(ExitCode::from),
     }
 }

@@ -1,4 +1,4 @@
-//! The one place that names concrete models: from a configuration to a `Model`.
+//! The one place that names concrete models: from a configuration to a `Model`. Nothing is sent from here.
 
 use ropewalk_config::{Config, Environment};
 use ropewalk_lsp::settings::ModelFactory;
@@ -11,7 +11,7 @@ const NO_MODEL: &str = "No model is set up: put a key into ANTHROPIC_API_KEY, or
                         ~/.config/ropewalk/config.toml; `ropewalk doctor` shows what is there.";
 
 /// A factory over one HTTP client, which is built at the first request.
-pub fn factory(environment: Arc<dyn Environment + Send + Sync>) -> ModelFactory {
+pub(crate) fn factory(environment: Arc<dyn Environment + Send + Sync>) -> ModelFactory {
     let http = Http::new();
     Arc::new(move |config| model_of(config, &*environment, &http))
 }

@@ -1,15 +1,15 @@
-//! `ropewalk lsp`: the language server over standard input and output.
+//! `ropewalk lsp`: the language server over standard input and output. What it serves is the room `lsp`'s.
 
 use crate::models::factory;
+use crate::setup::outputs_folder;
 use ropewalk_config::RealEnvironment;
 use ropewalk_lsp::ServerOptions;
 use ropewalk_lsp::serve::{ServeOptions, serve, stdio};
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 /// Serves until the client is done. The exit code is LSP's: 0 after `shutdown`, else 1.
-pub fn lsp(flags: Vec<String>) -> anyhow::Result<ExitCode> {
+pub(crate) fn lsp(flags: Vec<String>) -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .thread_stack_size(1 << 20)
@@ -31,12 +31,4 @@ pub fn lsp(flags: Vec<String>) -> anyhow::Result<ExitCode> {
     // Whatever still runs (a read of standard input, a turn) ends with the process.
     runtime.shutdown_background();
     Ok(ExitCode::from(end.exit_code()))
-}
-
-/// Where whole outputs of calls are kept: the state folder of the XDG base directory specification.
-pub fn outputs_folder() -> Option<PathBuf> {
-    let state =
-        std::env::var_os("XDG_STATE_HOME").filter(|path| !path.is_empty()).map(PathBuf::from);
-    let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".local/state"));
-    Some(state.filter(|path| path.is_absolute()).or_else(home)?.join("ropewalk/outputs"))
 }

@@ -1,0 +1,96 @@
+//! `ropewalk doctor`: what is set up, what is missing, and how to mend it.
+//!
+//! It changes nothing but a trial file in the state folder, asks the model's server one question that costs
+//! no tokens, and never shows a key.
+
+mod checks;
+
+use crate::exit::Exit;
+use crate::plain::plain;
+use crate::setup;
+use ropewalk_config::RealEnvironment;
+use std::io::Write;
+use std::sync::Arc;
+
+/// How good a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Grade {
+    /// As it should be.
+    Good,
+    /// Worth knowing; it works all the same.
+    Fair,
+    /// It can't work like this.
+    Bad,
+}
+
+/// One line of the report.
+#[derive(Debug, PartialEq, Eq)]
+struct Finding {
+    grade: Grade,
+    /// What it is about, in one word.
+    about: &'static str,
+    /// What was found and, if it is not good, how to mend it.
+    words: String,
+}
+
+impl Finding {
+    fn good(about: &'static str, words: impl Into<String>) -> Self {
+        Self { grade: Grade::Good, about, words: words.into() }
+    }
+
+    fn fair(about: &'static str, words: impl Into<String>) -> Self {
+        Self { grade: Grade::Fair, about, words: words.into() }
+    }
+
+    fn bad(about: &'static str, words: impl Into<String>) -> Self {
+        Self { grade: Grade::Bad, about, words: words.into() }
+    }
+}
+
+/// Looks at everything and prints the report. `flags` are those of `-c`. [`Exit::Done`] when all that is
+/// needed is there, else [`Exit::Error`].
+pub(crate) fn doctor(flags: Vec<String>) -> anyhow::Result<Exit> {
+    let mut findings = vec![Finding::good(
+        "ropewalk",
+        format!(
+            "{} on {} {}",
+            env!("CARGO_PKG_VERSION"),
+            std::env::consts::OS,
+            std::env::consts::ARCH
+        ),
+    )];
+    let current = std::env::current_dir();
+    let config = setup::config(current.as_ref().ok().cloned().into_iter().collect(), flags);
+    let model = crate::models::factory(Arc::new(RealEnvironment))(&config);
+    findings.extend(checks::configuration(&config));
+    findings.extend(checks::model(&config, model.as_ref().err()));
+    if let Ok(model) = model {
+        findings.extend(checks::server(&*model)?);
+    }
+    findings.extend(checks::programs());
+    findings.push(checks::state(setup::state_folder()));
+    findings.push(checks::root(current, std::env::home_dir()));
+    findings.push(Finding::good("editors", "README.md says how to set up each of them"));
+    let worst = findings.iter().map(|finding| finding.grade).max();
+    let worked = worst.is_none_or(|worst| worst < Grade::Bad);
+    let closing = match worked {
+        true => "Ropewalk can be used.",
+        false => "Ropewalk can't be used yet: mend what is marked FAIL.",
+    };
+    // One that is closed shows nothing; the exit code says it all the same.
+    let _ = writeln!(std::io::stdout(), "{}\n{closing}", report(&findings));
+    Ok(if worked { Exit::Done } else { Exit::Error })
+}
+
+fn report(findings: &[Finding]) -> String {
+    let line = |finding: &Finding| {
+        let mark = match finding.grade {
+            Grade::Good => "ok",
+            Grade::Fair => "note",
+            Grade::Bad => "FAIL",
+        };
+        let words = plain(&finding.words).replace('\n', " ");
+        format!("{mark:<5} {:<9} {words}", finding.about)
+    };
+    findings.iter().map(line).collect::<Vec<_>>().join("\n")
+}

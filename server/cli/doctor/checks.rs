@@ -1,0 +1,166 @@
+//! The checks of the doctor, one function each: from what is there to findings.
+
+use super::Finding;
+use ropewalk_config::{Config, Problem};
+use ropewalk_model::{Model, ModelError};
+use std::path::{Path, PathBuf};
+
+/// Which files there are, and what could not be used of them.
+pub(super) fn configuration(config: &Config) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = config
+        .watched
+        .iter()
+        .map(|file| {
+            let found = if file.exists() { "read" } else { "not there, which is fine" };
+            Finding::good("config", format!("{} ({found})", file.display()))
+        })
+        .collect();
+    let others = config.problems.iter().filter(|problem| !is_of_model(problem));
+    findings.extend(others.map(|problem| Finding::fair("config", problem.to_string())));
+    findings
+}
+
+/// Which model, where, and whether its key is there. `missing` says why there is none.
+pub(super) fn model(config: &Config, missing: Option<&String>) -> Vec<Finding> {
+    let problems = config.problems.iter().filter(|problem| is_of_model(problem));
+    let mut findings = Vec::new();
+    if let (Some(model), Some(provider)) = (&config.model, config.model_provider()) {
+        let source = config.provenance("model");
+        let url = &provider.base_url;
+        findings.push(Finding::good("model", format!("{model} at {url} (set by {source})")));
+        if let Some(variable) = &provider.api_key_env {
+            let set = std::env::var(variable).is_ok_and(|key| !key.trim().is_empty());
+            findings.push(match set {
+                true => Finding::good("key", format!("{variable} is set")),
+                // Whether it can do without is the server's word.
+                false => Finding::fair("key", format!("{variable} is not set: no key is sent")),
+            });
+        } else {
+            findings.push(Finding::good("key", "none is needed: the provider names no variable"));
+        }
+        if let Some(why) = missing {
+            findings.push(Finding::bad("model", why));
+        }
+    } else {
+        // The configuration says it in more words than the one who makes models.
+        let before = findings.len();
+        findings.extend(problems.map(|problem| Finding::bad("model", problem.to_string())));
+        if let (Some(why), true) = (missing, findings.len() == before) {
+            findings.push(Finding::bad("model", why));
+        }
+    }
+    findings
+}
+
+/// Whether a problem is about the choice of a model, its provider or its key.
+fn is_of_model(problem: &Problem) -> bool {
+    problem.key.as_deref() == Some("model")
+}
+
+/// Whether the model's server answers and takes the key.
+pub(super) fn server(model: &dyn Model) -> anyhow::Result<Vec<Finding>> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let answer = runtime.block_on(async { model.probe().await });
+    // A name that is still being looked up is not waited for.
+    runtime.shutdown_background();
+    Ok(vec![match answer {
+        Ok(()) => Finding::good("server", "it answers and takes the key"),
+        // It has too much to do, but it is the right one.
+        Err(error @ (ModelError::RateLimited { .. } | ModelError::Overloaded { .. })) => {
+            Finding::fair("server", error.to_string())
+        }
+        Err(error) => Finding::bad("server", error.to_string()),
+    }])
+}
+
+/// The programs that the agent starts.
+pub(super) fn programs() -> Vec<Finding> {
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    let find = |name: &str| {
+        std::env::split_paths(&paths).map(|dir| dir.join(name)).find(|path| is_program(path))
+    };
+    let shell = match (find("bash"), find("sh")) {
+        (Some(bash), _) => Finding::good("bash", bash.display().to_string()),
+        (None, Some(sh)) => Finding::fair(
+            "bash",
+            format!(
+                "not found: commands run in {}; install bash for the model's habits",
+                sh.display()
+            ),
+        ),
+        (None, None) => {
+            Finding::bad("bash", "neither bash nor sh is in PATH: install bash, or mend PATH")
+        }
+    };
+    let git = match find("git") {
+        Some(git) => Finding::good("git", git.display().to_string()),
+        None => Finding::fair("git", "not found; only the model's own git commands need it"),
+    };
+    vec![shell, git]
+}
+
+fn is_program(path: &Path) -> bool {
+    let Ok(found) = path.metadata() else { return false };
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        found.is_file() && found.permissions().mode() & 0o111 != 0
+    }
+    #[cfg(not(unix))]
+    found.is_file()
+}
+
+/// Whether state can be kept.
+pub(super) fn state(folder: Option<PathBuf>) -> Finding {
+    let Some(folder) = folder else {
+        return Finding::bad("state", "there is no home folder: set HOME, or XDG_STATE_HOME");
+    };
+    let shown = folder.display();
+    match writable(&folder) {
+        Ok(()) => Finding::good("state", format!("{shown} can be written")),
+        Err(error) => Finding::bad(
+            "state",
+            format!("{shown} can't be written ({error}): mend its rights, or set XDG_STATE_HOME"),
+        ),
+    }
+}
+
+/// Writes a trial file, and removes it.
+fn writable(folder: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    let trial = folder.join(format!(".trial-{}", std::process::id()));
+    std::fs::File::options().write(true).create_new(true).open(&trial)?;
+    std::fs::remove_file(trial)
+}
+
+/// Whether the current folder is one to work in.
+pub(super) fn root(current: std::io::Result<PathBuf>, home: Option<PathBuf>) -> Finding {
+    let current = match current.and_then(|current| {
+        std::fs::read_dir(&current)?;
+        Ok(current)
+    }) {
+        Ok(current) => current,
+        Err(error) => {
+            let words = format!("the current folder can't be read ({error}): go to another");
+            return Finding::bad("root", words);
+        }
+    };
+    let shown = current.display();
+    if current.parent().is_none() {
+        return Finding::fair(
+            "root",
+            format!("{shown} is the whole disk: go to a project's folder"),
+        );
+    }
+    if home.is_some_and(|home| home == current) {
+        return Finding::fair("root", format!("{shown} is your home: go to a project's folder"));
+    }
+    let readonly = current.metadata().is_ok_and(|found| found.permissions().readonly());
+    if readonly {
+        return Finding::fair(
+            "root",
+            format!("{shown} is read-only: nothing can be changed in it"),
+        );
+    }
+    Finding::good("root", format!("{shown} can be worked in"))
+}

@@ -1,0 +1,116 @@
+//! Exit codes: the one list of them, and errors of usage.
+//!
+//! `ropewalk lsp` has LSP's own two codes and is not concerned.
+
+use ropewalk_agent::StopReason;
+use std::process::ExitCode;
+
+/// How `ropewalk run` and `ropewalk doctor` end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// The turn ended well, or all is set up.
+    Done,
+    /// The turn, or the program, could not go on.
+    Error,
+    /// The command line is wrong.
+    Usage,
+    /// The model's answer hit the bound for output tokens.
+    MaxTokens,
+    /// The turn hit the bound for steps.
+    MaxSteps,
+    /// The model declined.
+    Refusal,
+    /// The turn ended well, and its changes are proposed, not written.
+    Proposed,
+    /// The user, or the system, stopped it.
+    Interrupted,
+}
+
+/// Every exit, its code and what it means, in the order of the codes.
+const EXITS: &[(Exit, u8, &str)] = &[
+    (Exit::Done, 0, "end_turn: done"),
+    (Exit::Error, 1, "error: it could not go on, and says why"),
+    (Exit::Usage, 2, "the command line is wrong"),
+    (Exit::MaxTokens, 3, "max_tokens: the answer was cut at the bound for output tokens"),
+    (Exit::MaxSteps, 4, "max_steps: stopped at the bound for steps"),
+    (Exit::Refusal, 5, "refusal: the model declined"),
+    (Exit::Proposed, 6, "end_turn, with changes proposed and not written (mode review)"),
+    // By custom 128 and the number of the signal SIGINT.
+    (Exit::Interrupted, 130, "interrupted: by Ctrl-C, a signal, or a closed standard output"),
+];
+
+impl Exit {
+    /// The end of a turn. `proposed`: changes are left that nobody has accepted.
+    pub(crate) fn of(stop: StopReason, proposed: bool) -> Exit {
+        match stop {
+            StopReason::EndTurn if proposed => Exit::Proposed,
+            StopReason::EndTurn => Exit::Done,
+            StopReason::MaxTokens => Exit::MaxTokens,
+            StopReason::MaxSteps => Exit::MaxSteps,
+            StopReason::Refusal => Exit::Refusal,
+            StopReason::Interrupted => Exit::Interrupted,
+            StopReason::Error => Exit::Error,
+        }
+    }
+
+    /// The process's exit code.
+    pub(crate) fn code(self) -> u8 {
+        // The test below holds that every exit is listed.
+        EXITS.iter().find(|(exit, ..)| *exit == self).map_or(1, |(_, code, _)| *code)
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit.code())
+    }
+}
+
+/// The codes for `--help`.
+pub(crate) fn table() -> String {
+    let mut table = "Exit codes:".to_owned();
+    for (_, code, meaning) in EXITS {
+        table.push_str(&format!("\n  {code:>3}  {meaning}"));
+    }
+    table
+}
+
+/// Something is wrong with the command line: one sentence that says what to do.
+#[derive(Debug)]
+pub(crate) struct Usage(pub(crate) String);
+
+impl std::fmt::Display for Usage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_exit_has_a_code_of_its_own() {
+        let all = [
+            Exit::Done,
+            Exit::Error,
+            Exit::Usage,
+            Exit::MaxTokens,
+            Exit::MaxSteps,
+            Exit::Refusal,
+            Exit::Proposed,
+            Exit::Interrupted,
+        ];
+        assert_eq!(EXITS.iter().map(|(exit, ..)| *exit).collect::<Vec<_>>(), all);
+        assert!(EXITS.is_sorted_by(|(_, a, _), (_, b, _)| a < b), "sorted, and no code twice");
+    }
+
+    #[test]
+    fn only_a_good_end_is_a_proposal() {
+        assert_eq!(Exit::of(StopReason::EndTurn, true), Exit::Proposed);
+        assert_eq!(Exit::of(StopReason::EndTurn, false), Exit::Done);
+        assert_eq!(Exit::of(StopReason::MaxSteps, true), Exit::MaxSteps);
+    }
+}

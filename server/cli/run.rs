@@ -1,0 +1,178 @@
+//! `ropewalk run`: one request on the files of a folder, without an editor.
+//!
+//! The agent is the same as behind an editor; there is nobody to be asked, so what needs an approval is
+//! refused unless `--allow` says otherwise. Nothing is kept of the session but whole outputs of its calls.
+
+mod prompt;
+mod show;
+mod signals;
+
+use crate::exit::{Exit, Usage};
+use crate::plain::say;
+use crate::{models, setup};
+use anyhow::Context;
+use ropewalk_agent::session::{SessionConfig, Settings};
+use ropewalk_agent::{Event, Op, Prompt, Session};
+use ropewalk_config::{Config, Layer, Problem, RealEnvironment};
+use ropewalk_tools::Rule;
+use ropewalk_workspace::publish::Bounds;
+use ropewalk_workspace::{NoEditor, Roots, Workspace};
+use show::{Form, Show};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc;
+
+/// What `ropewalk run` is told.
+#[derive(Debug, clap::Args)]
+pub(crate) struct RunArgs {
+    /// The request; `-`, or nothing where standard input is no terminal, reads it from there.
+    prompt: Option<String>,
+    /// Print one event a line, as JSON.
+    #[arg(long)]
+    json: bool,
+    /// When changes are written: `auto` at once, `review` never (the diff is printed), `plan` none are made.
+    #[arg(long, value_parser = ["auto", "review", "plan"])]
+    mode: Option<String>,
+    /// The model.
+    #[arg(long, value_name = "PROVIDER/NAME")]
+    model: Option<String>,
+    /// Let calls run that would need an approval, as in `bash(git status*)` or `bash(*)`. May be given more
+    /// than once.
+    #[arg(long, value_name = "RULE")]
+    allow: Vec<Rule>,
+    /// The folder to work in, instead of the current one. May be given more than once: paths and commands
+    /// start in the first.
+    #[arg(long, value_name = "DIR")]
+    root: Vec<PathBuf>,
+}
+
+/// How long the rest of a session may take to end once its turn has.
+const LEAVE: Duration = Duration::from_millis(500);
+
+/// Runs the request. `flags` are those of `-c`.
+pub(crate) fn run(args: RunArgs, mut flags: Vec<String>) -> anyhow::Result<Exit> {
+    flags.extend(args.mode.map(|mode| format!("mode={mode}")));
+    flags.extend(args.model.map(|model| format!("model={model}")));
+    let roots = folders(args.root)?;
+    let config = setup::config(roots.clone(), flags);
+    let settings = settings(&config, args.allow)?;
+    let prompt = prompt::read(args.prompt)?;
+    let form = if args.json { Form::Json } else { Form::of_terminal() };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .context("the runtime can't be started")?;
+    let exit = runtime.block_on(turn(settings, roots, prompt, Show::new(std::io::stdout(), form)));
+    runtime.shutdown_timeout(LEAVE);
+    Ok(exit)
+}
+
+/// The folders to work in, checked, so that a slip is not taken for an empty folder.
+fn folders(roots: Vec<PathBuf>) -> anyhow::Result<Vec<PathBuf>> {
+    if roots.is_empty() {
+        let current = std::env::current_dir().context("the current folder can't be read")?;
+        return Ok(vec![current]);
+    }
+    for root in &roots {
+        let shown = root.display();
+        match root.metadata() {
+            Ok(found) if found.is_dir() => {}
+            Ok(_) => anyhow::bail!(Usage(format!("{shown} is no folder: give --root a folder."))),
+            Err(error) => {
+                anyhow::bail!(Usage(format!("--root {shown} can't be worked in: {error}.")))
+            }
+        }
+    }
+    Ok(roots)
+}
+
+/// The settings of the session. What is wrong with the configuration is said; what is wrong with the command
+/// line ends the run, since what it asked for would not be what it gets.
+fn settings(config: &Config, allow: Vec<Rule>) -> anyhow::Result<Settings> {
+    let factory = models::factory(Arc::new(RealEnvironment));
+    let (mut settings, problems) = ropewalk_lsp::settings::settings_of(config, &factory, false);
+    // That there is no model, no provider for it or no key is said by the model itself, when it is used;
+    // but a provider that the command line got wrong is a slip of the user's.
+    let slip = |problem: &Problem| {
+        problem.source.layer == Layer::Flag && config.model_provider().is_none()
+    };
+    let said_later: Vec<String> = config
+        .problems
+        .iter()
+        .filter(|problem| {
+            problem.key.as_deref() == Some("model")
+                && problem.source == config.provenance("model")
+                && !slip(problem)
+        })
+        .map(ToString::to_string)
+        .collect();
+    let wrong = config.problems.iter().find(|problem| {
+        problem.source.layer == Layer::Flag && !said_later.contains(&problem.sentence)
+    });
+    if let Some(wrong) = wrong {
+        anyhow::bail!(Usage(wrong.to_string()));
+    }
+    for problem in problems.iter().filter(|problem| !said_later.contains(problem)) {
+        say(problem);
+    }
+    settings.allow.extend(allow);
+    Ok(settings)
+}
+
+/// The turn, from the first event to the last.
+async fn turn<W: std::io::Write>(
+    settings: Settings,
+    roots: Vec<PathBuf>,
+    prompt: String,
+    mut show: Show<W>,
+) -> Exit {
+    let named = roots.into_iter().map(|root| (String::new(), root)).collect();
+    let workspace = Arc::new(Workspace::new(Roots::new(named)));
+    let id = session_id();
+    let outputs = setup::outputs_folder().map(|folder| folder.join(&id)).filter(|folder| {
+        let made = std::fs::create_dir_all(folder);
+        made.inspect_err(|error| tracing::warn!(%error, "whole outputs can't be kept")).is_ok()
+    });
+    workspace.set_outputs(
+        outputs.clone().map(|folder| Roots::new(vec![("outputs".to_owned(), folder)])),
+    );
+    let config = SessionConfig {
+        id: id.into(),
+        settings,
+        outputs: outputs.clone(),
+        publish: Bounds::default(),
+    };
+    let (sender, mut events) = mpsc::unbounded_channel();
+    let session = Session::start(config, workspace, Arc::new(NoEditor), sender);
+    signals::interrupt_on_signal(&session);
+    session.prompt(Prompt::new(prompt));
+    while let Some(event) = events.recv().await {
+        if let Err(error) = show.event(&event) {
+            // Nobody can see what the agent does any more, so it stops.
+            tracing::info!(%error, "standard output is closed");
+            session.send(Op::Interrupt);
+        }
+        if let Event::TurnEnded { stop_reason, message, .. } = event {
+            let diff = session.diff();
+            // The same: one that is closed shows no diff.
+            let _ = show.end(&diff);
+            if let Some(message) = message {
+                say(&message);
+            }
+            if let Some(folder) = outputs {
+                // It goes only if it is empty.
+                let _ = std::fs::remove_dir(folder);
+            }
+            return Exit::of(stop_reason, !diff.is_empty());
+        }
+    }
+    Exit::Error
+}
+
+/// An id that no other session of this machine has: the time and the process.
+fn session_id() -> String {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    format!("{:x}-{:x}", since.unwrap_or_default().as_nanos(), std::process::id())
+}

@@ -1,0 +1,63 @@
+//! Signals: the first stops the turn where it is, the second ends the process.
+
+use crate::exit::Exit;
+use crate::plain::say;
+use ropewalk_agent::{Op, Session};
+
+/// Interrupts `session` at the first Ctrl-C, or where there are such signals at a termination or hang-up,
+/// and ends the process at the second. In a task of its own, so that it works whatever else stands still.
+pub(super) fn interrupt_on_signal(session: &Session) {
+    let session = session.clone();
+    // Asked for here and not in the task: from now on no signal ends the process unasked.
+    let signals = Signals::listen();
+    tokio::spawn(async move {
+        let mut signals = match signals {
+            Ok(signals) => signals,
+            Err(error) => {
+                tracing::warn!(%error, "signals can't be listened for");
+                return;
+            }
+        };
+        signals.next().await;
+        session.send(Op::Interrupt);
+        say("Interrupted; once more ends at once.");
+        signals.next().await;
+        std::process::exit(Exit::Interrupted.code().into());
+    });
+}
+
+#[cfg(unix)]
+struct Signals([tokio::signal::unix::Signal; 3]);
+
+#[cfg(unix)]
+impl Signals {
+    fn listen() -> std::io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        let [interrupt, terminate, hangup] =
+            [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
+        Ok(Self([signal(interrupt)?, signal(terminate)?, signal(hangup)?]))
+    }
+
+    async fn next(&mut self) {
+        let [interrupt, terminate, hangup] = &mut self.0;
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+            _ = hangup.recv() => {}
+        }
+    }
+}
+
+#[cfg(not(unix))]
+struct Signals;
+
+#[cfg(not(unix))]
+impl Signals {
+    fn listen() -> std::io::Result<Self> {
+        Ok(Self)
+    }
+
+    async fn next(&mut self) {
+        let _ = tokio::signal::ctrl_c().await;
+    }
+}

@@ -1,0 +1,140 @@
+//! `ropewalk doctor`: what is said of good and of broken set-ups, and that the key is never in it.
+
+use crate::world::{KEY, KEY_VARIABLE, Ran, World};
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::thread;
+
+/// A server that answers one request with `answer`, and gives the request.
+fn server(answer: &'static str) -> (String, thread::JoinHandle<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let served = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut request = Vec::new();
+        while !request.ends_with(b"\r\n\r\n") {
+            let mut byte = [0];
+            stream.read_exact(&mut byte).unwrap();
+            request.extend(byte);
+        }
+        stream.write_all(answer.as_bytes()).unwrap();
+        String::from_utf8(request).unwrap()
+    });
+    (url, served)
+}
+
+const FINE: &str = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}";
+
+/// Whether there is a line with this mark, about this, that holds these words.
+#[track_caller]
+fn found(ran: &Ran, mark: &str, about: &str, words: &str) {
+    let is = |line: &str| {
+        let mut parts = line.split_whitespace();
+        parts.next() == Some(mark) && parts.next() == Some(about) && line.contains(words)
+    };
+    assert!(ran.out.lines().any(is), "no {mark} {about} {words:?} in {ran:#?}");
+}
+
+#[test]
+fn a_good_set_up() {
+    let (url, served) = server(FINE);
+    let world = World::new(&url);
+    let ran = world.run(&["doctor"]).ended(0);
+    found(&ran, "ok", "ropewalk", env!("CARGO_PKG_VERSION"));
+    found(&ran, "ok", "config", "config/ropewalk/config.toml (read)");
+    found(&ran, "ok", "model", &format!("scripted/scripted at {url} (set by "));
+    found(&ran, "ok", "key", "ROPEWALK_TEST_KEY is set");
+    found(&ran, "ok", "server", "it answers and takes the key");
+    found(&ran, "ok", "bash", "bash");
+    found(&ran, "ok", "state", "can be written");
+    found(&ran, "ok", "root", "can be worked in");
+    found(&ran, "ok", "editors", "README.md");
+    assert!(ran.out.ends_with("Ropewalk can be used.\n"));
+    // One question, which costs nothing.
+    let request = served.join().unwrap();
+    assert!(request.starts_with("GET /v1/models HTTP/1.1\r\n"), "{request}");
+    assert!(request.contains(&format!("x-api-key: {KEY}\r\n")), "{request}");
+    assert_eq!(std::fs::read_dir(world.home("state/ropewalk")).unwrap().count(), 0);
+}
+
+#[test]
+fn answers_that_are_no_welcome() {
+    let cases = [
+        ("HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n", "refuses the API key"),
+        ("HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n", "it has nothing at /v1/models"),
+        ("HTTP/1.1 302 Found\r\nlocation: /x\r\ncontent-length: 0\r\n\r\n", "redirects"),
+        ("HTTP/1.1 500 Oops\r\ncontent-length: 0\r\n\r\n", "the model server failed"),
+        ("SSH-2.0-OpenSSH\r\n\r\n", "the reply was cut off"),
+    ];
+    for (answer, words) in cases {
+        let (url, served) = server(answer);
+        let ran = World::new(&url).run(&["doctor"]).ended(1);
+        found(&ran, "FAIL", "server", words);
+        assert!(ran.out.ends_with("mend what is marked FAIL.\n"), "{ran:?}");
+        served.join().unwrap();
+    }
+}
+
+#[test]
+fn a_server_with_too_much_to_do_is_there() {
+    let (url, served) = server("HTTP/1.1 429 Slow down\r\ncontent-length: 0\r\n\r\n");
+    let ran = World::new(&url).run(&["doctor"]).ended(0);
+    found(&ran, "note", "server", "rate limit");
+    served.join().unwrap();
+}
+
+#[test]
+fn a_server_that_is_not_there() {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let ran = World::new(&format!("http://127.0.0.1:{port}")).run(&["doctor"]).ended(1);
+    found(&ran, "FAIL", "server", "cannot be reached");
+    let ran = World::new("http://models.invalid").run(&["doctor"]).ended(1);
+    found(&ran, "FAIL", "server", "models.invalid cannot be reached");
+}
+
+#[test]
+fn nothing_set_up() {
+    let world = World::new("http://127.0.0.1:9");
+    world.configure("mode = \"plan\"\nmod = 3\n");
+    let mut command = world.ropewalk(&["doctor"]);
+    let ran: Ran = command
+        .env("PATH", "")
+        .env("HOME", "/nowhere")
+        .env("XDG_STATE_HOME", "/dev/null/x")
+        .output()
+        .unwrap()
+        .into();
+    let ran = ran.ended(1);
+    found(&ran, "note", "config", "unknown key `mod`");
+    found(&ran, "FAIL", "model", "no model is set");
+    found(&ran, "FAIL", "bash", "install bash");
+    found(&ran, "note", "git", "not found");
+    found(&ran, "FAIL", "state", "can't be written");
+}
+
+#[test]
+fn a_missing_key_is_the_servers_word() {
+    let world = World::new("https://models.invalid");
+    let mut command = world.ropewalk(&["doctor"]);
+    let ran: Ran = command.env_remove(KEY_VARIABLE).output().unwrap().into();
+    let ran = ran.ended(1);
+    found(&ran, "note", "key", "ROPEWALK_TEST_KEY is not set");
+    found(&ran, "FAIL", "server", "set ROPEWALK_TEST_KEY in the environment");
+}
+
+#[test]
+fn home_and_the_whole_disk_are_no_projects() {
+    for folder in ["home", "/"] {
+        let (url, served) = server(FINE);
+        let world = World::new(&url);
+        let path = if folder == "/" { "/".into() } else { world.home("") };
+        let mut command = world.ropewalk(&["doctor"]);
+        let home = path.components().as_path().to_owned();
+        if folder == "home" {
+            command.env("HOME", &home);
+        }
+        let ran: Ran = command.current_dir(&home).output().unwrap().into();
+        found(&ran.ended(0), "note", "root", "go to a project's folder");
+        served.join().unwrap();
+    }
+}

@@ -1,0 +1,11 @@
+//! The binary as a command: `ropewalk run` and `ropewalk doctor` in a world of their own, against a scripted
+//! model over HTTP. The server behind an editor is the business of other tests.
+#![expect(clippy::unwrap_used, reason = "helpers of tests may be blunt, as tests are")]
+
+mod doctor;
+mod errors;
+mod log;
+mod run;
+#[cfg(unix)]
+mod signals;
+mod world;

@@ -1,0 +1,240 @@
+//! `ropewalk run` on real files, against a scripted model over HTTP: what is done, shown and returned.
+
+use crate::world::{KEY, World};
+use ropewalk_model::StopReason;
+use ropewalk_testkit::model::{ScriptedModel, ScriptedReply};
+use serde_json::{Value, json};
+
+const GREET: &str = "def greet(name):\n    return f\"Hello, {name}\"\n";
+
+fn reply() -> ScriptedReply {
+    ScriptedReply::new()
+}
+
+fn world(replies: impl IntoIterator<Item = ScriptedReply>) -> (World, ScriptedModel) {
+    let model = ScriptedModel::start_with_key(replies, KEY).unwrap();
+    (World::with(&model), model)
+}
+
+fn events(json: &str) -> Vec<Value> {
+    json.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The names of the tools in a request.
+fn tools(request: &Value) -> Vec<String> {
+    let name = |tool: &Value| tool["name"].as_str().unwrap().to_owned();
+    request["tools"].as_array().unwrap().iter().map(name).collect()
+}
+
+fn editing_greet() -> [ScriptedReply; 3] {
+    [
+        reply().text("I look first.").call("read_file", json!({"path": "greet.py"})),
+        reply().expect_text("return f\"Hello").call(
+            "edit_file",
+            json!({
+                "path": "greet.py",
+                "old_text": "def greet(name):\n",
+                "new_text": "def greet(name):\n    \"\"\"Says hello.\"\"\"\n",
+            }),
+        ),
+        reply().expect_text("Edited greet.py").text("Added a docstring."),
+    ]
+}
+
+const GREET_EDITED: &str =
+    "def greet(name):\n    \"\"\"Says hello.\"\"\"\n    return f\"Hello, {name}\"\n";
+
+#[test]
+fn creating_a_file_takes_one_call_and_four_messages() {
+    let (world, model) = world([
+        reply().call("write_file", json!({"path": "hello.py", "content": "print('hello')\n"})),
+        reply().expect_text("Wrote 15 bytes to hello.py").text("Created hello.py."),
+    ]);
+    let ran = world.run(&["run", "--mode", "auto", "create hello.py"]).ended(0);
+    assert_eq!(world.read("hello.py"), "print('hello')\n");
+    assert!(ran.out.starts_with("> write_file: hello.py\n  Wrote 15 bytes to hello.py"), "{ran:?}");
+    assert!(ran.out.ends_with("\nCreated hello.py.\n"), "{ran:?}");
+    // The last request has three messages, and its answer is the fourth.
+    let messages = model.requests().pop().unwrap()["messages"].clone();
+    let roles: Vec<_> = messages.as_array().unwrap().iter().map(|m| m["role"].clone()).collect();
+    assert_eq!(roles, ["user", "assistant", "user"]);
+}
+
+#[test]
+fn a_docstring_takes_three_steps() {
+    let (world, model) = world(editing_greet());
+    world.write("greet.py", GREET);
+    let ran = world.run(&["run", "--mode", "auto", "Edit greet.py to add a docstring"]).ended(0);
+    assert_eq!(world.read("greet.py"), GREET_EDITED);
+    assert_eq!(model.requests().len(), 3);
+    let calls: Vec<_> = ran.out.lines().filter(|line| line.starts_with('>')).collect();
+    assert_eq!(calls, ["> read_file: greet.py", "> edit_file: greet.py"], "{ran:?}");
+    assert!(ran.err.contains("300 tokens in (0 from the cache, 0 to it), 30 out"), "{ran:?}");
+}
+
+#[test]
+fn in_review_the_diff_is_printed_and_nothing_is_written() {
+    let (world, _model) = world(editing_greet());
+    world.write("greet.py", GREET);
+    let ran = world.run(&["run", "Edit greet.py to add a docstring"]).ended(6);
+    assert_eq!(world.read("greet.py"), GREET);
+    let diff = ran.out.split_once("Added a docstring.\n").unwrap().1;
+    assert!(diff.contains("greet.py"), "{diff}");
+    let changed: Vec<_> = diff
+        .lines()
+        .filter(|line| line.starts_with(['+', '-']))
+        .filter(|line| !line.starts_with("+++") && !line.starts_with("---"))
+        .collect();
+    assert_eq!(changed, ["+    \"\"\"Says hello.\"\"\""], "{diff}");
+    assert!(!ran.out.contains('\u{1b}'), "no colours in a pipe: {ran:?}");
+}
+
+#[test]
+fn the_printed_diff_can_be_applied() {
+    let (world, _model) = world(editing_greet());
+    world.write("greet.py", GREET);
+    let ran = world.run(&["run", "Edit greet.py to add a docstring"]).ended(6);
+    std::fs::write(world.home("all.txt"), &ran.out).unwrap();
+    let applied = std::process::Command::new("git")
+        .args(["apply", "--unsafe-paths", "-p1"])
+        .arg(world.home("all.txt"))
+        .current_dir(world.root())
+        .output()
+        .unwrap();
+    assert!(applied.status.success(), "{applied:?}\n{}", ran.out);
+    assert_eq!(world.read("greet.py"), GREET_EDITED);
+}
+
+#[test]
+fn in_plan_writes_are_refused_in_words() {
+    let (world, _model) = world([
+        reply().call("write_file", json!({"path": "a", "content": "a"})),
+        reply().expect_text("Refused in plan mode").text("1. Write a."),
+    ]);
+    let ran = world.run(&["run", "--mode", "plan", "write a"]).ended(0);
+    assert!(!world.root().join("a").exists());
+    assert!(ran.out.ends_with("1. Write a.\n"), "{ran:?}");
+}
+
+#[test]
+fn bash_alone_is_an_agent() {
+    let command = "printf 'print(1)\\n' > hello.py && ls";
+    let (world, model) = world([
+        reply().call("bash", json!({"command": command})),
+        reply().expect_text("hello.py").text("Created hello.py."),
+    ]);
+    let args = ["run", "-c", "tools=[\"bash\"]", "--allow", "bash(*)", "create hello.py"];
+    let ran = world.run(&args).ended(0);
+    assert_eq!(world.read("hello.py"), "print(1)\n");
+    assert_eq!(tools(&model.requests()[0]), ["bash"]);
+    assert!(ran.out.starts_with(&format!("> bash: {command}\n")), "{ran:?}");
+}
+
+#[test]
+fn listing_files_needs_no_approval_by_the_file_tools() {
+    let (world, _model) = world([
+        reply().call("bash", json!({"command": "ls"})),
+        reply().expect_text("--allow 'bash(ls").call("list_dir", json!({"path": "."})),
+        reply().expect_text("a.txt").text("There is a.txt."),
+    ]);
+    world.write("a.txt", "alpha\n");
+    let ran = world.run(&["run", "list the files here"]).ended(0);
+    assert!(ran.out.contains("nobody is there to be asked"), "{ran:?}");
+}
+
+#[test]
+fn allow_rules_let_their_commands_run_and_no_others() {
+    let (world, _model) = world([
+        reply().call("bash", json!({"command": "ls"})).call("bash", json!({"command": "touch b"})),
+        reply().expect_text("a.txt").expect_text("--allow 'bash(touch b").text("Done."),
+    ]);
+    world.write("a.txt", "");
+    world.run(&["run", "--allow", "bash(ls*)", "list"]).ended(0);
+    assert!(!world.root().join("b").exists());
+}
+
+#[test]
+fn json_is_one_event_a_line() {
+    let (world, _model) = world(editing_greet());
+    world.write("greet.py", GREET);
+    let ran = world.run(&["run", "--json", "add a docstring"]).ended(6);
+    let events = events(&ran.out);
+    let kinds: Vec<_> = events.iter().map(|event| event["type"].as_str().unwrap()).collect();
+    assert_eq!(kinds.first(), Some(&"turn_started"));
+    assert_eq!(kinds.last(), Some(&"turn_ended"));
+    assert_eq!(events.last().unwrap()["stopReason"], "end_turn");
+    let hunks = events.iter().rfind(|event| event["type"] == "hunks").unwrap();
+    assert_eq!(hunks["hunks"][0]["file"], "greet.py");
+    let said: String = events
+        .iter()
+        .filter(|event| event["type"] == "text_delta")
+        .map(|event| event["text"].as_str().unwrap())
+        .collect();
+    assert_eq!(said, "I look first.Added a docstring.");
+}
+
+#[test]
+fn each_stop_reason_has_its_exit_code() {
+    let look = || reply().call("read_file", json!({"path": "a"}));
+    let cases: [(Vec<ScriptedReply>, i32, &str); 4] = [
+        (vec![reply().text("Half").stop(StopReason::MaxTokens)], 3, "bound for output tokens"),
+        (vec![look(), look()], 4, "Stopped after 2 steps"),
+        (vec![reply().text("No.").stop(StopReason::Refusal)], 5, "declined"),
+        (vec![reply().text("Yes.")], 0, "tokens in"),
+    ];
+    for (replies, code, words) in cases {
+        let (world, _model) = world(replies);
+        world.write("a", "a\n");
+        let ran = world.run(&["run", "-c", "limits.steps=2", "go"]).ended(code);
+        assert!(ran.err.contains(words), "{ran:?}");
+    }
+}
+
+#[test]
+fn a_hostile_file_does_not_drive_the_terminal() {
+    let evil = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m";
+    let (world, _model) = world([
+        reply().call("read_file", json!({"path": "evil.txt"})),
+        reply().text(format!("It says {evil}")).call(
+            "edit_file",
+            json!({
+                "path": "evil.txt", "old_text": "x\n", "new_text": "y\n",
+            }),
+        ),
+        reply().text("Done."),
+    ]);
+    world.write("evil.txt", &format!("{evil}\nx\n"));
+    let ran = world.run(&["run", "read it"]).ended(6);
+    for text in [&ran.out, &ran.err] {
+        assert!(!text.contains(['\u{1b}', '\u{7}', '\u{9b}']), "{text:?}");
+    }
+    assert!(ran.out.contains("␛[2J"), "{ran:?}");
+}
+
+#[test]
+fn a_request_comes_from_standard_input_too() {
+    for args in [&["run", "-"][..], &["run"][..]] {
+        let (world, model) = world([reply().expect_text("grüß die Welt").text("Hallo.")]);
+        let ran = world.run_with_input(args, "grüß die Welt\n".as_bytes()).ended(0);
+        assert_eq!(ran.out, "Hallo.\n");
+        model.finish().unwrap();
+    }
+}
+
+#[test]
+fn other_folders_can_be_named() {
+    let (world, _model) = world([
+        reply().call("read_file", json!({"path": "in.txt"})),
+        reply().expect_text("inside").text("Read."),
+    ]);
+    world.write("deep/er/in.txt", "inside\n");
+    world.run(&["run", "--root", "deep/er", "read"]).ended(0);
+}
+
+#[test]
+fn no_empty_folders_are_left_in_the_state() {
+    let (world, _model) = world([reply().text("Done.")]);
+    world.run(&["run", "nothing"]).ended(0);
+    let left = std::fs::read_dir(world.home("state/ropewalk/outputs")).unwrap().count();
+    assert_eq!(left, 0);
+}

@@ -1,0 +1,75 @@
+//! `ropewalk run` under signals and with an output that nobody reads any more.
+
+use crate::world::{Ran, World};
+use ropewalk_testkit::model::{Place, ScriptedModel, ScriptedReply};
+use serde_json::json;
+use std::io::{BufRead, BufReader};
+use std::process::Child;
+
+fn signal(child: &Child, name: &str) {
+    let pid = child.id().to_string();
+    let sent = std::process::Command::new("kill").args(["-s", name, &pid]).status().unwrap();
+    assert!(sent.success());
+}
+
+/// Reads lines until one holds `words`; fails at the end of the stream.
+fn read_until(lines: &mut impl BufRead, words: &str) {
+    let mut line = String::new();
+    while !line.contains(words) {
+        line.clear();
+        assert_ne!(lines.read_line(&mut line).unwrap(), 0, "the end came before {words:?}");
+    }
+}
+
+#[test]
+fn a_signal_interrupts_the_turn_and_the_command_in_it() {
+    for name in ["INT", "TERM", "HUP"] {
+        let command = "echo started; sleep 600; touch survived";
+        let reply = ScriptedReply::new().call("bash", json!({"command": command}));
+        let model = ScriptedModel::start([reply]).unwrap();
+        let world = World::with(&model);
+        let args = ["run", "--json", "--allow", "bash(*)", "wait"];
+        let mut child = world.ropewalk(&args).spawn().unwrap();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        read_until(&mut out, "\"type\":\"tool_output\"");
+        signal(&child, name);
+        // The call gets its result, so that the history is whole, and the turn its end.
+        read_until(&mut out, "(interrupted by the user)");
+        read_until(&mut out, "\"stopReason\":\"interrupted\"");
+        let ran: Ran = child.wait_with_output().unwrap().into();
+        assert!(ran.ended(130).err.contains("Interrupted; once more ends at once."));
+        assert!(!world.root().join("survived").exists());
+    }
+}
+
+#[test]
+fn a_signal_interrupts_an_answer_that_does_not_come() {
+    let reply = ScriptedReply::new().text("never").gate(Place::Answer, "never");
+    let model = ScriptedModel::start([reply]).unwrap();
+    let world = World::with(&model);
+    let child = world.ropewalk(&["run", "wait"]).spawn().unwrap();
+    model.wait_until_reached_blocking("never");
+    signal(&child, "INT");
+    let ran: Ran = child.wait_with_output().unwrap().into();
+    ran.ended(130);
+    model.wait_until_abandoned_blocking(1);
+}
+
+#[test]
+fn an_output_that_nobody_reads_ends_the_turn_without_a_panic() {
+    for json in [&["run", "--json", "go"][..], &["run", "go"][..]] {
+        let reply =
+            ScriptedReply::new().text("First.\n").text("Then.").gate(Place::Block(1), "gone");
+        let model = ScriptedModel::start([reply]).unwrap();
+        let world = World::with(&model);
+        let mut child = world.ropewalk(json).spawn().unwrap();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        read_until(&mut out, "First.");
+        drop(out);
+        model.open_gate("gone");
+        let ran: Ran = child.wait_with_output().unwrap().into();
+        // Whether the end of the turn or the closed output is seen first is a matter of moments.
+        assert!([Some(0), Some(130)].contains(&ran.code), "{ran:#?}");
+        assert!(!ran.err.contains("rror"), "{ran:#?}");
+    }
+}

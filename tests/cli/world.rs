@@ -1,0 +1,128 @@
+//! The binary run as a command, in a world of its own: home, state, folder to work in, and the environment
+//! that it names. Nothing of the user's is seen.
+
+use ropewalk_testkit::model::ScriptedModel;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// The key that must be in no output.
+pub(crate) const KEY: &str = "sk-scripted-0123456789";
+/// The variable that holds it.
+pub(crate) const KEY_VARIABLE: &str = "ROPEWALK_TEST_KEY";
+
+/// A home and a folder to work in.
+pub(crate) struct World {
+    home: tempfile::TempDir,
+    root: tempfile::TempDir,
+}
+
+impl World {
+    /// A world whose configuration leads to `base_url`.
+    pub(crate) fn new(base_url: &str) -> Self {
+        let world = Self { home: tempfile::tempdir().unwrap(), root: tempfile::tempdir().unwrap() };
+        world.configure(&format!(
+            "model = \"scripted/scripted\"\n[provider.scripted]\nprotocol = \"anthropic\"\n\
+             base_url = \"{base_url}\"\napi_key_env = \"{KEY_VARIABLE}\"\n"
+        ));
+        world
+    }
+
+    /// A world whose configuration leads to a scripted model.
+    pub(crate) fn with(model: &ScriptedModel) -> Self {
+        Self::new(&model.base_url())
+    }
+
+    /// Another configuration of the user's.
+    pub(crate) fn configure(&self, config: &str) {
+        let folder = self.home.path().join("config/ropewalk");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("config.toml"), config).unwrap();
+    }
+
+    /// A path in the home.
+    pub(crate) fn home(&self, name: &str) -> PathBuf {
+        self.home.path().join(name)
+    }
+
+    /// The folder to work in.
+    pub(crate) fn root(&self) -> &Path {
+        self.root.path()
+    }
+
+    /// Puts a file there.
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        let path = self.root().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    /// Reads one.
+    pub(crate) fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.root().join(name)).unwrap()
+    }
+
+    /// The command, with these arguments and nothing on standard input.
+    pub(crate) fn ropewalk(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ropewalk"));
+        command
+            .args(args)
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.home.path())
+            .env("XDG_CONFIG_HOME", self.home("config"))
+            .env("XDG_STATE_HOME", self.home("state"))
+            .env(KEY_VARIABLE, KEY)
+            .current_dir(self.root())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs it to its end.
+    pub(crate) fn run(&self, args: &[&str]) -> Ran {
+        self.ropewalk(args).output().unwrap().into()
+    }
+
+    /// Runs it with this on standard input.
+    pub(crate) fn run_with_input(&self, args: &[&str], input: &[u8]) -> Ran {
+        let mut child = self.ropewalk(args).stdin(Stdio::piped()).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        // One that stops reading early has had enough.
+        let _ = stdin.write_all(input);
+        drop(stdin);
+        child.wait_with_output().unwrap().into()
+    }
+}
+
+/// What a command said and how it ended. Made only from output without the key.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    /// The exit code; none after a signal.
+    pub(crate) code: Option<i32>,
+    /// Standard output.
+    pub(crate) out: String,
+    /// Standard error.
+    pub(crate) err: String,
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Self {
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        let ran =
+            Self { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) };
+        assert!(!ran.out.contains(KEY) && !ran.err.contains(KEY), "the key is shown: {ran:?}");
+        assert!(!ran.err.contains("panicked"), "{ran:?}");
+        ran
+    }
+}
+
+impl Ran {
+    /// Checks the exit code; shows everything where it is another.
+    #[track_caller]
+    pub(crate) fn ended(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "{self:#?}");
+        self
+    }
+}
