@@ -1,0 +1,133 @@
+//! Which room may import which: the table of the design, held against what cargo says.
+//!
+//! It looks at the packages' declared dependencies, and not at how the code uses them.
+#![expect(clippy::unwrap_used, reason = "helpers of tests may be blunt, as tests are")]
+
+use cargo_metadata::{DependencyKind, MetadataCommand};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The rooms, and what each may import. A room that is not in the list may not exist.
+const ROOMS: &[(&str, &[&str])] = &[
+    ("text", &[]),
+    ("workspace", &["text"]),
+    ("model", &[]),
+    ("tools", &["text", "workspace"]),
+    ("agent", &["text", "workspace", "model", "tools"]),
+    ("config", &[]),
+    ("lsp", &["text", "workspace", "model", "tools", "agent", "config"]),
+    ("testkit", &["text", "workspace", "model", "tools", "agent", "config", "lsp"]),
+];
+
+/// Imports for tests alone that go beyond the table, each with its reason.
+const FOR_TESTS: &[(&str, &str, &str)] = &[];
+
+/// Libraries that a room must not have, each with its reason.
+const BANNED: &[(&str, &str, &str)] = &[
+    ("text", "tokio", "it is pure: nothing in it waits"),
+    ("text", "serde_json", "it is pure: what goes over a wire is made elsewhere"),
+    ("text", "tower-lsp", "LSP's types stop at the door of the room lsp"),
+    ("workspace", "tower-lsp", "LSP's types stop at the door of the room lsp"),
+    ("tools", "tower-lsp", "LSP's types stop at the door of the room lsp"),
+    ("agent", "tower-lsp", "LSP's types stop at the door of the room lsp"),
+    ("text", "anyhow", "rooms have errors of their own"),
+    ("workspace", "anyhow", "rooms have errors of their own"),
+    ("model", "anyhow", "rooms have errors of their own"),
+    ("tools", "anyhow", "rooms have errors of their own"),
+    ("agent", "anyhow", "rooms have errors of their own"),
+    ("config", "anyhow", "rooms have errors of their own"),
+    ("lsp", "anyhow", "rooms have errors of their own"),
+];
+
+/// A dependency of a room.
+struct Import {
+    room: String,
+    name: String,
+    for_tests: bool,
+}
+
+/// The dependencies of all rooms, as cargo reads them. Offline: nothing is fetched for it.
+fn imports() -> (BTreeSet<String>, Vec<Import>) {
+    let metadata = MetadataCommand::new()
+        .manifest_path(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"))
+        .no_deps()
+        .other_options(vec!["--offline".to_owned()])
+        .exec()
+        .unwrap();
+    let mut rooms = BTreeSet::new();
+    let mut imports = Vec::new();
+    for package in &metadata.packages {
+        // The package `ropewalk` itself is the room cli, which may import all.
+        let Some(room) = package.name.strip_prefix("ropewalk-") else { continue };
+        rooms.insert(room.to_owned());
+        imports.extend(package.dependencies.iter().map(|dependency| Import {
+            room: room.to_owned(),
+            name: dependency.name.clone(),
+            for_tests: dependency.kind == DependencyKind::Development,
+        }));
+    }
+    (rooms, imports)
+}
+
+/// What is wrong with these imports, in sentences.
+fn faults(imports: &[Import]) -> Vec<String> {
+    let table: BTreeMap<&str, &[&str]> = ROOMS.iter().copied().collect();
+    let mut faults = Vec::new();
+    for Import { room, name, for_tests } in imports {
+        if let Some(imported) = name.strip_prefix("ropewalk") {
+            let imported = imported.strip_prefix('-').unwrap_or("cli");
+            let allowed = table.get(room.as_str()).is_some_and(|may| may.contains(&imported));
+            let excepted = *for_tests
+                && FOR_TESTS.iter().any(|(in_room, what, _)| in_room == room && *what == imported);
+            if !allowed && !excepted {
+                faults.push(format!("{room} may not import {imported}"));
+            }
+        }
+        let banned = BANNED.iter().find(|(in_room, what, _)| in_room == room && what == name);
+        if let Some((_, _, why)) = banned.filter(|_| !for_tests) {
+            faults.push(format!("{room} may not use {name}: {why}"));
+        }
+    }
+    faults
+}
+
+#[test]
+fn rooms_import_only_what_the_table_says() {
+    let (rooms, imports) = imports();
+    let listed: BTreeSet<String> = ROOMS.iter().map(|(room, _)| (*room).to_owned()).collect();
+    assert_eq!(rooms, listed, "the rooms of the table");
+    assert_eq!(faults(&imports), Vec::<String>::new());
+    // It has looked at something: the longest row is there.
+    assert!(imports.iter().any(|import| import.room == "lsp" && import.name == "ropewalk-agent"));
+}
+
+#[test]
+fn an_import_against_the_table_is_found() {
+    let import = |room: &str, name: &str, for_tests| Import {
+        room: room.to_owned(),
+        name: name.to_owned(),
+        for_tests,
+    };
+    let wrong = [
+        import("text", "ropewalk-workspace", false),
+        import("agent", "ropewalk-lsp", false),
+        import("testkit", "ropewalk", false),
+        import("text", "tokio", false),
+        import("model", "ropewalk-testkit", true),
+    ];
+    assert_eq!(faults(&wrong).len(), wrong.len());
+    let right = [import("agent", "ropewalk-tools", false), import("text", "tokio", true)];
+    assert_eq!(faults(&right), Vec::<String>::new());
+}
+
+#[test]
+fn no_exception_is_left_that_nothing_needs() {
+    let (_, imports) = imports();
+    for (room, imported, why) in FOR_TESTS {
+        let needed = imports.iter().any(|import| {
+            import.for_tests
+                && import.room == *room
+                && import.name.strip_prefix("ropewalk-") == Some(imported)
+        });
+        assert!(needed && !why.is_empty(), "{room} no longer imports {imported} for tests");
+    }
+}
