@@ -33,8 +33,8 @@ fn model_of(
             let mut anthropic = AnthropicConfig::new(&name.name);
             anthropic.base_url.clone_from(&provider.base_url);
             anthropic.key = None;
+            anthropic.key_var.clone_from(&provider.api_key_env);
             if let Some(var) = &provider.api_key_env {
-                anthropic.key_var.clone_from(var);
                 let found = environment.var(var).filter(|key| !key.trim().is_empty());
                 anthropic.key = found
                     .map(|key| ApiKey::new(&key, var))

@@ -157,10 +157,7 @@ async fn turn<W: std::io::Write>(
         if let Event::TurnEnded { stop_reason, message, .. } = event {
             let diff = session.diff();
             // The same: one that is closed shows no diff.
-            let _ = show.end(&diff);
-            if let Some(message) = message {
-                say(&message);
-            }
+            let _ = show.end(&diff, message.as_deref());
             if let Some(folder) = outputs {
                 // It goes only if it is empty.
                 let _ = std::fs::remove_dir(folder);

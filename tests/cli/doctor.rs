@@ -123,6 +123,18 @@ fn a_missing_key_is_the_servers_word() {
 }
 
 #[test]
+fn a_server_that_wants_no_key_is_asked_without_one() {
+    let world = World::new("https://models.invalid");
+    world.configure(
+        "model = \"lan/llama\"\n[provider.lan]\nprotocol = \"anthropic\"\n\
+         base_url = \"http://models.invalid\"\n",
+    );
+    let ran = world.run(&["doctor"]).ended(1);
+    found(&ran, "ok", "key", "none is needed");
+    found(&ran, "FAIL", "server", "models.invalid cannot be reached");
+}
+
+#[test]
 fn home_and_the_whole_disk_are_no_projects() {
     for folder in ["home", "/"] {
         let (url, served) = server(FINE);

@@ -56,6 +56,23 @@ fn a_signal_interrupts_an_answer_that_does_not_come() {
 }
 
 #[test]
+fn a_second_signal_ends_what_stands_still() {
+    // More than a pipe holds: whoever writes it stands still until somebody reads.
+    let text = "all work and no play\n".repeat(20_000);
+    let reply = ScriptedReply::new().text(text).deltas_of(4_096).gate(Place::End, "written");
+    let model = ScriptedModel::start([reply]).unwrap();
+    let world = World::with(&model);
+    let mut child = world.ropewalk(&["run", "write"]).spawn().unwrap();
+    let out = child.stdout.take().unwrap();
+    model.wait_until_reached_blocking("written");
+    signal(&child, "INT");
+    read_until(&mut BufReader::new(child.stderr.take().unwrap()), "once more ends at once");
+    signal(&child, "INT");
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    drop(out);
+}
+
+#[test]
 fn an_output_that_nobody_reads_ends_the_turn_without_a_panic() {
     for json in [&["run", "--json", "go"][..], &["run", "go"][..]] {
         let reply =

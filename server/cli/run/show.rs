@@ -94,13 +94,17 @@ impl<W: Write> Show<W> {
         }
     }
 
-    /// Ends with what is proposed, and with the tokens that were used, on standard error.
-    pub(super) fn end(&mut self, diff: &str) -> std::io::Result<()> {
+    /// Ends with what is proposed; on standard error with what is to be said of the end, and the tokens that
+    /// were used.
+    pub(super) fn end(&mut self, diff: &str, message: Option<&str>) -> std::io::Result<()> {
         let shown = match self.form {
             Form::Json => Ok(()),
             Form::People { .. } => self.diff(diff),
         };
-        if let Some(used) = self.used {
+        if let Some(message) = message {
+            say(message);
+        }
+        if let Some(used) = self.used.filter(|used| *used != Tokens::default()) {
             let Tokens { input, output, cache_read, cache_write } = used;
             say(&format!(
                 "{} tokens in ({cache_read} from the cache, {cache_write} to it), {output} out",

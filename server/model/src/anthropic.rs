@@ -36,8 +36,8 @@ pub struct AnthropicConfig {
     pub base_url: String,
     /// The key; a server on this machine may do without.
     pub key: Option<ApiKey>,
-    /// Where the key would come from, for the message that it is missing.
-    pub key_var: String,
+    /// Where the key would come from, for the message that it is missing; none for a server that wants none.
+    pub key_var: Option<String>,
     /// How often to try again.
     pub retry: Retry,
     /// How long to wait for bytes.
@@ -51,7 +51,7 @@ impl AnthropicConfig {
             model: model.into(),
             base_url: DEFAULT_BASE_URL.to_owned(),
             key: None,
-            key_var: DEFAULT_KEY_VAR.to_owned(),
+            key_var: Some(DEFAULT_KEY_VAR.to_owned()),
             retry: Retry::default(),
             patience: Patience::default(),
         }
@@ -82,11 +82,11 @@ impl AnthropicModel {
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
         headers.insert("anthropic-version", HeaderValue::from_static(VERSION));
         if let Some(key) = &config.key {
-            let unusable = || ModelError::UnusableKey { var: config.key_var.clone() };
+            let unusable =
+                || ModelError::UnusableKey { var: config.key_var.clone().unwrap_or_default() };
             headers.insert("x-api-key", key.header().ok_or_else(unusable)?);
         }
-        let missing_key =
-            (config.key.is_none() && !is_loopback(&url)).then(|| config.key_var.clone());
+        let missing_key = config.key_var.filter(|_| config.key.is_none() && !is_loopback(&url));
         Ok(AnthropicModel {
             name: format!("anthropic/{}", config.model),
             limits: limits_of(&config.model),

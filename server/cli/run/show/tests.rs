@@ -6,7 +6,7 @@ fn shown(form: Form, events: &[Event], diff: &str) -> String {
     let mut out = Vec::new();
     let mut show = Show::new(&mut out, form);
     events.iter().for_each(|event| show.event(event).unwrap());
-    show.end(diff).unwrap();
+    show.end(diff, None).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -126,5 +126,5 @@ fn a_closed_output_is_said_once() {
     let mut show = Show::new(Closed, Form::Json);
     assert!(show.event(&text("a")).is_err());
     assert!(show.event(&text("b")).is_ok());
-    assert!(show.end("+x\n").is_ok());
+    assert!(show.end("+x\n", None).is_ok());
 }
