@@ -3,6 +3,7 @@
 //! Only [`Document::change`], which is the client's didChange, ever alters the text; our own edits come
 //! back to us that way and are recognised by `proof`. What is true of the disk beside it is in `truth`.
 
+use crate::editor::Habits;
 use crate::log::{Delta, DeltaLog, Origin};
 use crate::proof::{Expected, Settled, Sighting};
 use crate::workspace::DiskLook;
@@ -116,7 +117,7 @@ impl Document {
         version: i32,
         changes: &[ContentChange],
         coordinates: Coordinates,
-        trusts_versions: bool,
+        habits: &Habits,
     ) -> Changed {
         self.version = version;
         let mut out = Changed::default();
@@ -160,12 +161,12 @@ impl Document {
             let (run, others) = rest.split_at(self.run_of_ours(&previous, rest).max(1));
             let sets: Vec<ChangeSet> = run.iter().map(|(set, _)| set.clone()).collect();
             if let (Some(Ok(set)), Some((_, next))) = (ChangeSet::compose_all(&sets), run.last()) {
-                self.take_in(&previous, set, next, &mut out);
+                self.take_in(&previous, set, next, habits.checks_versions, &mut out);
                 previous = next.clone();
             }
             rest = others;
         }
-        self.pass_over(trusts_versions);
+        self.pass_over(habits.trusts_versions());
         // What the disk had ahead of a clean buffer is judged anew when the disk is next looked at.
         self.moved = None;
         out
@@ -183,13 +184,23 @@ impl Document {
     }
 
     /// One step of the text: ours, the user's, or both.
-    fn take_in(&mut self, before: &Text, set: ChangeSet, after: &Text, out: &mut Changed) {
+    fn take_in(
+        &mut self,
+        before: &Text,
+        set: ChangeSet,
+        after: &Text,
+        checks_versions: bool,
+        out: &mut Changed,
+    ) {
         let mut made: Option<(Expected, ChangeSet)> = None;
         let mut kept = Vec::with_capacity(self.expected.len());
         for mut expected in self.expected.drain(..) {
-            match expected.look(before, &set, after) {
+            match expected.look(before, &set, after, checks_versions) {
                 Sighting::Made(own) if made.is_none() => made = Some((expected, own)),
-                Sighting::Made(_) | Sighting::Gone => {
+                Sighting::Overtaken if checks_versions && !expected.unconfirmed => {
+                    settle(expected.waiter, Settled::Skipped);
+                }
+                Sighting::Made(_) | Sighting::Overtaken | Sighting::Gone => {
                     self.lost.push(expected.id);
                     settle(expected.waiter, Settled::Conflict);
                 }

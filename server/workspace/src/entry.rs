@@ -196,35 +196,8 @@ impl Entry {
     /// The user's text became `now`, which the pending changes have brought along already: the editor read the
     /// disk anew. The fork's text stays as it is; pending is what it has beyond `now`.
     pub fn landed(&mut self, now: Text) {
-        let set = ropewalk_text::diff(&now, &self.text);
-        let olds: Vec<(Range<usize>, Mark)> =
-            self.set.new_ranges().zip(self.marks.iter().cloned()).collect();
-        let own = |mark: &&(Range<usize>, Mark)| mark.1.makers != [Maker::Disk];
-        let near = |at: &Range<usize>| {
-            let touches =
-                |old: &&(Range<usize>, Mark)| old.0.start <= at.end && at.start <= old.0.end;
-            let found = olds.iter().filter(own).find(touches);
-            found.or_else(|| olds.iter().find(own)).map(|(_, mark)| mark.clone())
-        };
-        let marks: Option<Vec<Mark>> = set.new_ranges().map(|at| near(&at)).collect();
         self.disk = None;
-        match marks {
-            Some(marks) => {
-                self.set = set;
-                self.marks = marks;
-            }
-            // Nothing of a call's is pending: the disk's is all there was.
-            None => {
-                self.log.push(Delta {
-                    change: ropewalk_text::diff(&self.text, &now),
-                    origin: Origin::User,
-                });
-                self.text = now.clone();
-                self.set = ChangeSet::identity(now.len());
-                self.marks = Vec::new();
-            }
-        }
-        self.set_base_text(now);
+        self.stand_on(now, |mark| mark.makers != [Maker::Disk]);
     }
 
     /// Takes out what only the disk brought and is not on its way.
@@ -264,49 +237,57 @@ impl Entry {
     /// Our own edit `made`, carried by `publish`, is in the user's text now, which is `now`: the fork drops
     /// its copy. A change that was altered after it had been sent stays pending, on top of what was sent.
     pub fn published(&mut self, publish: PublishId, made: &ChangeSet, now: Text) {
-        let mut kept: Vec<(Change, Mark)> = Vec::new();
-        let mut others: Vec<(Change, Mark)> = Vec::new();
-        for (change, mark) in self.set.changes().iter().zip(&self.marks) {
-            if mark.sent != Some(publish) {
-                others.push((change.clone(), mark.clone()));
-            } else if !made.changes().contains(change) {
-                let start = made.map_offset(change.range.start, Bias::Before);
-                let end = made.map_offset(change.range.end, Bias::After);
-                let mark = Mark { sent: None, ..mark.clone() };
-                kept.push((Change::new(start..end, change.text.clone()), mark));
+        let is_sent = |mark: &Mark| mark.sent == Some(publish);
+        let sent = self.set.changes().iter().zip(&self.marks).filter(|(_, mark)| is_sent(mark));
+        let unaltered = sent.map(|(change, _)| change).eq(made.changes());
+        if !unaltered {
+            for mark in self.marks.iter_mut().filter(|mark| mark.sent == Some(publish)) {
+                mark.sent = None;
             }
+            return self.stand_on(now, |_| true);
         }
-        let rest: Vec<Change> = others.iter().map(|(change, _)| change.clone()).collect();
-        if let Some(Ok(rebased)) =
-            ChangeSet::new(self.set.before_len(), rest).map(|set| set.rebase(made))
-        {
-            let marks = rebased.kept.iter().filter_map(|index| others.get(*index));
-            kept.extend(
-                rebased.mine.changes().iter().cloned().zip(marks.map(|(_, mark)| mark.clone())),
-            );
-        }
-        kept.sort_by_key(|(change, _)| (change.range.start, change.range.end));
-        let (changes, marks): (Vec<Change>, Vec<Mark>) = kept.into_iter().unzip();
-        let count = changes.len();
-        if let Some(set) =
-            ChangeSet::new(now.len(), changes).filter(|set| set.changes().len() == count)
-        {
-            self.set = set;
-            self.marks = marks;
-        } else {
-            // Only reached if the kept changes overlap: keep the text, one change from what is there now.
-            let mark = self.marks.first().cloned();
-            self.set = ropewalk_text::diff(&now, &self.text);
-            self.marks = self.set.changes().iter().filter_map(|_| mark.clone()).collect();
-        }
-        if let Ok(text) = self.set.apply(&now)
+        let others = self.set.changes().iter().zip(&self.marks).filter(|(_, mark)| !is_sent(mark));
+        let (rest, marks): (Vec<Change>, Vec<Mark>) =
+            others.map(|(change, mark)| (change.clone(), mark.clone())).unzip();
+        let rest = ChangeSet::new(self.set.before_len(), rest).map(|set| set.rebase(made));
+        let Some(Ok(rebased)) = rest else { return self.stand_on(now, |_| true) };
+        let text = rebased.mine.apply(&now);
+        self.marks = pick(&marks, &rebased.kept);
+        self.set = rebased.mine;
+        if let Ok(text) = text
             && text != self.text
         {
-            self.log.push(Delta {
-                change: ropewalk_text::diff(&self.text, &text),
-                origin: Origin::User,
-            });
+            let change = ropewalk_text::diff(&self.text, &text);
+            self.log.push(Delta { change, origin: Origin::User });
             self.text = text;
+        }
+        self.set_base_text(now);
+    }
+
+    /// The user's text is `now`, and the fork's text stays as it is: pending is what it has beyond `now`, under
+    /// the marks that pass. Where none passes, nothing is pending.
+    fn stand_on(&mut self, now: Text, passes: impl Fn(&Mark) -> bool) {
+        let set = ropewalk_text::diff(&now, &self.text);
+        let olds: Vec<(Range<usize>, Mark)> =
+            self.set.new_ranges().zip(self.marks.clone()).collect();
+        let own = || olds.iter().filter(|(_, mark)| passes(mark));
+        let near = |at: Range<usize>| {
+            let touching = own().find(|(old, _)| old.start <= at.end && at.start <= old.end);
+            touching.or_else(|| own().next()).map(|(_, mark)| mark.clone())
+        };
+        let marks: Option<Vec<Mark>> = set.new_ranges().map(near).collect();
+        match marks {
+            Some(marks) => {
+                self.set = set;
+                self.marks = marks;
+            }
+            None => {
+                let change = ropewalk_text::diff(&self.text, &now);
+                self.log.push(Delta { change, origin: Origin::User });
+                self.text = now.clone();
+                self.set = ChangeSet::identity(now.len());
+                self.marks = Vec::new();
+            }
         }
         self.set_base_text(now);
     }
@@ -322,7 +303,7 @@ impl Entry {
         mark: &Mark,
         ids: &mut HunkIds,
     ) -> Merged {
-        let steps: Vec<ChangeSet> = match since {
+        let steps: Vec<ChangeSet> = match since.filter(|cursor| self.log.knows(cursor)) {
             Some(cursor) => self.log.since(cursor).map(|delta| delta.change.clone()).collect(),
             None => vec![ropewalk_text::diff(seen, &self.text)],
         };
@@ -478,6 +459,12 @@ impl Entry {
                 mark.id
             })
             .collect()
+    }
+
+    /// Those of `which` that are changes of the text and not on their way.
+    pub fn unsent(&self, which: &[HunkId]) -> Vec<HunkId> {
+        let free = self.marks.iter().filter(|mark| mark.sent.is_none()).map(|mark| mark.id);
+        free.filter(|id| which.contains(id)).collect()
     }
 
     /// Those of `which` that are still pending here.

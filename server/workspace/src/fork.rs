@@ -238,15 +238,21 @@ impl Fork {
                 );
             }
             ProposedChange::Write(text) => {
-                if matches!(file.entry.file, Some((FileChange::Delete | FileChange::Binary(_), _)))
-                {
-                    file.entry.file = None;
-                }
-                let set = diff(&seen.text, &text);
-                report.take(
-                    file.entry.merge(&set, &seen.text, seen.cursor.as_ref(), &mark, &mut self.ids),
-                    &file.shown,
-                );
+                let taken = file.entry.file.take_if(|(change, _)| {
+                    matches!(change, FileChange::Delete | FileChange::Binary(_))
+                });
+                let set = if matches!(taken, Some((FileChange::Delete, _))) {
+                    // The view had no file here: the new text replaces all that the deletion would have.
+                    let set = diff(file.entry.text(), &text);
+                    report.hunks.extend(file.entry.add(&set, &mark, &mut self.ids));
+                    set
+                } else {
+                    let set = diff(&seen.text, &text);
+                    let seen_at = seen.cursor.as_ref();
+                    let merged = file.entry.merge(&set, &seen.text, seen_at, &mark, &mut self.ids);
+                    report.take(merged, &file.shown);
+                    set
+                };
                 if matches!(file.entry.base, Base::Absent) && set.is_empty() {
                     // An empty new file has no change of text to carry it.
                     report.hunks.push(mark.id);
@@ -307,21 +313,29 @@ impl Fork {
         place: &Place,
         turn: u64,
     ) -> Result<SeenFile, FileError> {
-        if self.files.contains_key(id) {
-            if let Some(frozen) = view.entries().get(id) {
+        // What the view had is told by the view alone: the entry may be another by now, or gone because all of
+        // it was published.
+        let seen = match view.entries().get(id) {
+            Some(frozen) => {
                 let text = match &frozen.content {
                     Some(FrozenContent::Text(text, _)) => text.clone(),
                     _ => Text::default(),
                 };
-                return Ok(SeenFile { text, cursor: Some(frozen.cursor.clone()) });
+                Some(SeenFile { text, cursor: Some(frozen.cursor.clone()) })
             }
-            // Another call made the entry since: what the view had is known by its text alone.
-            let text = match view.read(place)? {
-                crate::view::FileState::Text { text, .. } => text,
-                _ => Text::default(),
-            };
-            return Ok(SeenFile { text, cursor: None });
-        }
+            None if self.files.contains_key(id) => {
+                let text = match view.read(place)? {
+                    crate::view::FileState::Text { text, .. } => text,
+                    _ => Text::default(),
+                };
+                Some(SeenFile { text, cursor: None })
+            }
+            None => None,
+        };
+        let seen = match seen {
+            Some(seen) if self.files.contains_key(id) => return Ok(seen),
+            seen => seen,
+        };
         let mut moved = None;
         let base = match view.buffers().get(id) {
             Some(seen) => {
@@ -340,10 +354,10 @@ impl Fork {
             entry.add(&diff(entry.text(), &disk), &mark, &mut self.ids);
             entry.disk = Some(disk);
         }
-        let seen = SeenFile { text: entry.text().clone(), cursor: Some(entry.cursor()) };
+        let fresh = SeenFile { text: entry.text().clone(), cursor: Some(entry.cursor()) };
         let file = ForkFile { shown: place.shown.clone(), place: Some(place.clone()), entry };
         self.files.insert(id.clone(), file);
-        Ok(seen)
+        Ok(seen.unwrap_or(fresh))
     }
 
     /// The pending hunks in the order of files and lines, on the base as of the last sync.
@@ -487,7 +501,11 @@ fn freeze(entry: &mut Entry) -> Frozen {
     let content = match &entry.file {
         Some((FileChange::Delete | FileChange::Away, _)) => None,
         Some((FileChange::Binary(bytes), _)) if !bytes.is_empty() => {
-            Some(FrozenContent::Binary(bytes.clone()))
+            Some(FrozenContent::Binary { len: bytes.len() as u64 })
+        }
+        // Renamed, or with another mode: how long it is nobody has looked.
+        _ if matches!(entry.base, Base::Binary { .. }) && entry.set().is_empty() => {
+            Some(FrozenContent::Binary { len: 0 })
         }
         _ => {
             let format = match &entry.base {
@@ -497,7 +515,8 @@ fn freeze(entry: &mut Entry) -> Frozen {
             Some(FrozenContent::Text(entry.text().clone(), format))
         }
     };
-    Frozen { content, cursor }
+    let away = matches!(entry.file, Some((FileChange::Away, _)));
+    Frozen { content, away, cursor }
 }
 
 fn delete(file: &mut ForkFile, mark: Mark) {
@@ -543,7 +562,9 @@ fn sync_buffer(
 ) -> Vec<SetAside> {
     let (entry, mut aside, mut fresh) = (&mut file.entry, Vec::new(), Ledger::default());
     let mut undone = Vec::new();
-    if let Base::Buffer { cursor, .. } = &entry.base {
+    if let Base::Buffer { cursor, .. } = &entry.base
+        && document.log().knows(cursor)
+    {
         let cursor = cursor.clone();
         for delta in document.log().since(&cursor) {
             let before = entry.base.text();

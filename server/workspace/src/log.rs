@@ -70,7 +70,13 @@ impl DeltaLog {
         Cursor(place)
     }
 
-    /// The deltas from `cursor` to now.
+    /// Whether the cursor is one of this log's. A document that was opened anew has another log, in which the
+    /// old one's cursors mean nothing.
+    pub fn knows(&self, cursor: &Cursor) -> bool {
+        self.cursors.iter().any(|own| std::ptr::eq(own.as_ptr(), Arc::as_ptr(&cursor.0)))
+    }
+
+    /// The deltas from `cursor`, which is one of this log's, to now.
     pub fn since(&self, cursor: &Cursor) -> impl Iterator<Item = &Delta> {
         let at = *cursor.0;
         self.entries.iter().skip_while(move |(from, _)| *from < at).map(|(_, delta)| delta)
@@ -161,6 +167,14 @@ mod tests {
         };
         assert_eq!(replay(&early, Text::from("")), text);
         assert_eq!(replay(&middle, middle_text), text);
+    }
+
+    #[test]
+    fn a_log_knows_its_own_cursors() {
+        let (mut log, mut other) = (DeltaLog::default(), DeltaLog::default());
+        let (cursor, theirs) = (log.cursor(), other.cursor());
+        assert!(log.knows(&cursor) && log.knows(&cursor.clone()));
+        assert!(!log.knows(&theirs));
     }
 
     #[test]

@@ -45,16 +45,25 @@ pub enum Settled {
 pub enum Sighting {
     /// The change is the edit, followed by the user's own part (empty when the echo came alone).
     Made(ChangeSet),
-    /// Not in this change; what of the edit is still possible stands here now.
+    /// Not in this change; the edit is still possible, and stands here now.
     NotYet(ChangeSet),
-    /// The change destroyed every place of the edit, before or after it was made: that can't be told.
+    /// Not in this change, which reaches into a place of the edit: a client that checks versions will not make
+    /// it any more.
+    Overtaken,
+    /// The change destroyed the place of the edit, before or after it was made: that can't be told.
     Gone,
 }
 
 impl Expected {
     /// Judges one content change from `before` to `after`, given as `change`. O(n) in the text's length, and
-    /// only while an edit is under way.
-    pub fn look(&self, before: &Text, change: &ChangeSet, after: &Text) -> Sighting {
+    /// only while an edit is under way. `checks_versions`: the client makes an edit only in the text it is for.
+    pub fn look(
+        &self,
+        before: &Text,
+        change: &ChangeSet,
+        after: &Text,
+        checks_versions: bool,
+    ) -> Sighting {
         let Ok(predicted) = self.edit.apply(before) else { return Sighting::Gone };
         if predicted == *after {
             return Sighting::Made(ChangeSet::identity(after.len()));
@@ -64,30 +73,34 @@ impl Expected {
         let over = diff(&predicted, after);
         let own = refine(change, before);
         let (made, not_made) = (size(&over, &predicted), size(&own, before));
-        if made < not_made && self.shows(&over, &own) {
+        if made < not_made && self.shows(&over, &own, checks_versions) {
             return Sighting::Made(over);
         }
         if not_made < made
             && let Ok(rebased) = self.edit.rebase(&own)
-            && !rebased.mine.is_empty()
         {
-            return Sighting::NotYet(rebased.mine);
+            // What the user made as well, or reached into, can't be made as it was sent.
+            let whole = rebased.kept.len() == self.edit.changes().len();
+            return if whole { Sighting::NotYet(rebased.mine) } else { Sighting::Overtaken };
         }
         Sighting::Gone
     }
 
-    /// Whether the edit's own places bear out that it was made. All of an edit is made or none of it, so what
-    /// one place shows counts for all, unless another contradicts it.
-    fn shows(&self, over: &ChangeSet, own: &ChangeSet) -> bool {
+    /// Whether the edit's own places bear out that it was made. Where versions are checked an edit is made as
+    /// it was sent or not at all, so what one place shows counts for all, unless another contradicts it. Where
+    /// they are not, each place must show it: the edit may have gone astray.
+    fn shows(&self, over: &ChangeSet, own: &ChangeSet, checks_versions: bool) -> bool {
         let (mut all_made, mut shows_made, mut shows_not) = (true, false, false);
         for (edit, new) in self.edit.changes().iter().zip(self.edit.new_ranges()) {
-            let made = !over.reaches_inside(&new);
+            // Where text is only deleted nothing is left to see: then no change may so much as touch the place.
+            let made =
+                if new.is_empty() { !over.touches(&new) } else { !over.reaches_inside(&new) };
             let untouched = !own.reaches_inside(&edit.range);
             all_made &= made;
-            shows_made |= made && !untouched;
+            shows_made |= made && !untouched && !new.is_empty();
             shows_not |= untouched && !made;
         }
-        all_made || (shows_made && !shows_not)
+        all_made || (checks_versions && shows_made && !shows_not)
     }
 }
 
@@ -129,7 +142,7 @@ mod tests {
             unconfirmed: false,
             waiter: None,
         };
-        expected.look(&text, &change, &change.apply(&text).unwrap())
+        expected.look(&text, &change, &change.apply(&text).unwrap(), true)
     }
 
     #[test]
@@ -146,7 +159,7 @@ mod tests {
     fn the_users_own_change_moves_the_edit() {
         let seen = check("let foo;", &[(4, 7, "bar")], &[(0, 0, "ab")]);
         assert_eq!(seen, Sighting::NotYet(set(10, &[(6, 9, "bar")])));
-        assert_eq!(check("let foo;", &[(4, 7, "bar")], &[(5, 6, "")]), Sighting::Gone);
+        assert_eq!(check("let foo;", &[(4, 7, "bar")], &[(5, 6, "")]), Sighting::Overtaken);
     }
 
     #[test]
@@ -160,7 +173,9 @@ mod tests {
     }
 
     #[test]
-    fn an_edit_of_which_nothing_is_left_is_not_made() {
+    fn an_edit_of_which_a_part_has_no_place_is_overtaken() {
+        let edit = [(1, 2, ""), (6, 7, "LONGER")];
+        assert_eq!(check("abc def", &edit, &[(1, 2, "")]), Sighting::Overtaken);
         assert_eq!(check("abc", &[(1, 2, "")], &[(0, 3, "")]), Sighting::Gone);
     }
 

@@ -4,18 +4,17 @@
 //! the echo. Files that are not open are written to the disk, after a look at what is there. A file that is
 //! open in the editor is never written.
 
-use crate::disk::{self, Expect, FileError};
+mod closed;
+
+use crate::disk::FileError;
 use crate::document::Document;
 use crate::editor::{DocumentEdit, Editor, EditorError};
-use crate::entry::{Base, FileChange};
-use crate::fork::{Fork, ForkFile, Selection};
-use crate::ledger::{Published, PublishedFile};
+use crate::fork::{Fork, Selection};
 use crate::note::Note;
 use crate::proof::Settled;
 use crate::workspace::{Workspace, lock};
 use crate::{DocId, HunkId, PublishId};
-use ropewalk_text::decode::{FileFormat, encode};
-use ropewalk_text::{ChangeSet, Coordinates, Position, Text};
+use ropewalk_text::{Change, ChangeSet, Coordinates, LineEnds, Position, Text};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -101,7 +100,12 @@ pub async fn publish(
                     done.contains(hunk) || is_published(workspace, &session, &id, **hunk)
                 });
                 report.done.extend(done);
-                if !lost.is_empty() {
+                let under_way = lock(fork).files.get(&id).is_some_and(|file| {
+                    file.entry.pending(&lost).len() > file.entry.unsent(&lost).len()
+                });
+                if under_way {
+                    report.failed.push((shown, Failure::Unconfirmed));
+                } else if !lost.is_empty() {
                     report.failed.push((shown, Failure::Conflict));
                 }
             }
@@ -160,7 +164,7 @@ async fn publish_file(
         return Err(Failure::Unsaved);
     }
     if changes_file || open.is_none() {
-        return write_closed(workspace, fork, id, ids).map_err(|error| match error {
+        return closed::publish_closed(workspace, fork, id, ids).map_err(|error| match error {
             FileError::Changed { .. } => Failure::Conflict,
             other => Failure::Disk(other.to_string()),
         });
@@ -170,6 +174,8 @@ async fn publish_file(
         let mut fork = lock(fork);
         fork.sync(workspace);
         let Some(file) = fork.files.get_mut(id) else { return Start::Nothing };
+        // What an earlier edit carries, of which it is not known whether it was made, is not sent again.
+        let ids = &file.entry.unsent(ids);
         let Some(part) = file.entry.part(ids) else { return Start::Nothing };
         let started = start_edit(workspace, id, publish, &file.entry.base.text(), &part);
         if matches!(started, Start::Sent(..)) {
@@ -235,15 +241,55 @@ fn priming(document: &Document) -> DocumentEdit {
 fn document_edit(document: &Document, set: &ChangeSet, coordinates: Coordinates) -> DocumentEdit {
     let text = document.text();
     let position = |byte| coordinates.byte_to_position(text, byte);
-    let edits = set.changes().iter();
+    let edits = sayable(text, set, coordinates.line_ends);
     DocumentEdit {
         uri: document.spelling.clone(),
         version: document.version,
         edits: edits
-            .map(|c| (position(c.range.start), position(c.range.end), c.text.clone()))
+            .into_iter()
+            .map(|c| (position(c.range.start), position(c.range.end), c.text))
             .collect(),
         label: "Ropewalk".to_owned(),
     }
+}
+
+/// The changes as positions can say them. Under LSP's rule there is no position between `\r` and `\n`: a change
+/// that begins or ends there (the user typed a carriage return before a line feed of ours) would take the
+/// carriage return with it, so it takes in the pair and puts it back.
+fn sayable(text: &Text, set: &ChangeSet, line_ends: LineEnds) -> Vec<Change> {
+    let splits = |at: usize| {
+        line_ends == LineEnds::Lsp
+            && text.byte(at) == Some(b'\n')
+            && at.checked_sub(1).is_some_and(|before| text.byte(before) == Some(b'\r'))
+    };
+    let mut out: Vec<Change> = Vec::new();
+    for change in set.changes() {
+        let mut change = change.clone();
+        let (starts, ends) = (splits(change.range.start), splits(change.range.end));
+        if ends {
+            change.range.end += 1;
+            change.text.push('\n');
+        }
+        match out.last_mut() {
+            // The change before has taken in this pair already: its line feed stands after this one.
+            Some(last) if starts && last.range.end > change.range.start => {
+                last.text.pop();
+                last.text.push_str(&change.text);
+                last.range.end = change.range.end.max(last.range.end);
+                if !ends && change.range.is_empty() {
+                    last.text.push('\n');
+                }
+            }
+            _ => {
+                if starts {
+                    change.range.start -= 1;
+                    change.text.insert(0, '\r');
+                }
+                out.push(change);
+            }
+        }
+    }
+    out
 }
 
 /// Sends an edit until it is settled. True: it is in the text. False: there was nothing (left) to do.
@@ -329,167 +375,32 @@ fn answer(
     why
 }
 
-/// Writes the selected part of a file that is not open, and changes of files themselves.
-fn write_closed(
-    workspace: &Workspace,
-    fork: &Mutex<Fork>,
-    id: &DocId,
-    ids: &[HunkId],
-) -> Result<Vec<HunkId>, FileError> {
-    let mut guard = lock(fork);
-    let fork = &mut *guard;
-    fork.sync(workspace);
-    let session = fork.session.clone();
-    let Some(file) = fork.files.get_mut(id) else { return Ok(Vec::new()) };
-    let Some(place) = file.place.clone() else { return Ok(Vec::new()) };
-    let ids = &file.entry.pending(ids);
-    let roots = workspace.roots();
-    let chosen_file = file.entry.file.clone().filter(|(_, mark)| ids.contains(&mark.id));
-    let record = |path: &crate::Place, hunk: HunkId, turn, before: Option<Vec<u8>>, after| {
-        workspace.ledger().files.push(PublishedFile {
-            id: hunk,
-            session: session.clone(),
-            turn,
-            path: path.path.clone(),
-            file: path.shown.clone(),
-            before: before.map(Arc::from),
-            after,
-        });
-    };
-    let old = match disk::read(&roots, &place, u64::MAX) {
-        Ok(read) => Some(read.bytes),
-        Err(FileError::NotFound { .. }) => None,
-        Err(error) => return Err(error),
-    };
-    match chosen_file {
-        None => write_text(workspace, file, &place, ids, &session, old.is_none())?,
-        Some((FileChange::Away, _)) => {}
-        Some((FileChange::Delete, mark)) => {
-            let expect = old
-                .as_deref()
-                .map_or(Expect::Absent, |old| Expect::Hash(crate::ContentHash::of(old)));
-            if let (Base::Disk { hash, .. }, Expect::Hash(now)) = (&file.entry.base, expect)
-                && *hash != now
-            {
-                return Err(FileError::Changed { path: place.shown });
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_edit_between_the_bytes_of_a_line_end_leaves_both() {
+        let check = |text: &str, changes: &[(usize, usize, &str)]| {
+            let text = Text::from(text);
+            let changes = changes.iter().map(|(s, e, t)| Change::new(*s..*e, *t)).collect();
+            let set = ChangeSet::new(text.len(), changes).unwrap();
+            let said = sayable(&text, &set, LineEnds::Lsp);
+            assert_eq!(sayable(&text, &set, LineEnds::Newline), set.changes());
+            for change in &said {
+                for at in [change.range.start, change.range.end] {
+                    let c = Coordinates::default();
+                    assert_eq!(c.position_to_byte(&text, c.byte_to_position(&text, at)).byte, at);
+                }
             }
-            if old.is_some() {
-                disk::remove(&roots, &place, expect)?;
-                record(&place, mark.id, mark.turn, old, None);
-            }
-            file.entry.file = None;
-            file.entry.base = Base::Absent;
-        }
-        Some((FileChange::Binary(bytes), mark)) => {
-            let expect = match &file.entry.base {
-                Base::Disk { hash, .. } | Base::Binary { hash } => Expect::Hash(*hash),
-                _ => Expect::Absent,
-            };
-            let hash = disk::write(&roots, &place, &bytes, expect)?;
-            record(&place, mark.id, mark.turn, old, Some(hash));
-            file.entry.file = None;
-        }
-        Some((FileChange::Mode(mode), _)) => {
-            disk::set_mode(&roots, &place, mode)?;
-            file.entry.file = None;
-        }
-        Some((FileChange::Rename { from }, mark)) => {
-            let (text, format) = renamed(&file.entry, ids);
-            let bytes = encode(&text, format).map_err(|error| FileError::Io {
-                path: place.shown.clone(),
-                reason: error.to_string(),
-            })?;
-            let hash = disk::write(&roots, &place, &bytes, Expect::Absent)?;
-            record(&place, mark.id, mark.turn, None, Some(hash));
-            file.entry.file = None;
-            file.entry.home = None;
-            let rest = file.entry.text().clone();
-            let others = crate::entry::Mark { id: fork.ids.next(), sent: None, ..mark.clone() };
-            let Some(file) = fork.files.get_mut(id) else { return Ok(ids.to_vec()) };
-            let mut entry =
-                crate::entry::Entry::new(Base::Disk { text: text.clone(), hash, format });
-            entry.add(&ropewalk_text::diff(&text, &rest), &others, &mut fork.ids);
-            file.entry = entry;
-            remove_old_name(workspace, fork, &from, &mark)?;
-        }
+            let said = ChangeSet::new(text.len(), said).unwrap();
+            assert_eq!(said.apply(&text).unwrap(), set.apply(&text).unwrap());
+        };
+        check("ab\r\ncd", &[(3, 5, "")]);
+        check("ab\r\ncd", &[(1, 3, "x")]);
+        check("ab\r\ncd", &[(3, 3, "x")]);
+        check("ab\r\ncd", &[(1, 3, "x"), (3, 5, "y")]);
+        check("ab\r\ncd", &[(1, 3, "x"), (3, 3, "y")]);
+        check("ab\r\n\r\ncd", &[(1, 3, "x"), (3, 5, "y"), (5, 6, "")]);
     }
-    fork.files.retain(|_, file| !file.entry.is_empty());
-    Ok(ids.to_vec())
-}
-
-/// The text that a renamed file gets: the user's, with those of the pending changes that are accepted.
-fn renamed(entry: &crate::entry::Entry, ids: &[HunkId]) -> (Text, FileFormat) {
-    let base = entry.base.text();
-    let format = match &entry.base {
-        Base::Disk { format, .. } => *format,
-        _ => FileFormat::default(),
-    };
-    let text = entry.part(ids).and_then(|part| part.apply(&base).ok());
-    (text.unwrap_or(base), format)
-}
-
-fn remove_old_name(
-    workspace: &Workspace,
-    fork: &mut Fork,
-    from: &DocId,
-    mark: &crate::entry::Mark,
-) -> Result<(), FileError> {
-    let Some(left) = fork.files.remove(from) else { return Ok(()) };
-    let Some(place) = left.place else { return Ok(()) };
-    let roots = workspace.roots();
-    let old = disk::read(&roots, &place, u64::MAX)?;
-    disk::remove(&roots, &place, Expect::Hash(old.hash))?;
-    workspace.ledger().files.push(PublishedFile {
-        id: mark.id,
-        session: fork.session.clone(),
-        turn: mark.turn,
-        path: place.path,
-        file: place.shown,
-        before: Some(Arc::from(old.bytes)),
-        after: None,
-    });
-    Ok(())
-}
-
-fn write_text(
-    workspace: &Workspace,
-    file: &mut ForkFile,
-    place: &crate::Place,
-    ids: &[HunkId],
-    session: &Arc<str>,
-    is_new: bool,
-) -> Result<(), FileError> {
-    let Some(part) = file.entry.part(ids) else { return Ok(()) };
-    let before = file.entry.base.text();
-    let Ok(after) = part.apply(&before) else { return Ok(()) };
-    let (expect, format) = match &file.entry.base {
-        Base::Disk { hash, format, .. } => (Expect::Hash(*hash), *format),
-        _ => (Expect::Absent, FileFormat::default()),
-    };
-    let bytes = encode(&after, format)
-        .map_err(|error| FileError::Io { path: place.shown.clone(), reason: error.to_string() })?;
-    let hash = disk::write(&workspace.roots(), place, &bytes, expect)?;
-    let publish = workspace.publish_id();
-    file.entry.mark_sent(ids, Some(publish));
-    let about = Published::about(session.clone(), place.doc(), place.shown.clone());
-    let hunks = file.entry.sent_by(publish, &part);
-    if is_new {
-        if let Some((id, turn)) = hunks.first() {
-            workspace.ledger().files.push(PublishedFile {
-                id: *id,
-                session: session.clone(),
-                turn: *turn,
-                path: place.path.clone(),
-                file: place.shown.clone(),
-                before: None,
-                after: Some(hash),
-            });
-        }
-    } else {
-        workspace.ledger().record(&about, &before, &part, &after, &hunks);
-        workspace.ledger().loosen(&place.doc());
-    }
-    file.entry.published(publish, &part, after.clone());
-    file.entry.base = Base::Disk { text: after, hash, format };
-    Ok(())
 }

@@ -10,7 +10,7 @@ use crate::{ContentHash, DocId};
 use ropewalk_text::Text;
 use ropewalk_text::decode::{FileFormat, decode};
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 /// The largest file that is read as text, in bytes.
 pub const LARGEST_FILE: u64 = 256 << 20;
@@ -48,6 +48,8 @@ pub struct Snapshot {
 pub struct Frozen {
     /// What it holds; None when the fork deleted it.
     pub content: Option<FrozenContent>,
+    /// Whether it goes by another name now: nothing can be put under this one until that is decided.
+    pub away: bool,
     /// The place in the entry's own history.
     pub cursor: Cursor,
 }
@@ -58,7 +60,10 @@ pub enum FrozenContent {
     /// Text.
     Text(Text, FileFormat),
     /// Other bytes.
-    Binary(Arc<[u8]>),
+    Binary {
+        /// How many; 0 when that is not known.
+        len: u64,
+    },
 }
 
 /// Where a view's text comes from.
@@ -175,7 +180,7 @@ impl View {
                 Some(FrozenContent::Text(text, format)) => {
                     FileState::Text { text: text.clone(), format: *format, source: Source::Fork }
                 }
-                Some(FrozenContent::Binary(bytes)) => FileState::Binary { len: bytes.len() as u64 },
+                Some(FrozenContent::Binary { len }) => FileState::Binary { len: *len },
                 None => FileState::Missing,
             });
         }

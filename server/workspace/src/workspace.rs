@@ -147,8 +147,7 @@ impl Workspace {
         let client = *self.client.read().unwrap_or_else(PoisonError::into_inner);
         let _shared = self.gate.read().unwrap_or_else(PoisonError::into_inner);
         let mut document = self.documents.get_mut(&id)?;
-        let changed =
-            document.change(version, changes, client.coordinates, client.habits.trusts_versions());
+        let changed = document.change(version, changes, client.coordinates, &client.habits);
         self.desync_alarms.fetch_add(changed.desync_alarms, Ordering::Relaxed);
         // Still holding the document: a hunk recorded by a sync can then not miss a delta, nor meet one twice.
         self.move_ledger(&id, &changed);

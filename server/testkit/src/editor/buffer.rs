@@ -7,6 +7,7 @@ use super::coordinates;
 use super::profile::Profile;
 use ropewalk_text::{Coordinates, LineEnds, Position};
 use ropewalk_workspace::ContentChange;
+use std::collections::HashSet;
 use std::ops::Range;
 
 /// Who put a character into a buffer.
@@ -74,6 +75,8 @@ pub struct Buffer {
     redo: Vec<Step>,
     /// The text that was last read from or written to the disk.
     saved: String,
+    /// The characters that the server was told were deleted, be they back or never gone.
+    deleted: HashSet<u32>,
 }
 
 impl Buffer {
@@ -87,6 +90,7 @@ impl Buffer {
             undo: Vec::new(),
             redo: Vec::new(),
             saved,
+            deleted: HashSet::new(),
         }
     }
 
@@ -108,6 +112,12 @@ impl Buffer {
     /// Whether the text differs from the disk's as last read or written.
     pub fn is_dirty(&self) -> bool {
         self.text() != self.saved
+    }
+
+    /// Whether the server was told that a character was deleted: it was, even if it is back since, or it stood
+    /// inside a coarse change. Where it stands tells the server nothing, then.
+    pub fn was_deleted(&self, id: u32) -> bool {
+        self.deleted.contains(&id)
     }
 
     /// Whether there are changes that were not told yet.
@@ -197,7 +207,11 @@ impl Buffer {
                 let change = self.told_as(splice.at..end, &splice.new, coordinates);
                 self.held.push(change);
             }
+            self.deleted.extend(splice.old.iter().map(|cell| cell.id));
             self.cells.splice(splice.at..end, splice.new.iter().copied());
+        }
+        if shape != EchoShape::AsMade {
+            self.deleted.extend(self.cells.iter().map(|cell| cell.id));
         }
         match shape {
             EchoShape::AsMade => {}
@@ -258,7 +272,10 @@ impl Buffer {
         let coarse = changes.iter().any(|change| change.range.is_none())
             || changes.iter().any(|change| change.text.len() > 100 && change.text == self.text());
         if profile.minimises && !coarse {
-            changes = vec![difference(&self.told, &self.cells, coordinates)];
+            let (old, change) = difference(&self.told, &self.cells, coordinates);
+            let covered = self.told.get(old).unwrap_or_default();
+            self.deleted.extend(covered.iter().map(|cell| cell.id));
+            changes = vec![change];
         }
         self.told.clone_from(&self.cells);
         Some(changes)
@@ -267,7 +284,12 @@ impl Buffer {
 
 /// The one change that turns `before` into `after`, as narrow as it can be. Both may be equal: the change is
 /// then empty, at the end.
-fn difference(before: &[Cell], after: &[Cell], coordinates: Coordinates) -> ContentChange {
+/// Also the characters of `before` that it covers.
+fn difference(
+    before: &[Cell],
+    after: &[Cell],
+    coordinates: Coordinates,
+) -> (Range<usize>, ContentChange) {
     let same = |(a, b): &(&Cell, &Cell)| a.char == b.char;
     let prefix = before.iter().zip(after).take_while(same).count();
     let most = before.len().min(after.len()) - prefix;
@@ -275,7 +297,7 @@ fn difference(before: &[Cell], after: &[Cell], coordinates: Coordinates) -> Cont
     let start = coordinates::position(before, coordinates, prefix);
     let end = coordinates::position(before, coordinates, before.len() - suffix);
     let text = text_of(after.get(prefix..after.len() - suffix).unwrap_or_default());
-    ContentChange { range: Some((start, end)), text }
+    (prefix..before.len() - suffix, ContentChange { range: Some((start, end)), text })
 }
 
 /// The characters as a string.

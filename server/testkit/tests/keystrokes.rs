@@ -1,0 +1,120 @@
+//! The user never loses a keystroke: sessions publish, accept, reject and undo while a user types, formats,
+//! undoes, saves, closes and reopens, over every client profile, with answers and echoes held back, mixed,
+//! refused and lost.
+//!
+//! The short run is part of every test run. The long one is started by hand:
+//! `ROPEWALK_KEYSTROKES=1000000 cargo test -p ropewalk-testkit --release --test keystrokes -- --ignored --nocapture`.
+//! `ROPEWALK_SEED` repeats a failure: the message of a failed run names its profile and seed.
+
+#![expect(
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "what can't be indexed or unwrapped here is a failure of the test"
+)]
+
+#[path = "keystrokes/oracle.rs"]
+mod oracle;
+#[path = "keystrokes/random.rs"]
+mod random;
+#[path = "keystrokes/world.rs"]
+mod world;
+
+use ropewalk_testkit::editor::Profile;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use world::{Stats, World};
+
+/// How many keystrokes one world lives for.
+const WORLD: u64 = 4_000;
+
+/// Runs worlds over `profile` until so many keystrokes were made. A failure names how to repeat it.
+fn run(profile: Profile, seed: u64, keystrokes: u64) -> Stats {
+    let mut total = Stats::default();
+    let mut seed = seed;
+    while total.keystrokes < keystrokes {
+        let most = WORLD.min(keystrokes - total.keystrokes);
+        let world = std::sync::Mutex::new(None);
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            let mut world = world.lock().unwrap();
+            let world: &mut World = world.insert(World::new(profile, seed));
+            world.live(most);
+            world.stats.clone()
+        }));
+        match outcome {
+            Ok(stats) => total.add(&stats),
+            Err(panic) => {
+                let mut slot = world.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                if let Some(mut world) = slot.take() {
+                    eprintln!("{}", world.last_words());
+                    // Its own checks on drop would hide the first failure.
+                    std::mem::forget(world);
+                }
+                eprintln!("repeat with ROPEWALK_PROFILE={} ROPEWALK_SEED={seed}", profile.name);
+                std::panic::resume_unwind(panic);
+            }
+        }
+        seed = seed.wrapping_add(1);
+    }
+    total
+}
+
+fn from_environment(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+fn short(profile: Profile) {
+    let seed = from_environment("ROPEWALK_SEED").unwrap_or(1);
+    let stats = run(profile, seed, from_environment("ROPEWALK_KEYSTROKES").unwrap_or(2_500));
+    assert!(stats.applied > 10 && stats.confirmed > 10, "too little happened: {stats:?}");
+}
+
+#[test]
+fn vscode() {
+    short(Profile::VSCODE);
+}
+
+#[test]
+fn neovim() {
+    short(Profile::NEOVIM);
+}
+
+#[test]
+fn neovim_with_the_plugin() {
+    short(Profile::NEOVIM_PLUGIN);
+}
+
+#[test]
+fn emacs() {
+    short(Profile::EMACS);
+}
+
+#[test]
+fn helix() {
+    short(Profile::HELIX);
+}
+
+#[test]
+fn an_unknown_client() {
+    short(Profile::UNKNOWN);
+}
+
+#[test]
+#[ignore = "takes minutes; run by hand, see the head of the file"]
+fn long_million_keystrokes() {
+    let keystrokes = from_environment("ROPEWALK_KEYSTROKES").unwrap_or(1_000_000);
+    let seed = from_environment("ROPEWALK_SEED").unwrap_or(0x0051_EED0);
+    let only = std::env::var("ROPEWALK_PROFILE").ok();
+    println!("seed {seed}, {keystrokes} keystrokes");
+    let profiles: Vec<Profile> = Profile::ALL
+        .into_iter()
+        .filter(|profile| only.as_deref().is_none_or(|name| name == profile.name))
+        .collect();
+    let mut total = Stats::default();
+    for profile in &profiles {
+        let stats = run(*profile, seed, keystrokes.div_ceil(profiles.len() as u64));
+        println!("{}: {stats:?}", profile.name);
+        total.add(&stats);
+    }
+    println!("all: {total:?}");
+    assert!(total.keystrokes >= keystrokes);
+}
