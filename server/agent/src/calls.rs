@@ -1,20 +1,22 @@
 //! Tool calls of one step: prepared, judged by policy, run on a frozen view, merged into the fork.
 //!
 //! Calls that only read run in parallel on one view; others run in order, each on a view of its own. Every
-//! call gets a result, also when the user interrupts.
+//! call gets a result, also when the user interrupts or the tool breaks down.
 
-use crate::approval::Verdict;
+mod judge;
+
 use crate::event::Event;
-use crate::session::{in_words, lock};
+use crate::session::shared::{in_words, lock};
 use crate::turn::{Interrupted, Turn};
+use futures::FutureExt;
 use ropewalk_model::{Block, ToolInput};
-use ropewalk_tools::bash::unseen_files;
-use ropewalk_tools::bounds::{PREVIEW_CHARS, preview};
-use ropewalk_tools::{Bounds, Context, Decision, Effect, Mode, Output, Prepared, Rule, decide};
+use ropewalk_tools::bounds::{NOTE_CHARS, PREVIEW_CHARS, bound, preview};
+use ropewalk_tools::{Bounds, Context, Effect, Mode, Output, Prepared, Registry};
 use ropewalk_workspace::entry::Maker;
 use ropewalk_workspace::publish::publish;
-use ropewalk_workspace::{DiskLook, Selection, View};
+use ropewalk_workspace::{DiskLook, DocId, HunkId, Selection, View};
 use serde_json::Value;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,60 +28,83 @@ pub(crate) struct Call {
     input: ToolInput,
 }
 
-impl From<(&str, &str, &ToolInput)> for Call {
-    fn from((id, name, input): (&str, &str, &ToolInput)) -> Self {
-        Self { id: id.into(), name: name.to_owned(), input: input.clone() }
-    }
-}
-
 /// A call that can be run, or the result that says why not.
 type Ready = (Call, Result<Prepared, Output>);
 
-const INTERRUPTED: &str = "(interrupted by the user)";
+impl Call {
+    /// The call that a block of a reply is, if it is one.
+    pub(crate) fn of(block: &Block) -> Option<Call> {
+        let Block::ToolUse { id, name, input } = block else { return None };
+        Some(Call { id: id.as_str().into(), name: name.clone(), input: input.clone() })
+    }
+
+    /// What tells calls apart that are made again.
+    fn key(&self) -> String {
+        match &self.input {
+            ToolInput::Json(input) => format!("{}\n{input}", self.name),
+            ToolInput::Broken(text) => format!("{}\n{text}", self.name),
+        }
+    }
+
+    fn prepare(&self, registry: &Registry) -> Result<Prepared, Output> {
+        let failed = |text: String| Output { text, is_error: true, proposals: Vec::new() };
+        let (text, input) = match &self.input {
+            ToolInput::Json(input) => {
+                let prepared = registry.prepare(&self.name, input.clone());
+                return prepared.map_err(|error| failed(error.to_string()));
+            }
+            ToolInput::Broken(text) => (text, serde_json::from_str::<Value>(text)),
+        };
+        let why = input.err().map(|error| error.to_string()).unwrap_or_default();
+        match registry.infos().into_iter().find(|info| info.name == self.name) {
+            Some(info) => Err(Output::error(format_args!(
+                "Invalid input for {}: it is not valid JSON ({why}): {}. Send the call again with an input by its \
+                 schema {}",
+                self.name,
+                preview(text, PREVIEW_CHARS),
+                info.schema
+            ))),
+            None => {
+                registry.prepare(&self.name, Value::Null).map_err(|error| failed(error.to_string()))
+            }
+        }
+    }
+}
 
 impl Turn {
     /// Runs the calls and gives their results, in the order of the calls.
     pub(crate) async fn run_calls(&mut self, calls: Vec<Call>) -> Vec<Block> {
-        let mut ready: Vec<Ready> = calls.into_iter().map(|call| self.prepare(call)).collect();
-        let mut results = Vec::with_capacity(ready.len());
+        let registry = self.shared.settings().registry.clone();
+        let prepared = calls.into_iter().map(|call| {
+            let prepared = call.prepare(&registry);
+            (call, prepared)
+        });
+        let mut ready: Vec<Ready> = prepared.collect();
+        let mut done = Vec::with_capacity(ready.len());
         while !ready.is_empty() {
             // As many reading calls as stand together, else one of any other kind.
             let reads = ready.iter().take_while(|(_, prepared)| is_read(prepared)).count();
             let batch: Vec<Ready> = ready.drain(..reads.max(1)).collect();
-            let view = Arc::new(self.view().await);
+            let view = if batch.iter().any(|(_, prepared)| prepared.is_ok()) {
+                self.or_interrupted(self.view()).await.ok().map(Arc::new)
+            } else {
+                None
+            };
             let running = batch
                 .into_iter()
                 .map(|(call, prepared)| self.run_call(call, prepared, view.clone()));
-            for (call, output) in futures::future::join_all(running).await {
-                self.note_failure(&call, &output);
-                results.push(Block::result(&*call.id, output.text, output.is_error));
-            }
+            done.extend(futures::future::join_all(running).await);
         }
-        results
-    }
-
-    fn prepare(&self, call: Call) -> Ready {
-        let prepared = match &call.input {
-            ToolInput::Json(input) => {
-                self.shared.settings().registry.prepare(&call.name, input.clone()).map_err(
-                    |error| Output {
-                        text: error.to_string(),
-                        is_error: true,
-                        proposals: Vec::new(),
-                    },
-                )
-            }
-            ToolInput::Broken(text) => Err(Output::error(format!(
-                "the input of {} is not valid JSON: {}. Send the call again with a valid input",
-                call.name,
-                preview(text, PREVIEW_CHARS)
-            ))),
-        };
-        (call, prepared)
+        if !self.is_interrupted() {
+            self.note_failures(&done);
+        }
+        let result =
+            |(call, output): (Call, Output)| Block::result(&*call.id, output.text, output.is_error);
+        done.into_iter().map(result).collect()
     }
 
     /// What the next call sees: the user's text as it is now, under the fork.
-    async fn view(&self) -> View {
+    pub(crate) async fn view(&self) -> View {
         self.shared.editor.barrier().await;
         let shared = self.shared.clone();
         let view = tokio::task::spawn_blocking(move || {
@@ -88,10 +113,12 @@ impl Turn {
             fork.sync(&shared.workspace);
             fork.view(shared.workspace.snapshot())
         });
-        // It can only fail by a panic, which then goes on here and ends the turn in words.
-        match view.await {
+        match view.await.map_err(tokio::task::JoinError::try_into_panic) {
             Ok(view) => view,
-            Err(error) => std::panic::resume_unwind(error.into_panic()),
+            // A panic goes on here and ends the turn in words.
+            Err(Ok(panic)) => std::panic::resume_unwind(panic),
+            // The runtime is going down, and this task with it.
+            Err(Err(_)) => std::future::pending().await,
         }
     }
 
@@ -99,7 +126,7 @@ impl Turn {
         &self,
         call: Call,
         prepared: Result<Prepared, Output>,
-        view: Arc<View>,
+        view: Option<Arc<View>>,
     ) -> (Call, Output) {
         let title =
             prepared.as_ref().map(|prepared| prepared.subject.title.clone()).unwrap_or_default();
@@ -114,14 +141,13 @@ impl Turn {
             title,
             input,
         });
-        let output = match prepared {
+        let output = match (prepared, view) {
             _ if self.is_interrupted() => interrupted(),
-            Err(output) => output,
-            Ok(prepared) => match self.judge(&call, &prepared, &view).await {
-                Err(output) => output,
-                Ok(()) => self.execute(&call, prepared, view).await,
-            },
+            (Err(output), _) => output,
+            (Ok(_), None) => interrupted(),
+            (Ok(prepared), Some(view)) => self.judge_and_execute(&call, prepared, view).await,
         };
+        let output = self.bounded(&call, output).await;
         self.shared.tell(Event::ToolResult {
             turn: self.number,
             call: call.id.clone(),
@@ -131,84 +157,20 @@ impl Turn {
         (call, output)
     }
 
-    /// Policy, and the user's word where it is wanted.
-    async fn judge(&self, call: &Call, prepared: &Prepared, view: &View) -> Result<(), Output> {
-        let settings = self.shared.settings();
-        let reason = match decide(prepared, settings.mode, &settings.allow) {
-            Decision::Allow => return Ok(()),
-            Decision::Deny(text) => {
-                return Err(Output { text, is_error: true, proposals: Vec::new() });
+    async fn judge_and_execute(&self, call: &Call, prepared: Prepared, view: Arc<View>) -> Output {
+        let running = async {
+            match self.judge(call, &prepared, &view).await {
+                Ok(()) => self.execute(call, prepared, view).await,
+                Err(output) => output,
             }
-            Decision::Ask(reason) => reason,
         };
-        if !settings.interactive {
-            return Err(Output::error(format!(
-                "Refused: {reason}, and nobody is there to be asked. The user can allow it with --allow '{}'",
-                Rule::generalised(prepared)
-            )));
-        }
-        let unseen =
-            if prepared.effect == Effect::Execute { unseen_files(view) } else { Vec::new() };
-        let rule = Rule::generalised(prepared);
-        let (id, verdict) = self.shared.approvals.ask();
-        self.shared.tell(Event::ApprovalRequested {
-            turn: self.number,
-            approval: id,
-            call: call.id.clone(),
-            tool: call.name.clone(),
-            detail: prepared
-                .subject
-                .command
-                .clone()
-                .unwrap_or_else(|| prepared.subject.title.clone()),
-            reason,
-            rule: rule.to_string(),
-            unseen,
-        });
-        let resolved = |how| {
-            self.shared.tell(Event::ApprovalResolved { turn: self.number, approval: id, how })
-        };
-        match self.or_interrupted(verdict).await {
-            Err(Interrupted) => {
-                self.shared.approvals.withdraw(id);
-                resolved("interrupted");
-                Err(interrupted())
-            }
-            Ok(Ok(Verdict::Once)) => {
-                resolved("allowed");
-                Ok(())
-            }
-            Ok(Ok(Verdict::Session)) => {
-                self.shared.change_settings(|settings| settings.allow.push(rule));
-                resolved("allowed");
-                Ok(())
-            }
-            Ok(Ok(Verdict::AfterSave)) => {
-                resolved("waiting for save");
-                self.or_interrupted(self.all_saved()).await.map_err(|Interrupted| interrupted())
-            }
-            Ok(Ok(Verdict::Refuse(words))) => {
-                resolved("refused");
-                let words = words.map(|words| format!(": {words}")).unwrap_or_default();
-                Err(Output::error(format!("The user refused this call{words}")))
-            }
-            Ok(Err(_)) => Err(interrupted()),
-        }
-    }
-
-    /// Until no open document has unsaved text.
-    async fn all_saved(&self) {
-        let mut saves = self.shared.saves.subscribe();
-        loop {
-            let shared = self.shared.clone();
-            let unsaved = tokio::task::spawn_blocking(move || {
-                shared.workspace.look_at_disks();
-                shared.workspace.snapshot().buffers.values().any(|seen| seen.dirty)
-            });
-            if !unsaved.await.unwrap_or(false) || saves.changed().await.is_err() {
-                return;
-            }
-        }
+        // A tool that breaks down takes neither the turn nor the calls beside it along.
+        AssertUnwindSafe(running).catch_unwind().await.unwrap_or_else(|_| {
+            tracing::error!(tool = call.name, "a tool panicked");
+            Output::error(
+                "the tool broke down inside, and what it did until then is not known. Look, then try another way",
+            )
+        })
     }
 
     async fn execute(&self, call: &Call, prepared: Prepared, view: Arc<View>) -> Output {
@@ -233,7 +195,7 @@ impl Turn {
             self.notice_disk(&mut output).await;
         }
         if !output.proposals.is_empty() {
-            self.merge(call, &view, &mut output, settings.mode).await;
+            self.merge(call, &view, &mut output).await;
         }
         output
     }
@@ -242,7 +204,7 @@ impl Turn {
     async fn notice_disk(&self, output: &mut Output) {
         let shared = self.shared.clone();
         let moved = tokio::task::spawn_blocking(move || {
-            let moved = |id: &ropewalk_workspace::DocId| {
+            let moved = |id: &DocId| {
                 matches!(shared.workspace.look_at_disk(id), DiskLook::Moved | DiskLook::Conflict)
             };
             let ids = shared.workspace.open_documents().into_iter().filter(moved);
@@ -259,7 +221,7 @@ impl Turn {
     }
 
     /// What the call proposes enters the fork, and in auto mode the user's text.
-    async fn merge(&self, call: &Call, view: &View, output: &mut Output, mode: Mode) {
+    async fn merge(&self, call: &Call, view: &View, output: &mut Output) {
         let proposals = std::mem::take(&mut output.proposals);
         let maker = Maker::Call(call.id.clone());
         let merged = lock(&self.shared.fork).merge(
@@ -285,42 +247,80 @@ impl Turn {
                 output.text
             );
         }
-        if mode == Mode::Auto && !report.hunks.is_empty() {
-            let selection = Selection::Hunks(report.hunks);
-            let shared = &self.shared;
-            let published = publish(
-                &shared.workspace,
-                &*shared.editor,
-                &shared.fork,
-                &selection,
-                shared.publish,
-            )
-            .await;
-            let (_, failed) = in_words(&published);
-            if !failed.is_empty() {
-                self.warn(format!("Not in your text yet: {}", failed.join("; ")));
-                output
-                    .text
-                    .push_str(&format!("\n(Not in the user's text yet: {})", failed.join("; ")));
-            }
+        if self.shared.settings().mode == Mode::Auto && !report.hunks.is_empty() {
+            self.publish(report.hunks, output).await;
+        } else {
+            self.shared.show_hunks().await;
         }
-        self.shared.show_hunks();
     }
 
-    fn note_failure(&mut self, call: &Call, output: &Output) {
-        if !output.is_error {
-            self.failing = (String::new(), 0);
-            return;
-        }
-        let input = match &call.input {
-            ToolInput::Json(input) => input.to_string(),
-            ToolInput::Broken(text) => text.clone(),
+    async fn publish(&self, hunks: Vec<HunkId>, output: &mut Output) {
+        let shared = self.shared.clone();
+        // A task of its own: an edit that is on its way is seen through, also when the user interrupts.
+        let publishing = tokio::spawn(async move {
+            let selection = Selection::Hunks(hunks);
+            let (workspace, editor) = (&*shared.workspace, &*shared.editor);
+            let report = publish(workspace, editor, &shared.fork, &selection, shared.publish).await;
+            shared.show_hunks().await;
+            report
+        });
+        let failed = match self.or_interrupted(publishing).await {
+            Ok(Ok(report)) => in_words(&report).1,
+            Ok(Err(error)) => {
+                tracing::error!(%error, "a publish panicked");
+                vec!["publishing broke down inside".to_owned()]
+            }
+            Err(Interrupted) => {
+                output.text.push_str(
+                    "\n(interrupted by the user while this was on its way into their text)",
+                );
+                return;
+            }
         };
-        let key = format!("{}\n{input}", call.name);
-        if self.failing.0 == key {
-            self.failing.1 += 1;
-        } else {
-            self.failing = (key, 1);
+        if !failed.is_empty() {
+            self.warn(format!("Not in your text yet: {}", failed.join("; ")));
+            output.text.push_str(&format!("\n(Not in the user's text yet: {})", failed.join("; ")));
+        }
+    }
+
+    /// No result is longer than the bound and what tools add to it, whatever a tool does; the whole goes to
+    /// a file then.
+    async fn bounded(&self, call: &Call, mut output: Output) -> Output {
+        let bounds = Bounds { max_chars: self.shared.settings().limits.tool_output };
+        let most = bounds.max_chars.saturating_add(2 * NOTE_CHARS);
+        if output.text.len() <= most || output.text.chars().count() <= most {
+            return output;
+        }
+        let mut whole = None;
+        if let Some(folder) = &self.shared.outputs {
+            let file = folder.join(format!("{}.txt", call.id));
+            let written = match tokio::fs::create_dir_all(folder).await {
+                Ok(()) => tokio::fs::write(&file, &output.text).await,
+                Err(error) => Err(error),
+            };
+            match written {
+                Ok(()) => whole = Some(file),
+                Err(error) => tracing::warn!(%error, "a whole output can't be kept"),
+            }
+        }
+        output.text = bound(&output.text, bounds, whole.as_deref()).to_string();
+        output
+    }
+
+    /// Counts in how many steps in a row the same call failed. The same call made twice in one message counts
+    /// once: the model had not seen its result.
+    fn note_failures(&mut self, done: &[(Call, Output)]) {
+        let mut before = None;
+        for (call, output) in done {
+            let key = call.key();
+            if !output.is_error {
+                self.failing = (String::new(), 0);
+            } else if self.failing.0 != key {
+                self.failing = (key.clone(), 1);
+            } else if before.as_ref() != Some(&key) {
+                self.failing.1 += 1;
+            }
+            before = Some(key);
         }
     }
 }
@@ -330,5 +330,5 @@ fn is_read(prepared: &Result<Prepared, Output>) -> bool {
 }
 
 fn interrupted() -> Output {
-    Output { text: INTERRUPTED.to_owned(), is_error: true, proposals: Vec::new() }
+    Output { text: "(interrupted by the user)".to_owned(), is_error: true, proposals: Vec::new() }
 }

@@ -119,6 +119,13 @@ pub enum Event {
         /// Its number in the turn, from one.
         step: u32,
     },
+    /// What the user said to the running turn has joined it.
+    Steered {
+        /// The turn.
+        turn: u64,
+        /// Their words.
+        text: String,
+    },
     /// The model says something.
     TextDelta {
         /// The turn.
@@ -191,7 +198,7 @@ pub enum Event {
         detail: String,
         /// Why the user is asked.
         reason: String,
-        /// The rule that "for this session" would add, in words.
+        /// The rule that "for this session" would add, in words: calls of this kind, or this very call.
         rule: String,
         /// Files with unsaved or unpublished text that the call won't see.
         unseen: Vec<String>,
@@ -225,8 +232,8 @@ pub enum Event {
         turn: u64,
         /// By the last step.
         step: Tokens,
-        /// By the session.
-        session: Tokens,
+        /// By the session so far. (Not called `session`: front ends put its id beside these fields.)
+        total: Tokens,
     },
     /// Something the user should know.
     Notice {

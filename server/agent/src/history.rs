@@ -1,32 +1,57 @@
 //! History: what user and model have said, as messages and as the pieces that go over the wire.
 //!
 //! It is valid at every moment a request is built, and after every turn however it ended: roles alternate,
-//! every tool call has exactly one result, no message is empty. A message is serialised once; what was sent
-//! is never changed.
+//! every tool call has exactly one result, no message is empty, names and ids are such as protocols allow. A
+//! message is serialised once. What was sent is never changed; only the last message may grow at its end,
+//! when the same side speaks again.
 
 use ropewalk_model::{Block, Message, Model, Piece, Role};
+use std::collections::HashSet;
+use std::sync::Arc;
 
 /// See the module.
 #[derive(Default)]
 pub struct History {
+    /// Whom the pieces are for; none is serialised before the first model is known.
+    model: Option<Arc<dyn Model>>,
     entries: Vec<(Message, Piece)>,
+    /// The ids of all calls: no two of a history may be the same, and some servers count from 0 in each reply.
+    ids: HashSet<String>,
 }
 
 impl std::fmt::Debug for History {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_list().entries(self.entries.iter().map(|(message, _)| message)).finish()
+        f.debug_list().entries(self.messages()).finish()
     }
 }
 
 impl History {
+    /// From now on the pieces are for `model`. If it has another name than the one before, everything is
+    /// serialised anew and thinking is dropped: only the model that thought it may read it.
+    pub fn speak_to(&mut self, model: Arc<dyn Model>) {
+        let same = self.model.as_ref().is_some_and(|old| old.name() == model.name());
+        if !same {
+            for (message, piece) in &mut self.entries {
+                message.content.retain(|block| !is_thinking(block));
+                if message.content.is_empty() {
+                    message.content.push(Block::text(NO_ANSWER));
+                }
+                *piece = model.encode(message);
+            }
+        }
+        self.model = Some(model);
+    }
+
+    /// What a request is made of: the model and the pieces for it. O(messages), by reference count. None
+    /// before a model is known.
+    pub fn request(&self) -> Option<(Arc<dyn Model>, Vec<Piece>)> {
+        let pieces = self.entries.iter().map(|(_, piece)| piece.clone());
+        self.model.clone().map(|model| (model, pieces.collect()))
+    }
+
     /// The messages, oldest first.
     pub fn messages(&self) -> impl Iterator<Item = &Message> {
         self.entries.iter().map(|(message, _)| message)
-    }
-
-    /// The pieces of a request. O(messages), by reference count.
-    pub fn pieces(&self) -> Vec<Piece> {
-        self.entries.iter().map(|(_, piece)| piece.clone()).collect()
     }
 
     /// How many messages there are.
@@ -39,74 +64,103 @@ impl History {
         self.entries.is_empty()
     }
 
+    /// Who spoke last.
+    pub fn last_role(&self) -> Option<Role> {
+        self.entries.last().map(|(message, _)| message.role)
+    }
+
     /// Adds what the user's side says: words, or results with words after them. Blank blocks are left out.
-    pub fn push_user(&mut self, model: &dyn Model, content: Vec<Block>) {
-        self.push(model, Role::User, content);
+    pub fn push_user(&mut self, content: Vec<Block>) {
+        self.push(Role::User, content, "(no words)");
     }
 
-    /// Adds what the model said. Blank blocks are left out; nothing at all is said in words, because an
-    /// empty message is not allowed and the roles must alternate.
-    pub fn push_assistant(&mut self, model: &dyn Model, content: Vec<Block>) {
-        self.push(model, Role::Assistant, content);
-    }
-
-    fn push(&mut self, model: &dyn Model, role: Role, mut content: Vec<Block>) {
-        content.retain(|block| !block.is_blank());
-        let only_thinking = content
-            .iter()
-            .all(|b| matches!(b, Block::Thinking { .. } | Block::RedactedThinking { .. }));
-        if only_thinking {
-            content.push(Block::text("(no answer)"));
+    /// Adds what the model of this name said, and gives it as it was added: ids that were used before, and
+    /// names no protocol would take back, are others then. Blank blocks are left out; thoughts alone get
+    /// words after them, because a message of thoughts is none. Thoughts of a model that has been replaced
+    /// meanwhile are dropped.
+    pub fn push_assistant(&mut self, mut content: Vec<Block>, by: &str) -> &[Block] {
+        let replaced = self.model.as_ref().is_some_and(|model| model.name() != by);
+        content.retain(|block| !(replaced && is_thinking(block)));
+        for block in &mut content {
+            self.admit(block);
         }
-        if self.entries.last().is_some_and(|(last, _)| last.role == role) {
-            // Two of a kind in a row happen only when a turn was cut off between them.
-            let other = if role == Role::User { Role::Assistant } else { Role::User };
-            let filler = Message { role: other, content: vec![Block::text("(interrupted)")] };
-            let piece = model.encode(&filler);
-            self.entries.push((filler, piece));
-        }
-        let message = Message { role, content };
-        let piece = model.encode(&message);
-        self.entries.push((message, piece));
+        let added = content.len();
+        self.push(Role::Assistant, content, NO_ANSWER);
+        let all = self.entries.last().map_or(&[][..], |(last, _)| &last.content);
+        all.get(all.len().saturating_sub(added)..).unwrap_or(all)
     }
 
-    /// The ids of the calls in the last message that have no result yet, in order.
-    pub fn open_calls(&self) -> Vec<String> {
-        let Some((last, _)) = self.entries.last().filter(|(last, _)| last.role == Role::Assistant)
-        else {
-            return Vec::new();
-        };
-        let calls = last.content.iter().filter_map(|block| match block {
-            Block::ToolUse { id, .. } => Some(id.clone()),
-            _ => None,
+    /// Ends a turn: calls without a result get one, and unless the turn ended well, `why` is said behind the
+    /// last words, so that the model knows it when the user goes on.
+    pub fn close(&mut self, why: Option<&str>) {
+        let open = self.open_calls();
+        if !open.is_empty() {
+            let words = format!("Error: Not run: {}", why.unwrap_or("the turn ended"));
+            let results = open.iter().map(|id| Block::result(id, words.as_str(), true)).collect();
+            self.push_user(results);
+        }
+        if let Some(why) = why {
+            self.push_user(vec![Block::text(format!("({why})"))]);
+        }
+    }
+
+    /// The ids of the calls in the last message, which have no result yet, in order.
+    fn open_calls(&self) -> Vec<String> {
+        let last = self.entries.last().filter(|(last, _)| last.role == Role::Assistant);
+        let calls = last.into_iter().flat_map(|(last, _)| &last.content).filter_map(|block| {
+            if let Block::ToolUse { id, .. } = block { Some(id.clone()) } else { None }
         });
         calls.collect()
     }
 
-    /// Ends a turn that was cut off: open calls get `why` as their result, and the model has the last word,
-    /// so that the user's next message can follow.
-    pub fn close(&mut self, model: &dyn Model, why: &str) {
-        let open = self.open_calls();
-        if !open.is_empty() {
-            let results = open.iter().map(|id| Block::result(id, why, true)).collect();
-            self.push_user(model, results);
+    fn push(&mut self, role: Role, mut content: Vec<Block>, nothing: &str) {
+        content.retain(|block| !block.is_blank());
+        if content.iter().all(is_thinking) {
+            content.push(Block::text(nothing));
         }
-        if self.entries.last().is_some_and(|(last, _)| last.role == Role::User) {
-            self.push_assistant(model, vec![Block::text(format!("({why})"))]);
+        let encode = |message: &Message| {
+            self.model.as_ref().map_or_else(|| Piece::from(""), |model| model.encode(message))
+        };
+        match self.entries.last_mut() {
+            Some((last, piece)) if last.role == role => {
+                last.content.append(&mut content);
+                *piece = encode(last);
+            }
+            _ => {
+                let message = Message { role, content };
+                let piece = encode(&message);
+                self.entries.push((message, piece));
+            }
         }
     }
 
-    /// Serialises everything anew, for a model with another protocol. Thinking is dropped: only the model
-    /// that thought it may read it.
-    pub fn encode_anew(&mut self, model: &dyn Model) {
-        for (message, piece) in &mut self.entries {
-            message.content.retain(|block| {
-                !matches!(block, Block::Thinking { .. } | Block::RedactedThinking { .. })
-            });
-            if message.content.is_empty() {
-                message.content.push(Block::text("(no answer)"));
-            }
-            *piece = model.encode(message);
+    fn admit(&mut self, block: &mut Block) {
+        let Block::ToolUse { id, name, .. } = block else { return };
+        *name = plain(name);
+        *id = plain(id);
+        let mut unique = id.clone();
+        let mut number = self.ids.len();
+        while !self.ids.insert(unique.clone()) {
+            unique = format!("{id}-{number}");
+            number += 1;
         }
+        *id = unique;
     }
+}
+
+/// In the place of an answer that has no words.
+const NO_ANSWER: &str = "(no answer)";
+
+fn is_thinking(block: &Block) -> bool {
+    matches!(block, Block::Thinking { .. } | Block::RedactedThinking { .. })
+}
+
+/// The most characters of a name or an id; protocols allow 128, and an id may get a number behind it.
+const LONGEST_WORD: usize = 100;
+
+/// A name or an id in the characters that every protocol takes.
+fn plain(word: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '_' };
+    let word: String = word.trim().chars().take(LONGEST_WORD).map(plain).collect();
+    if word.is_empty() { "unnamed".to_owned() } else { word }
 }

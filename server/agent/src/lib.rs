@@ -1,17 +1,17 @@
 //! Sessions: the loop, history, ops in and events out.
 //!
 //! A front end and the agent share nothing but [`Op`]s going in and [`Event`]s coming out. The loop itself
-//! is [`turn`]; everything else here serves it: [`history`] keeps what was said and is always valid,
-//! [`calls`] runs tool calls, [`approval`] waits for the user, [`prompt`] words what the model is told.
+//! is `turn`; everything else here serves it: [`history`] keeps what was said and is always valid, `calls`
+//! runs tool calls, [`approval`] waits for the user, [`prompt`] words what the model is told.
 
 pub mod approval;
-pub mod calls;
+mod calls;
 pub mod event;
 pub mod history;
 pub mod op;
 pub mod prompt;
 pub mod session;
-pub mod turn;
+mod turn;
 
 pub use approval::Verdict;
 pub use event::{Event, StopReason};

@@ -4,14 +4,17 @@
 //! changes (selection, open files, news) goes into the user's messages.
 
 use crate::op::{Prompt, SelectedText};
-use ropewalk_workspace::{Note, Roots, Snapshot, Workspace};
+use ropewalk_tools::Effect;
+use ropewalk_workspace::view::Seen;
+use ropewalk_workspace::{DocId, Note, Roots, Workspace};
+use std::collections::HashMap;
 use std::fmt::Write;
 
 /// What the system prompt is made of.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PromptFacts {
-    /// The names of the tools there are.
-    pub tools: Vec<&'static str>,
+    /// What each of the tools there are can do.
+    pub tools: Vec<Effect>,
     /// The date the session began, as YYYY-MM-DD; empty leaves it out.
     pub date: String,
     /// The platform, such as `linux`.
@@ -22,11 +25,12 @@ pub struct PromptFacts {
     pub append: Option<String>,
 }
 
-const STYLE: &str = "\
-You are a coding agent inside the user's editor. You work in a fork of what they see: the tools that read and \
-write files see the text of open files as it is in the editor, saved or not, and your changes are shown to the user \
-for review. They type on while you work; if they change the text you are changing, you are told, and their text \
-stands.
+const FORK: &str = "\
+ You work in a fork of what they see: the tools that read and write files see the text of open files as it is in the \
+editor, saved or not, and your changes are shown to the user for review. They type on while you work; if they change \
+the text you are changing, you are told, and their text stands.";
+
+const STYLE: &str = "
 
 Work in a loop: look, act, check.
 - Act rather than explain. Use the tools to find out and to do; do not ask for what you can find.
@@ -42,13 +46,18 @@ pub fn system_prompt(facts: &PromptFacts, roots: &Roots) -> String {
     if let Some(text) = &facts.replace {
         return with_appendix(text.clone(), facts);
     }
-    let mut out = STYLE.to_owned();
-    let has = |name: &str| facts.tools.contains(&name);
-    if has("bash") {
-        if has("edit_file") {
+    let mut out = "You are a coding agent inside the user's editor.".to_owned();
+    let has = |effect| facts.tools.contains(&effect);
+    let has_file_tools = has(Effect::Read) || has(Effect::Write);
+    if has_file_tools {
+        out.push_str(FORK);
+    }
+    out.push_str(STYLE);
+    if has(Effect::Execute) {
+        if has_file_tools {
             out.push_str(
-                "\n- Prefer the file tools to bash for reading, searching and changing files: bash sees the disk, not \
-                 unsaved text or your unpublished changes.",
+                "\n- Prefer the file tools to commands for reading, searching and changing files: commands see the \
+                 disk, not unsaved text or your unpublished changes.",
             );
         }
         out.push_str(
@@ -129,9 +138,8 @@ fn fence_for(text: &str) -> String {
 }
 
 /// The open files as the model is told of them.
-pub fn open_files(workspace: &Workspace, snapshot: &Snapshot) -> Vec<String> {
-    let mut files: Vec<String> = snapshot
-        .buffers
+pub fn open_files(workspace: &Workspace, buffers: &HashMap<DocId, Seen>) -> Vec<String> {
+    let mut files: Vec<String> = buffers
         .iter()
         .map(|(id, seen)| {
             let shown = workspace.shown(id);
@@ -168,7 +176,7 @@ mod tests {
 
     #[test]
     fn the_prompt_speaks_only_of_tools_there_are() {
-        let facts = PromptFacts { tools: vec!["bash"], ..PromptFacts::default() };
+        let facts = PromptFacts { tools: vec![Effect::Execute], ..PromptFacts::default() };
         let text = system_prompt(&facts, &Roots::none());
         assert!(
             text.contains("Commands have no terminal") && !text.contains("Prefer the file tools")

@@ -1,24 +1,24 @@
-//! The session actor: ops in, events out, one turn at a time.
+//! The session: ops in, events out, one turn at a time.
 //!
-//! Review goes on while a turn runs; prompts that come meanwhile wait their turn. What the loop does is in
-//! `turn`.
+//! Here is what a front end holds of it. The actor that takes the ops is in `actor`, what its parts share in
+//! `shared`; what the loop does is in `turn`.
 
-use crate::approval::{Approvals, Verdict};
-use crate::event::{Event, HunkInfo, Level, StopReason};
-use crate::history::History;
+mod actor;
+mod review;
+pub(crate) mod shared;
+
+use crate::event::Event;
 use crate::op::{Op, Prompt};
-use crate::prompt::{PromptFacts, system_prompt};
-use crate::turn::Turn;
-use ropewalk_model::{Model, Prelude, ToolSpec, Usage};
+use crate::prompt::PromptFacts;
+use actor::Actor;
+use ropewalk_model::{Model, Usage};
 use ropewalk_tools::{Mode, Registry, Rule};
-use ropewalk_workspace::publish::{Bounds, PublishReport, publish};
-use ropewalk_workspace::undo::undo;
-use ropewalk_workspace::{Editor, Fork, HunkId, Selection, Workspace};
-use std::collections::VecDeque;
+use ropewalk_workspace::publish::Bounds;
+use ropewalk_workspace::{Editor, Workspace};
+use shared::{Shared, lock};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
-use tokio::sync::{mpsc, watch};
+use std::sync::Arc;
+use tokio::sync::mpsc;
 
 /// Where a turn, a step or an output must stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,99 +78,11 @@ pub struct SessionConfig {
     pub publish: Bounds,
 }
 
-/// What the parts of a session share.
-pub(crate) struct Shared {
-    pub(crate) id: Arc<str>,
-    pub(crate) workspace: Arc<Workspace>,
-    pub(crate) editor: Arc<dyn Editor>,
-    pub(crate) fork: Mutex<Fork>,
-    pub(crate) history: Mutex<History>,
-    pub(crate) steers: Mutex<Vec<String>>,
-    pub(crate) approvals: Approvals,
-    pub(crate) saves: watch::Sender<u64>,
-    pub(crate) usage: Mutex<Usage>,
-    pub(crate) outputs: Option<PathBuf>,
-    pub(crate) publish: Bounds,
-    settings: RwLock<Arc<Settings>>,
-    prelude: Mutex<Option<Prelude>>,
-    events: mpsc::UnboundedSender<Event>,
-    shown: Mutex<Vec<HunkInfo>>,
-}
-
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A panic while the lock was held leaves plain data behind, which stays usable.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl Shared {
-    pub(crate) fn settings(&self) -> Arc<Settings> {
-        self.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    pub(crate) fn change_settings(&self, change: impl FnOnce(&mut Settings)) {
-        let mut settings = self.settings.write().unwrap_or_else(PoisonError::into_inner);
-        let mut new = Settings::clone(&settings);
-        change(&mut new);
-        *settings = Arc::new(new);
-        drop(settings);
-        *lock(&self.prelude) = None;
-    }
-
-    /// Tells the front end. One that has gone away hears nothing; the session ends by its ops.
-    pub(crate) fn tell(&self, event: Event) {
-        let _ = self.events.send(event);
-    }
-
-    pub(crate) fn notice(&self, level: Level, message: impl Into<String>) {
-        self.tell(Event::Notice { level, message: message.into() });
-    }
-
-    /// System prompt and tools, serialised once and kept until something in them changes.
-    pub(crate) fn prelude(&self, model: &dyn Model) -> Prelude {
-        let mut kept = lock(&self.prelude);
-        if let Some(prelude) = kept.as_ref() {
-            return prelude.clone();
-        }
-        let settings = self.settings();
-        let infos = settings.registry.infos();
-        let facts = PromptFacts {
-            tools: infos.iter().map(|info| info.name).collect(),
-            ..settings.facts.clone()
-        };
-        let specs: Vec<ToolSpec> = infos
-            .into_iter()
-            .map(|info| ToolSpec {
-                name: info.name.to_owned(),
-                description: info.description.to_owned(),
-                input_schema: info.schema,
-            })
-            .collect();
-        let prelude = model.encode_prelude(&system_prompt(&facts, &self.workspace.roots()), &specs);
-        *kept = Some(prelude.clone());
-        prelude
-    }
-
-    /// Shows the pending hunks if they are not as they were shown last.
-    pub(crate) fn show_hunks(&self) {
-        let hunks: Vec<HunkInfo> = {
-            let mut fork = lock(&self.fork);
-            fork.sync(&self.workspace);
-            fork.hunks().iter().map(HunkInfo::from).collect()
-        };
-        let mut shown = lock(&self.shown);
-        if *shown != hunks {
-            (*shown).clone_from(&hunks);
-            self.tell(Event::Hunks { hunks });
-        }
-    }
-}
-
-/// A running session. Dropping it interrupts its turn and ends it.
+/// A running session. When the last handle is dropped, its turn is interrupted and it ends.
 #[derive(Clone)]
 pub struct Session {
     shared: Arc<Shared>,
     ops: mpsc::UnboundedSender<Op>,
-    turns: Arc<AtomicU64>,
 }
 
 impl std::fmt::Debug for Session {
@@ -188,27 +100,9 @@ impl Session {
         events: mpsc::UnboundedSender<Event>,
     ) -> Session {
         let (ops, receiver) = mpsc::unbounded_channel();
-        let shared = Arc::new(Shared {
-            fork: Mutex::new(Fork::new(config.id.clone())),
-            id: config.id,
-            workspace,
-            editor,
-            history: Mutex::default(),
-            steers: Mutex::default(),
-            approvals: Approvals::default(),
-            saves: watch::Sender::new(0),
-            usage: Mutex::default(),
-            outputs: config.outputs,
-            publish: config.publish,
-            settings: RwLock::new(Arc::new(config.settings)),
-            prelude: Mutex::default(),
-            events,
-            shown: Mutex::default(),
-        });
-        tokio::spawn(
-            Actor { shared: shared.clone(), queue: VecDeque::new(), running: None }.run(receiver),
-        );
-        Session { shared, ops, turns: Arc::default() }
+        let shared = Arc::new(Shared::new(config, workspace, editor, events));
+        tokio::spawn(Actor::new(shared.clone()).run(receiver));
+        Session { shared, ops }
     }
 
     /// Its id.
@@ -224,7 +118,7 @@ impl Session {
 
     /// Sends a prompt and gives the turn it will be.
     pub fn prompt(&self, prompt: Prompt) -> u64 {
-        let turn = self.turns.fetch_add(1, Ordering::Relaxed) + 1;
+        let turn = self.shared.next_turn();
         self.send(Op::Prompt(turn, prompt));
         turn
     }
@@ -272,198 +166,4 @@ impl Session {
     pub fn usage(&self) -> Usage {
         *lock(&self.shared.usage)
     }
-}
-
-struct Actor {
-    shared: Arc<Shared>,
-    queue: VecDeque<(u64, Prompt)>,
-    running: Option<Running>,
-}
-
-struct Running {
-    turn: u64,
-    interrupt: watch::Sender<bool>,
-    task: tokio::task::JoinHandle<(StopReason, Option<String>)>,
-}
-
-impl Actor {
-    async fn run(mut self, mut ops: mpsc::UnboundedReceiver<Op>) {
-        loop {
-            tokio::select! {
-                biased;
-                ended = ended(&mut self.running) => self.turn_ended(ended),
-                op = ops.recv() => match op {
-                    Some(op) => self.take(op),
-                    None => break,
-                },
-            }
-        }
-        if let Some(running) = self.running {
-            // Nobody listens any more: the turn stops where it is.
-            let _ = running.interrupt.send(true);
-            let _ = running.task.await;
-        }
-    }
-
-    fn take(&mut self, op: Op) {
-        tracing::debug!(?op, session = %self.shared.id, "op");
-        match op {
-            Op::Prompt(turn, prompt) => {
-                if self.running.is_some() {
-                    self.shared.tell(Event::Queued { turn, prompt: prompt.text.clone() });
-                }
-                self.queue.push_back((turn, prompt));
-                self.start_next();
-            }
-            Op::Steer(text) => lock(&self.shared.steers).push(text),
-            Op::Interrupt => match &self.running {
-                Some(running) => {
-                    let _ = running.interrupt.send(true);
-                }
-                None => self.shared.notice(Level::Info, "No turn is running."),
-            },
-            Op::Accept(selection) => self.review("accept", selection),
-            Op::Undo(selection) => self.review("undo", selection),
-            Op::Reject(selection, reason) => {
-                let done = lock(&self.shared.fork).reject(
-                    &self.shared.workspace,
-                    &selection,
-                    reason.as_deref(),
-                );
-                let failed = if done == 0 {
-                    vec!["no pending hunk was meant".to_owned()]
-                } else {
-                    Vec::new()
-                };
-                self.reviewed("reject", done, failed);
-            }
-            Op::Edit(hunk, text) => self.edit(hunk, &text),
-            Op::Approve(id, verdict) => self.approve(id, verdict),
-            Op::Mode(mode) => {
-                self.shared.change_settings(|settings| settings.mode = mode);
-                self.shared.tell(Event::ModeChanged { mode: mode.to_string() });
-            }
-            Op::Model(model) => {
-                let name = model.name().to_owned();
-                lock(&self.shared.history).encode_anew(&*model);
-                self.shared.change_settings(|settings| settings.model = Ok(model));
-                self.shared.tell(Event::ModelChanged { model: name });
-            }
-            Op::Configure(new) => self.configure(*new),
-            Op::Saved => self.shared.saves.send_modify(|count| *count += 1),
-            Op::Moved => self.shared.show_hunks(),
-        }
-    }
-
-    /// Other settings: a model of another name reads the history anew. The date stays that of the session's
-    /// start, or the prompt's prefix would change at midnight.
-    fn configure(&mut self, mut new: Settings) {
-        let name =
-            |settings: &Settings| settings.model.as_ref().map(|model| model.name().to_owned()).ok();
-        let old = self.shared.settings();
-        new.facts.date.clone_from(&old.facts.date);
-        if let Ok(model) = &new.model
-            && name(&old) != name(&new)
-        {
-            lock(&self.shared.history).encode_anew(&**model);
-            self.shared.tell(Event::ModelChanged { model: model.name().to_owned() });
-        }
-        if old.mode != new.mode {
-            self.shared.tell(Event::ModeChanged { mode: new.mode.to_string() });
-        }
-        self.shared.change_settings(|settings| *settings = new);
-    }
-
-    fn edit(&self, hunk: HunkId, text: &str) {
-        let edited = lock(&self.shared.fork).edit(&self.shared.workspace, hunk, text);
-        let failed = if edited {
-            Vec::new()
-        } else {
-            vec!["there is no such pending hunk of text".to_owned()]
-        };
-        self.reviewed("edit", usize::from(edited), failed);
-    }
-
-    fn approve(&self, id: Option<u64>, verdict: Verdict) {
-        if !self.shared.approvals.answer(id, verdict) {
-            self.shared.notice(
-                Level::Info,
-                "Nothing waits for that approval any more; your answer changed nothing.",
-            );
-        }
-    }
-
-    fn reviewed(&self, action: &'static str, done: usize, failed: Vec<String>) {
-        self.shared.tell(Event::Reviewed { action, done, failed });
-        self.shared.show_hunks();
-    }
-
-    /// Accepts or undoes, beside a running turn.
-    fn review(&self, action: &'static str, selection: Selection) {
-        let shared = self.shared.clone();
-        tokio::spawn(async move {
-            let (workspace, editor, bounds) = (&*shared.workspace, &*shared.editor, shared.publish);
-            let report = if action == "accept" {
-                publish(workspace, editor, &shared.fork, &selection, bounds).await
-            } else {
-                undo(workspace, editor, &shared.id, &selection, bounds).await
-            };
-            let (done, failed) = in_words(&report);
-            shared.tell(Event::Reviewed { action, done, failed });
-            shared.show_hunks();
-        });
-    }
-
-    fn start_next(&mut self) {
-        if self.running.is_some() {
-            return;
-        }
-        let Some((number, prompt)) = self.queue.pop_front() else { return };
-        let (interrupt, interrupted) = watch::channel(false);
-        self.shared.tell(Event::TurnStarted { turn: number, prompt: prompt.text.clone() });
-        let turn = Turn::new(self.shared.clone(), number, interrupted);
-        let task = tokio::spawn(turn.run(prompt));
-        self.running = Some(Running { turn: number, interrupt, task });
-    }
-
-    fn turn_ended(&mut self, ended: Result<(StopReason, Option<String>), tokio::task::JoinError>) {
-        let Some(running) = self.running.take() else { return };
-        let (stop_reason, message) = ended.unwrap_or_else(|error| {
-            tracing::error!(%error, "a turn panicked");
-            if let Ok(model) = &self.shared.settings().model {
-                lock(&self.shared.history)
-                    .close(&**model, "the turn was cut off by an internal error");
-            }
-            (
-                StopReason::Error,
-                Some(
-                    "Ropewalk has a bug: the turn was cut off. The log has the details.".to_owned(),
-                ),
-            )
-        });
-        self.shared.show_hunks();
-        self.shared.tell(Event::TurnEnded { turn: running.turn, stop_reason, message });
-        let late: Vec<String> = std::mem::take(&mut *lock(&self.shared.steers));
-        if !late.is_empty() {
-            // Steered between the last step and now: it starts a turn of its own, before what was queued.
-            self.queue.push_front((running.turn, Prompt::new(late.join("\n"))));
-        }
-        self.start_next();
-    }
-}
-
-/// The end of the running turn; never, while none is running.
-async fn ended(
-    running: &mut Option<Running>,
-) -> Result<(StopReason, Option<String>), tokio::task::JoinError> {
-    match running {
-        Some(running) => (&mut running.task).await,
-        None => std::future::pending().await,
-    }
-}
-
-/// How many hunks a report is about, and what failed.
-pub(crate) fn in_words(report: &PublishReport) -> (usize, Vec<String>) {
-    let failed = report.failed.iter().map(|(file, why)| format!("{file}: {why}")).collect();
-    (report.done.len(), failed)
 }

@@ -7,9 +7,11 @@ use crate::calls::Call;
 use crate::event::{Event, Level, StopReason};
 use crate::op::Prompt;
 use crate::prompt::{news_text, open_files, user_text};
-use crate::session::{Shared, lock};
+use crate::session::shared::{Shared, lock};
 use futures::StreamExt;
-use ropewalk_model::{Block, Delta, Model, Reply, ReplyBuilder, Request, StopReason as ModelStop};
+use ropewalk_model::{
+    Block, Delta, Reply, ReplyBuilder, Request, Role, StopReason as ModelStop, ToolInput,
+};
 use std::future::Future;
 use std::sync::Arc;
 use tokio::sync::watch;
@@ -26,8 +28,15 @@ pub(crate) struct Turn {
     pub(crate) shared: Arc<Shared>,
     pub(crate) number: u64,
     interrupted: watch::Receiver<bool>,
-    /// The last failing call, and how often it came in a row.
+    /// The last failing call, and in how many steps in a row it failed.
     pub(crate) failing: (String, u32),
+}
+
+/// What the model said in a step.
+struct Said {
+    stop: ModelStop,
+    calls: Vec<Call>,
+    is_empty: bool,
 }
 
 impl Turn {
@@ -41,73 +50,105 @@ impl Turn {
 
     /// Runs the turn. However it ends, the history is valid afterwards.
     pub(crate) async fn run(mut self, prompt: Prompt) -> Ended {
-        let model = match &self.shared.settings().model {
-            Ok(model) => model.clone(),
-            Err(sentence) => return (StopReason::Error, Some(sentence.clone())),
-        };
-        self.begin(&*model, &prompt).await;
+        if let Err(sentence) = &self.shared.settings().model {
+            return (StopReason::Error, Some(sentence.clone()));
+        }
+        self.begin(&prompt).await;
         let (stop, message) = self.steps().await;
         let why = match stop {
-            StopReason::Interrupted => "interrupted by the user",
-            StopReason::MaxSteps => "stopped at the bound for steps",
-            _ => "the turn ended here",
+            StopReason::EndTurn | StopReason::Refusal => None,
+            StopReason::MaxTokens => Some(CUT),
+            StopReason::MaxSteps => Some("stopped at the bound for steps of a turn"),
+            StopReason::Interrupted => Some("interrupted by the user"),
+            StopReason::Error => Some("the turn was cut off by an error"),
         };
-        lock(&self.shared.history).close(&*model, why);
+        lock(&self.shared.history).close(why);
         (stop, message)
     }
 
     /// The loop.
     async fn steps(&mut self) -> Ended {
-        for step in 1..=self.shared.settings().limits.steps {
-            self.shared.tell(Event::StepStarted { turn: self.number, step });
-            let reply = match self.ask().await {
-                Ok(reply) => reply,
-                Err(ended) => return ended,
-            };
-            let stop = reply.stop_reason.clone();
-            let calls = self.take_in(reply);
-            if calls.is_empty() {
-                // What the stop reason says matters only when there is nothing to run.
-                if self.add_steers(Vec::new()) || stop == ModelStop::PauseTurn {
-                    continue;
-                }
-                return ended_by(stop);
-            }
-            let results = self.run_calls(calls).await;
-            let stuck = self.stuck();
-            self.add_steers(results);
-            if *self.interrupted.borrow() {
+        let mut step = 0;
+        loop {
+            let limit = self.shared.settings().limits.steps.max(1);
+            if self.is_interrupted() {
                 return (StopReason::Interrupted, None);
             }
-            if let Some(message) = stuck {
+            if step >= limit {
+                let message = format!("Stopped after {step} steps. Prompt \"continue\" to go on.");
+                return (StopReason::MaxSteps, Some(message));
+            }
+            step += 1;
+            self.shared.tell(Event::StepStarted { turn: self.number, step });
+            self.join_words();
+            let said = match self.ask().await {
+                Ok(said) => said,
+                Err(ended) => return ended,
+            };
+            if said.calls.is_empty() {
+                // What the stop reason says matters only when there is nothing to run.
+                let is_steered = step < limit && !lock(&self.shared.steers).is_empty();
+                if said.stop == ModelStop::PauseTurn || is_steered {
+                    continue;
+                }
+                return said.ended();
+            }
+            let mut results = self.run_calls(said.calls).await;
+            if said.stop == ModelStop::MaxTokens {
+                results.push(Block::text(format!("({CUT})")));
+            }
+            lock(&self.shared.history).push_user(results);
+            if let Some(message) = self.stuck() {
                 return (StopReason::Error, Some(message));
             }
         }
-        let limit = self.shared.settings().limits.steps;
-        (
-            StopReason::MaxSteps,
-            Some(format!("Stopped after {limit} steps. Prompt \"continue\" to go on.")),
-        )
     }
 
     /// The user's message opens the turn.
-    async fn begin(&self, model: &dyn Model, prompt: &Prompt) {
-        self.shared.editor.barrier().await;
-        let files = open_files(&self.shared.workspace, &self.shared.workspace.snapshot());
-        lock(&self.shared.fork).sync(&self.shared.workspace);
+    async fn begin(&self, prompt: &Prompt) {
+        // Interrupted here, the words enter the history all the same.
+        let view = self.or_interrupted(self.view()).await;
+        let files = view.map_or_else(
+            |Interrupted| Vec::new(),
+            |view| open_files(&self.shared.workspace, view.buffers()),
+        );
         let news = self.shared.workspace.take_news(&self.shared.id);
         let text = user_text(prompt, &files, &news);
-        lock(&self.shared.history).push_user(model, vec![Block::text(text)]);
+        lock(&self.shared.history).push_user(vec![Block::text(text)]);
     }
 
-    /// One call of the model: its reply, shown as it comes.
-    async fn ask(&self) -> Result<Reply, Ended> {
+    /// News, and what the user has said meanwhile, stand behind the results of the last step.
+    fn join_words(&self) {
+        let steers = std::mem::take(&mut *lock(&self.shared.steers));
+        let mut history = lock(&self.shared.history);
+        if steers.is_empty() && history.last_role() == Some(Role::Assistant) {
+            // The model paused: it goes on from its own words.
+            return;
+        }
+        let news = self.shared.workspace.take_news(&self.shared.id);
+        let mut content: Vec<Block> = news_text(&news).map(Block::text).into_iter().collect();
+        content.extend(steers.iter().map(Block::text));
+        if !content.is_empty() {
+            history.push_user(content);
+        }
+        drop(history);
+        for text in steers {
+            self.shared.tell(Event::Steered { turn: self.number, text });
+        }
+    }
+
+    /// One call of the model: its reply, shown as it comes and kept in the history.
+    async fn ask(&self) -> Result<Said, Ended> {
         let settings = self.shared.settings();
-        let model =
-            settings.model.as_ref().map_err(|why| (StopReason::Error, Some(why.clone())))?;
+        if let Err(sentence) = &settings.model {
+            return Err((StopReason::Error, Some(sentence.clone())));
+        }
+        let Some((model, pieces)) = lock(&self.shared.history).request() else {
+            return Err((StopReason::Error, Some("No model is set up.".to_owned())));
+        };
         let request = Request {
-            prelude: self.shared.prelude(&**model),
-            pieces: lock(&self.shared.history).pieces(),
+            prelude: self.shared.prelude(&settings, &*model),
+            pieces,
             max_tokens: model
                 .limits()
                 .max_output
@@ -116,25 +157,20 @@ impl Turn {
         };
         let mut stream = model.stream(request);
         let mut builder = ReplyBuilder::new();
-        loop {
-            let delta = match self.or_interrupted(stream.next()).await {
-                Ok(Some(Ok(delta))) => delta,
-                Ok(Some(Err(error))) => {
-                    return Err(self.cut(builder, StopReason::Error, Some(error.to_string())));
+        let ended = loop {
+            match self.or_interrupted(stream.next()).await {
+                Ok(Some(Ok(delta))) => {
+                    self.show(&delta);
+                    builder.push(&delta);
                 }
-                Ok(None) => break,
-                Err(Interrupted) => return Err(self.cut(builder, StopReason::Interrupted, None)),
-            };
-            self.show(&delta);
-            builder.push(&delta);
-        }
-        Ok(builder.finish())
-    }
-
-    /// The stream ended early: what is whole of the reply stays in the history.
-    fn cut(&self, builder: ReplyBuilder, stop: StopReason, message: Option<String>) -> Ended {
-        self.take_in(builder.finish_partial());
-        (stop, message)
+                Ok(None) => return Ok(self.take_in(builder.finish(), model.name())),
+                Ok(Some(Err(error))) => break (StopReason::Error, Some(error.to_string())),
+                Err(Interrupted) => break (StopReason::Interrupted, None),
+            }
+        };
+        // The stream ended early: what is whole of the reply stays.
+        self.take_in(builder.finish_partial(), model.name());
+        Err(ended)
     }
 
     fn show(&self, delta: &Delta) {
@@ -156,8 +192,8 @@ impl Turn {
         }
     }
 
-    /// A reply enters the history; gives the calls in it.
-    fn take_in(&self, reply: Reply) -> Vec<Call> {
+    /// A reply enters the history.
+    fn take_in(&self, mut reply: Reply, by: &str) -> Said {
         let session = {
             let mut usage = lock(&self.shared.usage);
             *usage += reply.usage;
@@ -166,39 +202,28 @@ impl Turn {
         self.shared.tell(Event::Usage {
             turn: self.number,
             step: reply.usage.into(),
-            session: session.into(),
+            total: session.into(),
         });
-        let calls: Vec<Call> = reply.tool_calls().map(Call::from).collect();
-        if !reply.blocks.is_empty()
-            && let Ok(model) = &self.shared.settings().model
-        {
-            lock(&self.shared.history).push_assistant(&**model, reply.blocks);
+        if matches!(reply.stop_reason, ModelStop::MaxTokens | ModelStop::Refusal) {
+            reply.blocks.pop_if(|last| is_cut_call(last));
         }
-        calls
-    }
-
-    /// Adds results, and after them what the user has said meanwhile and the news. False when there was
-    /// nothing to add.
-    fn add_steers(&self, mut content: Vec<Block>) -> bool {
-        let steers = std::mem::take(&mut *lock(&self.shared.steers));
-        if content.is_empty() && steers.is_empty() {
-            return false;
+        let stop = reply.stop_reason;
+        if reply.blocks.is_empty() {
+            return Said { stop, calls: Vec::new(), is_empty: true };
         }
-        let news = self.shared.workspace.take_news(&self.shared.id);
-        content.extend(news_text(&news).map(Block::text));
-        content.extend(steers.into_iter().map(Block::text));
-        if let Ok(model) = &self.shared.settings().model {
-            lock(&self.shared.history).push_user(&**model, content);
-        }
-        true
+        let mut history = lock(&self.shared.history);
+        let blocks = history.push_assistant(reply.blocks, by);
+        let calls = blocks.iter().filter_map(Call::of).collect();
+        Said { stop, calls, is_empty: false }
     }
 
     /// Whether the model keeps making the same failing call.
     fn stuck(&self) -> Option<String> {
-        let limit = self.shared.settings().limits.identical_failures;
+        let limit = self.shared.settings().limits.identical_failures.max(1);
         (self.failing.1 >= limit).then(|| {
             format!(
-                "Stopped: the model made the same failing call {} times in a row.",
+                "Stopped: the model made the same failing call {} times in a row. Tell it another way, or prompt \
+                 \"continue\" to go on.",
                 self.failing.1
             )
         })
@@ -227,16 +252,42 @@ impl Turn {
     }
 }
 
-fn ended_by(stop: ModelStop) -> Ended {
-    match stop {
-        ModelStop::MaxTokens => {
-            let message =
-                "The answer was cut at the bound for output tokens. Prompt \"continue\" to go on.";
-            (StopReason::MaxTokens, Some(message.to_owned()))
+/// What the model is told of a message that hit the bound.
+const CUT: &str = "your message was cut at the bound for output tokens, and what was not complete is lost: send long \
+                   content in several smaller calls";
+
+/// Whether a call that ends a reply was cut off: its input is no JSON, or nothing of it has come.
+fn is_cut_call(block: &Block) -> bool {
+    match block {
+        Block::ToolUse { input: ToolInput::Broken(_), .. } => true,
+        Block::ToolUse { input: ToolInput::Json(input), .. } => {
+            input.as_object().is_some_and(serde_json::Map::is_empty)
         }
-        ModelStop::Refusal => {
-            (StopReason::Refusal, Some("The model declined to answer.".to_owned()))
+        _ => false,
+    }
+}
+
+impl Said {
+    /// How a turn ends with these words.
+    fn ended(self) -> Ended {
+        match self.stop {
+            ModelStop::MaxTokens => (
+                StopReason::MaxTokens,
+                Some(
+                    "The answer was cut at the bound for output tokens. Prompt \"continue\" to go on."
+                        .to_owned(),
+                ),
+            ),
+            ModelStop::Refusal => {
+                (StopReason::Refusal, Some("The model declined to answer.".to_owned()))
+            }
+            ModelStop::Other(word) => {
+                (StopReason::EndTurn, Some(format!("The model stopped: {word}.")))
+            }
+            _ if self.is_empty => {
+                (StopReason::EndTurn, Some("The model ended its turn without a word.".to_owned()))
+            }
+            _ => (StopReason::EndTurn, None),
         }
-        _ => (StopReason::EndTurn, None),
     }
 }

@@ -1,0 +1,190 @@
+//! The session's actor: takes ops in order, runs turns one at a time, keeps what waits.
+//!
+//! It decides nothing about what a turn does; it never waits for the user or the model.
+
+use super::Settings;
+use super::review::{self, Review};
+use super::shared::{Shared, lock};
+use crate::event::{Event, Level, StopReason};
+use crate::op::{Op, Prompt};
+use crate::turn::{Ended, Turn};
+use ropewalk_model::Model;
+use ropewalk_tools::Registry;
+use ropewalk_workspace::Selection;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinError;
+
+/// See the module.
+pub(super) struct Actor {
+    shared: Arc<Shared>,
+    queue: VecDeque<(u64, Prompt)>,
+    running: Option<Running>,
+    reviews: mpsc::UnboundedSender<Review>,
+    /// The tools of earlier settings. What they hold, such as commands left in the background, lives as long
+    /// as the session.
+    retired: Vec<Registry>,
+}
+
+struct Running {
+    turn: u64,
+    interrupt: watch::Sender<bool>,
+    task: tokio::task::JoinHandle<Ended>,
+}
+
+impl Actor {
+    /// An actor that waits for ops; its reviews are done from here on.
+    pub(super) fn new(shared: Arc<Shared>) -> Self {
+        let (reviews, receiver) = mpsc::unbounded_channel();
+        tokio::spawn(review::run(shared.clone(), receiver));
+        Self { shared, queue: VecDeque::new(), running: None, reviews, retired: Vec::new() }
+    }
+
+    /// Takes ops until nobody can send any more.
+    pub(super) async fn run(mut self, mut ops: mpsc::UnboundedReceiver<Op>) {
+        loop {
+            tokio::select! {
+                biased;
+                ended = ended(&mut self.running) => {
+                    self.turn_ended(ended).await;
+                    self.start_next();
+                }
+                op = ops.recv() => match op {
+                    Some(op) => self.take(op),
+                    None => break,
+                },
+            }
+        }
+        if let Some(running) = &self.running {
+            // Nobody listens any more: the turn stops where it is.
+            let _ = running.interrupt.send(true);
+            let ended = ended(&mut self.running).await;
+            self.turn_ended(ended).await;
+        }
+    }
+
+    fn take(&mut self, op: Op) {
+        tracing::debug!(?op, session = %self.shared.id, "op");
+        match op {
+            Op::Prompt(turn, prompt) => {
+                if self.running.is_some() {
+                    self.shared.tell(Event::Queued { turn, prompt: prompt.text.clone() });
+                }
+                self.queue.push_back((turn, prompt));
+                self.start_next();
+            }
+            Op::Steer(text) if self.running.is_some() => lock(&self.shared.steers).push(text),
+            Op::Steer(text) => {
+                self.queue.push_front((self.shared.next_turn(), Prompt::new(text)));
+                self.start_next();
+            }
+            Op::Interrupt => match &self.running {
+                Some(running) => {
+                    let _ = running.interrupt.send(true);
+                }
+                None => self.shared.notice(Level::Info, "No turn is running."),
+            },
+            Op::Accept(selection) => self.review(Review::Accept(self.meant(&selection))),
+            Op::Reject(selection, reason) => {
+                self.review(Review::Reject(self.meant(&selection), reason));
+            }
+            Op::Edit(hunk, text) => self.review(Review::Edit(hunk, text)),
+            Op::Undo(selection) => self.review(Review::Undo(selection)),
+            Op::Approve(id, verdict) => {
+                if !self.shared.approvals.answer(id, verdict) {
+                    self.shared.notice(
+                        Level::Info,
+                        "Nothing waits for that approval any more; your answer changed nothing.",
+                    );
+                }
+            }
+            Op::Mode(mode) => {
+                self.shared.change_settings(|settings| settings.mode = mode);
+                self.shared.tell(Event::ModeChanged { mode: mode.to_string() });
+            }
+            Op::Model(model) => {
+                self.speak_to(&model);
+                self.shared.change_settings(|settings| settings.model = Ok(model));
+            }
+            Op::Configure(new) => self.configure(*new),
+            Op::Saved => self.shared.saves.send_modify(|count| *count += 1),
+            Op::Moved => {
+                let shared = self.shared.clone();
+                tokio::spawn(async move { shared.show_hunks().await });
+            }
+        }
+    }
+
+    /// Other settings. The date stays that of the session's start, or the prompt's prefix would change at
+    /// midnight.
+    fn configure(&mut self, mut new: Settings) {
+        let old = self.shared.settings();
+        new.facts.date.clone_from(&old.facts.date);
+        if let Ok(model) = &new.model {
+            let name =
+                |settings: &Settings| settings.model.as_ref().ok().map(|m| m.name().to_owned());
+            if name(&old) == name(&new) {
+                lock(&self.shared.history).speak_to(model.clone());
+            } else {
+                self.speak_to(model);
+            }
+        }
+        if old.mode != new.mode {
+            self.shared.tell(Event::ModeChanged { mode: new.mode.to_string() });
+        }
+        self.retired.push(old.registry.clone());
+        self.shared.change_settings(|settings| *settings = new);
+    }
+
+    fn speak_to(&self, model: &Arc<dyn Model>) {
+        lock(&self.shared.history).speak_to(model.clone());
+        self.shared.tell(Event::ModelChanged { model: model.name().to_owned() });
+    }
+
+    /// The hunks a selection means now; those that come later are not meant.
+    fn meant(&self, selection: &Selection) -> Selection {
+        Selection::Hunks(lock(&self.shared.fork).select(selection))
+    }
+
+    fn review(&self, review: Review) {
+        // The task that takes them lives as long as this sender.
+        let _ = self.reviews.send(review);
+    }
+
+    fn start_next(&mut self) {
+        if self.running.is_some() {
+            return;
+        }
+        let Some((turn, prompt)) = self.queue.pop_front() else { return };
+        let (interrupt, interrupted) = watch::channel(false);
+        self.shared.tell(Event::TurnStarted { turn, prompt: prompt.text.clone() });
+        let task = tokio::spawn(Turn::new(self.shared.clone(), turn, interrupted).run(prompt));
+        self.running = Some(Running { turn, interrupt, task });
+    }
+
+    async fn turn_ended(&mut self, ended: Result<Ended, JoinError>) {
+        let Some(running) = self.running.take() else { return };
+        let (stop_reason, message) = ended.unwrap_or_else(|error| {
+            tracing::error!(%error, "a turn panicked");
+            lock(&self.shared.history).close(Some("the turn was cut off by an internal error"));
+            let message = "Ropewalk has a bug: the turn was cut off. The log has the details.";
+            (StopReason::Error, Some(message.to_owned()))
+        });
+        self.shared.show_hunks().await;
+        self.shared.tell(Event::TurnEnded { turn: running.turn, stop_reason, message });
+        let late = std::mem::take(&mut *lock(&self.shared.steers));
+        if !late.is_empty() {
+            // Said to a turn that did not take it up: it starts one of its own, before what was queued.
+            self.queue.push_front((self.shared.next_turn(), Prompt::new(late.join("\n"))));
+        }
+    }
+}
+
+/// The end of the running turn; never, while none is running.
+async fn ended(running: &mut Option<Running>) -> Result<Ended, JoinError> {
+    match running {
+        Some(running) => (&mut running.task).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,222 @@
+//! Approvals: a call waits for the user as long as it takes, and does what they say.
+
+use crate::bench::*;
+use ropewalk_agent::{Event, Op, Prompt, StopReason, Verdict};
+use ropewalk_tools::Mode;
+use serde_json::json;
+use std::time::Duration;
+
+#[tokio::test]
+async fn it_waits_for_an_hour_and_then_runs() {
+    let mut bench = start([bash("echo ran"), says("ok").expect_text("ran")]);
+    bench.session.prompt(Prompt::new("go"));
+    let id = bench.approval().await;
+    tokio::time::pause();
+    for _ in 0..60 {
+        tokio::time::advance(Duration::from_secs(60)).await;
+        assert!(bench.events.try_recv().is_err(), "nothing happens without a word of the user");
+    }
+    tokio::time::resume();
+    assert_eq!(bench.session.waiting_approvals(), [id]);
+    bench.approve(id, Verdict::Once);
+    assert_eq!(bench.end().await.1, StopReason::EndTurn);
+}
+
+#[tokio::test]
+async fn a_refusal_brings_the_users_words() {
+    for (words, said) in [
+        (None, "Error: The user refused this call"),
+        (Some("use make".to_owned()), "Error: The user refused this call: use make"),
+    ] {
+        let mut bench = start([bash("touch made"), says("ok").expect_text(said)]);
+        bench.session.prompt(Prompt::new("go"));
+        let id = bench.approval().await;
+        bench.approve(id, Verdict::Refuse(words));
+        assert_eq!(bench.end().await.1, StopReason::EndTurn);
+        assert!(!bench.path("made").exists());
+    }
+}
+
+#[tokio::test]
+async fn a_late_answer_changes_nothing_and_is_said_to_be_late() {
+    let mut bench = start([bash("echo x >> log"), says("ok")]);
+    bench.session.prompt(Prompt::new("go"));
+    let id = bench.approval().await;
+    bench.approve(id, Verdict::Once);
+    bench.approve(id, Verdict::Refuse(None));
+    bench.end().await;
+    bench.approve(id, Verdict::Session);
+    bench.session.send(Op::Approve(None, Verdict::Session));
+    for _ in 0..2 {
+        bench
+            .until(|event| {
+                matches!(event, Event::Notice { message, .. } if message.contains("Nothing waits"))
+                    .then_some(())
+            })
+            .await;
+    }
+    assert_eq!(bench.disk("log"), "x\n");
+}
+
+#[tokio::test]
+async fn for_the_session_means_calls_of_this_kind() {
+    let mut bench =
+        start([bash("git status"), bash("git status -s"), bash("touch other"), says("ok")]);
+    bench.session.prompt(Prompt::new("go"));
+    let id = bench.until(|event| match event {
+        Event::ApprovalRequested { approval, rule, .. } => Some((*approval, rule.clone())),
+        _ => None,
+    });
+    let (id, rule) = id.await;
+    assert_eq!(rule, "bash(git status *)");
+    bench.approve(id, Verdict::Session);
+    let id = bench.approval().await;
+    assert!(
+        bench.seen.iter().any(
+            |e| matches!(e, Event::ApprovalRequested { detail, .. } if detail == "touch other")
+        )
+    );
+    bench.approve(id, Verdict::Refuse(None));
+    assert_eq!(bench.end().await.1, StopReason::EndTurn);
+}
+
+#[tokio::test]
+async fn what_was_allowed_for_the_session_outlives_other_settings() {
+    let mut bench = start([bash("ls -l"), says("ok"), bash("ls -a"), bash("rmdir x"), says("ok")]);
+    bench.session.prompt(Prompt::new("go"));
+    let id = bench.approval().await;
+    bench.approve(id, Verdict::Session);
+    bench.end().await;
+    let new = settings(client(&bench.model));
+    bench.session.send(Op::Configure(Box::new(new)));
+    bench.session.prompt(Prompt::new("again"));
+    let id = bench.approval().await;
+    let asked = bench.seen.iter().filter(|e| matches!(e, Event::ApprovalRequested { .. })).count();
+    assert_eq!(asked, 2, "ls was not asked for again, rmdir was");
+    bench.approve(id, Verdict::Refuse(None));
+    assert_eq!(bench.end().await.1, StopReason::EndTurn);
+}
+
+#[tokio::test]
+async fn a_file_with_secrets_is_allowed_for_the_session_by_itself() {
+    let env = || calls("read_file", json!({"path": ".env"}));
+    let mut bench =
+        start([env(), env(), calls("read_file", json!({"path": "key.pem"})), says("ok")]);
+    bench.file(".env", "A=1\n").file("key.pem", "B\n");
+    bench.session.prompt(Prompt::new("go"));
+    let (id, rule) = bench
+        .until(|event| match event {
+            Event::ApprovalRequested { approval, rule, .. } => Some((*approval, rule.clone())),
+            _ => None,
+        })
+        .await;
+    assert_eq!(rule, "read_file(.env)");
+    bench.approve(id, Verdict::Session);
+    let id = bench.approval().await;
+    bench.approve(id, Verdict::Refuse(None));
+    bench.end().await;
+    let failed: Vec<bool> = bench.results().into_iter().map(|(_, is_error)| is_error).collect();
+    assert_eq!(failed, [false, false, true]);
+}
+
+#[tokio::test]
+async fn two_may_wait_and_are_answered_in_any_order_or_oldest_first() {
+    let two = || {
+        calls("read_file", json!({"path": ".env"})).call("read_file", json!({"path": "key.pem"}))
+    };
+    for oldest_first in [false, true] {
+        let mut bench = start([two(), says("ok")]);
+        bench.file(".env", "A=1\n").file("key.pem", "B\n");
+        bench.session.prompt(Prompt::new("go"));
+        let (first, second) = (bench.approval().await, bench.approval().await);
+        assert_eq!(bench.session.waiting_approvals(), [first, second]);
+        if oldest_first {
+            bench.session.send(Op::Approve(None, Verdict::Refuse(Some("first".into()))));
+            bench.session.send(Op::Approve(None, Verdict::Once));
+        } else {
+            bench.approve(second, Verdict::Once);
+            bench.approve(first, Verdict::Refuse(Some("first".into())));
+        }
+        bench.end().await;
+        let results = bench.results();
+        assert!(results[0].0.ends_with("refused this call: first"), "{results:?}");
+        assert!(results[1].0.contains('B'), "{results:?}");
+    }
+}
+
+#[tokio::test]
+async fn it_names_what_a_command_will_not_see() {
+    let mut bench = start([
+        calls("write_file", json!({"path": "pending.txt", "content": "x"})),
+        bash("true"),
+        says("ok"),
+    ]);
+    bench.file("dirty.txt", "saved\n");
+    bench.open("dirty.txt", "typed\n");
+    bench.session.prompt(Prompt::new("go"));
+    let (id, unseen) = bench
+        .until(|event| match event {
+            Event::ApprovalRequested { approval, unseen, .. } => Some((*approval, unseen.clone())),
+            _ => None,
+        })
+        .await;
+    assert_eq!(unseen, ["dirty.txt", "pending.txt"]);
+    bench.approve(id, Verdict::Once);
+    bench.end().await;
+}
+
+#[tokio::test]
+async fn after_saving_it_runs_on_what_was_saved() {
+    let mut bench = start([bash("cat dirty.txt"), says("ok").expect_text("typed")]);
+    bench.file("dirty.txt", "saved\n");
+    bench.open("dirty.txt", "typed\n");
+    // A buffer without a file can't be saved to one, and is not waited for.
+    bench.workspace.open("untitled:Untitled-1", "text", 1, "scratch");
+    bench.session.prompt(Prompt::new("go"));
+    let id = bench.approval().await;
+    bench.approve(id, Verdict::AfterSave);
+    bench
+        .until(|event| {
+            matches!(event, Event::ApprovalResolved { how: "waiting for save", .. }).then_some(())
+        })
+        .await;
+    // Another file is saved first: that is not enough.
+    bench.session.send(Op::Saved);
+    bench.file("dirty.txt", "typed\n");
+    bench.session.send(Op::Saved);
+    assert_eq!(bench.end().await.1, StopReason::EndTurn);
+}
+
+#[tokio::test]
+async fn with_nothing_to_save_it_runs_at_once() {
+    let mut bench = start([bash("echo ran"), says("ok").expect_text("ran")]);
+    bench.session.prompt(Prompt::new("go"));
+    let id = bench.approval().await;
+    bench.approve(id, Verdict::AfterSave);
+    assert_eq!(bench.end().await.1, StopReason::EndTurn);
+}
+
+#[tokio::test]
+async fn a_wait_for_a_save_can_be_interrupted() {
+    let mut bench = start([bash("true"), says("ok")]);
+    bench.file("dirty.txt", "saved\n");
+    bench.open("dirty.txt", "typed\n");
+    bench.session.prompt(Prompt::new("go"));
+    let id = bench.approval().await;
+    bench.approve(id, Verdict::AfterSave);
+    bench.until(|event| matches!(event, Event::ApprovalResolved { .. }).then_some(())).await;
+    bench.session.send(Op::Interrupt);
+    assert_eq!(bench.end().await.1, StopReason::Interrupted);
+    assert_eq!(bench.run("again").await, StopReason::EndTurn);
+}
+
+#[tokio::test]
+async fn plan_mode_chosen_while_it_waits_refuses_it() {
+    let mut bench = start([bash("touch made"), says("ok").expect_text("Refused in plan mode")]);
+    bench.session.prompt(Prompt::new("go"));
+    let id = bench.approval().await;
+    bench.session.send(Op::Mode(Mode::Plan));
+    bench.approve(id, Verdict::Once);
+    assert_eq!(bench.end().await.1, StopReason::EndTurn);
+    assert!(!bench.path("made").exists());
+}

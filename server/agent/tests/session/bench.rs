@@ -1,0 +1,298 @@
+//! What every test here stands on: a folder, an editor in memory, a session and its events.
+
+use futures::future::BoxFuture;
+use ropewalk_agent::prompt::PromptFacts;
+use ropewalk_agent::session::Settings;
+use ropewalk_agent::{Event, Limits, Op, Prompt, Session, SessionConfig, StopReason, Verdict};
+use ropewalk_model::{AnthropicModel, Block, Http, Model};
+pub(crate) use ropewalk_testkit::model::{Place, ScriptedModel, ScriptedReply};
+use ropewalk_text::Coordinates;
+use ropewalk_tools::{Mode, Registry};
+use ropewalk_workspace::publish::Bounds;
+use ropewalk_workspace::{
+    ContentChange, DocId, DocumentEdit, Editor, EditorError, Habits, Roots, Workspace,
+};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::sync::{Notify, mpsc};
+
+/// After this long a test is wrong, not slow.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Applies edits to the workspace's own documents and echoes them at once, unless it is told otherwise.
+pub(crate) struct Echo {
+    workspace: Arc<Workspace>,
+    /// Says no to every edit.
+    pub(crate) refuses: AtomicBool,
+    /// Holds edits until `go` is told.
+    pub(crate) holds: AtomicBool,
+    pub(crate) held: Notify,
+    pub(crate) go: Arc<Notify>,
+}
+
+impl Editor for Echo {
+    fn habits(&self) -> Habits {
+        Habits::of(Some("Visual Studio Code"))
+    }
+    fn apply(&self, edit: DocumentEdit) -> BoxFuture<'static, Result<bool, EditorError>> {
+        let held = self.holds.load(Ordering::SeqCst).then(|| self.go.clone());
+        if held.is_some() {
+            self.held.notify_one();
+        }
+        let (workspace, refuses) = (self.workspace.clone(), self.refuses.load(Ordering::SeqCst));
+        Box::pin(async move {
+            if let Some(go) = held {
+                go.notified().await;
+            }
+            let id = DocId::from_uri(&edit.uri);
+            let version = workspace.with_document(&id, |document| document.version);
+            if refuses || version != Some(edit.version) {
+                return Ok(false);
+            }
+            let change = |(start, end, text)| ContentChange { range: Some((start, end)), text };
+            let changes: Vec<ContentChange> = edit.edits.into_iter().rev().map(change).collect();
+            workspace.change(&edit.uri, edit.version + 1, &changes);
+            Ok(true)
+        })
+    }
+    fn barrier(&self) -> BoxFuture<'static, ()> {
+        Box::pin(async {})
+    }
+    fn save(&self, _: DocId) -> BoxFuture<'static, Result<(), EditorError>> {
+        Box::pin(async { Ok(()) })
+    }
+    fn diagnostics(&self, _: Option<DocId>) -> BoxFuture<'static, Result<String, EditorError>> {
+        Box::pin(async { Ok(String::new()) })
+    }
+}
+
+/// A session and all around it.
+pub(crate) struct Bench {
+    pub(crate) session: Session,
+    pub(crate) events: mpsc::UnboundedReceiver<Event>,
+    /// The events taken so far.
+    pub(crate) seen: Vec<Event>,
+    pub(crate) model: ScriptedModel,
+    pub(crate) workspace: Arc<Workspace>,
+    pub(crate) editor: Arc<Echo>,
+    pub(crate) dir: tempfile::TempDir,
+}
+
+pub(crate) fn reply() -> ScriptedReply {
+    ScriptedReply::new()
+}
+
+pub(crate) fn says(text: &str) -> ScriptedReply {
+    reply().text(text)
+}
+
+/// A reply that calls one tool.
+pub(crate) fn calls(tool: &str, input: serde_json::Value) -> ScriptedReply {
+    reply().call(tool, input)
+}
+
+pub(crate) fn bash(command: &str) -> ScriptedReply {
+    calls("bash", serde_json::json!({ "command": command }))
+}
+
+/// A model at a scripted server.
+pub(crate) fn client(server: &ScriptedModel) -> Arc<dyn Model> {
+    Arc::new(AnthropicModel::new(server.config(), Http::new()).unwrap())
+}
+
+/// What a session begins with unless a test says otherwise: the standard tools, review, somebody to ask.
+pub(crate) fn settings(model: Arc<dyn Model>) -> Settings {
+    Settings {
+        model: Ok(model),
+        registry: Registry::standard(),
+        mode: Mode::Review,
+        allow: Vec::new(),
+        limits: Limits::default(),
+        facts: PromptFacts {
+            date: "2026-01-31".into(),
+            platform: "linux".into(),
+            ..PromptFacts::default()
+        },
+        interactive: true,
+    }
+}
+
+pub(crate) fn start(replies: impl IntoIterator<Item = ScriptedReply>) -> Bench {
+    start_with(replies, |_| {})
+}
+
+/// Everything that runs needs no asking.
+pub(crate) fn start_allowing(replies: impl IntoIterator<Item = ScriptedReply>) -> Bench {
+    start_with(replies, |settings| settings.allow = vec!["bash(*)".parse().unwrap()])
+}
+
+pub(crate) fn start_with(
+    replies: impl IntoIterator<Item = ScriptedReply>,
+    change: impl FnOnce(&mut Settings),
+) -> Bench {
+    let model = ScriptedModel::start(replies).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("w");
+    std::fs::create_dir(&root).unwrap();
+    let workspace = Arc::new(Workspace::new(Roots::new(vec![("w".to_owned(), root)])));
+    workspace.set_client(Coordinates::default(), Habits::of(Some("Visual Studio Code")));
+    let outputs = dir.path().join("outputs");
+    std::fs::create_dir(&outputs).unwrap();
+    let readable = Roots::new(vec![("outputs".to_owned(), outputs.clone())]);
+    workspace.set_outputs(Some(readable));
+    let editor = Arc::new(Echo {
+        workspace: workspace.clone(),
+        refuses: AtomicBool::new(false),
+        holds: AtomicBool::new(false),
+        held: Notify::new(),
+        go: Arc::default(),
+    });
+    let mut settings = settings(client(&model));
+    change(&mut settings);
+    let (session, events) = session("s", settings, &workspace, &editor, Some(outputs));
+    Bench { session, events, seen: Vec::new(), model, workspace, editor, dir }
+}
+
+/// One more session.
+pub(crate) fn session(
+    id: &str,
+    settings: Settings,
+    workspace: &Arc<Workspace>,
+    editor: &Arc<Echo>,
+    outputs: Option<PathBuf>,
+) -> (Session, mpsc::UnboundedReceiver<Event>) {
+    let publish = Bounds { echo: Duration::from_secs(20) };
+    let config = SessionConfig { id: id.into(), settings, outputs, publish };
+    let (sender, events) = mpsc::unbounded_channel();
+    (Session::start(config, workspace.clone(), editor.clone(), sender), events)
+}
+
+impl Bench {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join("w").join(name)
+    }
+
+    pub(crate) fn file(&self, name: &str, text: &str) -> &Self {
+        std::fs::write(self.path(name), text).unwrap();
+        self
+    }
+
+    pub(crate) fn disk(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// Opens a document with this text, saved or not.
+    pub(crate) fn open(&self, name: &str, text: &str) -> String {
+        let root = self.path("").canonicalize().unwrap();
+        let uri = DocId::from_path(&root.join(name)).to_uri();
+        self.workspace.open(&uri, "text", 1, text);
+        uri
+    }
+
+    pub(crate) fn buffer(&self, uri: &str) -> String {
+        let id = DocId::from_uri(uri);
+        self.workspace.with_document(&id, |document| document.text().to_string()).unwrap()
+    }
+
+    /// The user replaces the whole text of a document.
+    pub(crate) fn types(&self, uri: &str, text: &str) {
+        let id = DocId::from_uri(uri);
+        let version = self.workspace.with_document(&id, |document| document.version).unwrap();
+        let change = ContentChange { range: None, text: text.to_owned() };
+        self.workspace.change(uri, version + 1, &[change]).unwrap();
+    }
+
+    pub(crate) async fn next(&mut self) -> Event {
+        let event = tokio::time::timeout(PATIENCE, self.events.recv()).await;
+        let event = event.unwrap_or_else(|_| panic!("no event after {:#?}", self.seen));
+        let event = event.expect("the session goes on");
+        self.seen.push(event.clone());
+        event
+    }
+
+    /// Takes events until one gives something.
+    pub(crate) async fn until<T>(&mut self, mut wanted: impl FnMut(&Event) -> Option<T>) -> T {
+        loop {
+            let event = self.next().await;
+            if let Some(found) = wanted(&event) {
+                return found;
+            }
+        }
+    }
+
+    /// Takes events up to the end of a turn.
+    pub(crate) async fn end(&mut self) -> (u64, StopReason, Option<String>) {
+        self.until(|event| match event {
+            Event::TurnEnded { turn, stop_reason, message } => {
+                Some((*turn, *stop_reason, message.clone()))
+            }
+            _ => None,
+        })
+        .await
+    }
+
+    /// Prompts, and waits for the turn to end.
+    pub(crate) async fn run(&mut self, prompt: &str) -> StopReason {
+        let turn = self.session.prompt(Prompt::new(prompt));
+        let (ended, stop, _) = self.end().await;
+        assert_eq!(ended, turn);
+        stop
+    }
+
+    /// The id of the next approval that is asked for.
+    pub(crate) async fn approval(&mut self) -> u64 {
+        self.until(|event| match event {
+            Event::ApprovalRequested { approval, .. } => Some(*approval),
+            _ => None,
+        })
+        .await
+    }
+
+    /// What became of the next review.
+    pub(crate) async fn reviewed(&mut self) -> (&'static str, usize, Vec<String>) {
+        self.until(|event| match event {
+            Event::Reviewed { action, done, failed } => Some((*action, *done, failed.clone())),
+            _ => None,
+        })
+        .await
+    }
+
+    pub(crate) fn approve(&self, id: u64, verdict: Verdict) {
+        self.session.send(Op::Approve(Some(id), verdict));
+    }
+
+    /// Every result so far, in order: text and whether it failed.
+    pub(crate) fn results(&self) -> Vec<(String, bool)> {
+        let messages = self.session.messages();
+        let blocks = messages.into_iter().flat_map(|message| message.content);
+        blocks
+            .filter_map(|block| match block {
+                Block::ToolResult { content, is_error, .. } => Some((content, is_error)),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// The names of the events so far, runs of deltas as one.
+    pub(crate) fn kinds(&self) -> Vec<String> {
+        let kind = |event: &Event| {
+            let json = serde_json::to_value(event).unwrap();
+            json["type"].as_str().unwrap().to_owned()
+        };
+        let mut kinds: Vec<String> = self.seen.iter().map(kind).collect();
+        kinds.dedup();
+        kinds
+    }
+}
+
+/// The texts and results of the last message that a request to the model had.
+pub(crate) fn last_message(request: &serde_json::Value) -> String {
+    let last = request["messages"].as_array().and_then(|messages| messages.last()).unwrap();
+    let blocks = last["content"].as_array().unwrap();
+    let texts = blocks
+        .iter()
+        .map(|b| b["text"].as_str().or(b["content"].as_str()).unwrap_or_default().to_owned());
+    texts.collect::<Vec<_>>().join("\n---\n")
+}

@@ -1,0 +1,252 @@
+//! An interrupt may come at any moment. Each leaves a valid history, which one more prompt proves, and loses
+//! nothing of what the user has typed.
+
+use crate::bench::*;
+use ropewalk_agent::{Event, Op, Prompt, StopReason};
+use serde_json::json;
+use std::io::Read;
+
+/// Interrupts now, and proves that the session goes on.
+async fn interrupted_then_goes_on(bench: &mut Bench) {
+    bench.session.send(Op::Interrupt);
+    let (_, stop, message) = bench.end().await;
+    assert_eq!((stop, message), (StopReason::Interrupted, None));
+    assert_eq!(bench.run("again").await, StopReason::EndTurn);
+}
+
+#[tokio::test]
+async fn in_the_stream() {
+    let long = || {
+        reply()
+            .thinking("a thought of some length, in several pieces", "sealed")
+            .text("a text of some length, in several pieces")
+            .call("list_dir", json!({"path": "."}))
+            .call("write_file", json!({"path": "a", "content": "long enough for several pieces"}))
+    };
+    let whole = long();
+    let places = (0..2_400).step_by(60).map(Place::Byte);
+    for place in [Place::Answer, Place::Block(1), Place::Block(2), Place::Block(3), Place::End]
+        .into_iter()
+        .chain(places)
+    {
+        let mut bench = start([
+            whole.clone().gate(place, "here"),
+            says("ok").expect_text("interrupted by the user").expect_text("again"),
+        ]);
+        bench.session.prompt(Prompt::new("go"));
+        bench.model.wait_until_reached("here").await;
+        interrupted_then_goes_on(&mut bench).await;
+        bench.model.wait_until_abandoned(1).await;
+        let ran = bench.seen.iter().any(|event| matches!(event, Event::ToolCall { .. }));
+        assert!(!ran, "no call of a reply that never ended may run ({place:?})");
+        for (text, is_error) in bench.results() {
+            assert!(is_error && text.contains("Not run"), "{text}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_text_cut_by_an_interrupt_stays() {
+    let mut bench = start([
+        says("I was about to say something").gate(Place::End, "here"),
+        says("ok").expect(|body| {
+            let said = body["messages"][1].to_string();
+            if said.contains("I was about to say") { Ok(()) } else { Err(said) }
+        }),
+    ]);
+    bench.session.prompt(Prompt::new("go"));
+    bench
+        .until(|event| {
+            matches!(event, Event::TextDelta { text, .. } if text.contains("thing")).then_some(())
+        })
+        .await;
+    interrupted_then_goes_on(&mut bench).await;
+}
+
+/// A fifo that a command holds open for writing as long as one of its processes lives.
+struct Held(std::path::PathBuf);
+
+impl Held {
+    fn new(bench: &Bench) -> Self {
+        let path = bench.path("held");
+        let made = std::process::Command::new("mkfifo").arg(&path).status().unwrap();
+        assert!(made.success());
+        Self(path)
+    }
+
+    /// Until the command has opened it; then what it writes until nobody holds it any more.
+    async fn to_the_end(
+        self,
+    ) -> (tokio::sync::oneshot::Receiver<()>, tokio::task::JoinHandle<String>) {
+        let (opened, is_open) = tokio::sync::oneshot::channel();
+        let reading = tokio::task::spawn_blocking(move || {
+            let mut fifo = std::fs::File::open(&self.0).unwrap();
+            let mut first = [0; 1];
+            fifo.read_exact(&mut first).unwrap();
+            opened.send(()).unwrap();
+            let mut rest = String::new();
+            fifo.read_to_string(&mut rest).unwrap();
+            rest
+        });
+        (is_open, reading)
+    }
+}
+
+/// A command whose child and grandchild outlive it unless the whole group is killed.
+const HOLDS: &str =
+    "exec 3>held; echo r >&3; (sleep 1000; echo survived >&3) & sleep 1000; echo survived >&3";
+
+#[tokio::test]
+async fn in_a_command_whose_process_group_is_gone_then() {
+    let mut bench = start_allowing([
+        bash(HOLDS).call("bash", json!({"command": "touch never"})),
+        says("ok").expect_text("interrupted by the user"),
+    ]);
+    let (open, reading) = Held::new(&bench).to_the_end().await;
+    bench.session.prompt(Prompt::new("go"));
+    open.await.unwrap();
+    interrupted_then_goes_on(&mut bench).await;
+    assert_eq!(reading.await.unwrap(), "\n", "nobody holds the fifo any more");
+    assert!(!bench.path("never").exists(), "the call after it never ran");
+    assert_eq!(bench.results().len(), 2);
+}
+
+#[tokio::test]
+async fn a_dropped_session_ends_its_turn_and_its_command() {
+    let bench = start_allowing([bash(HOLDS)]);
+    let (open, reading) = Held::new(&bench).to_the_end().await;
+    bench.session.prompt(Prompt::new("go"));
+    open.await.unwrap();
+    let Bench { session, mut events, .. } = bench;
+    drop(session);
+    let mut last = None;
+    while let Some(event) = events.recv().await {
+        last = Some(event);
+    }
+    assert!(
+        matches!(last, Some(Event::TurnEnded { stop_reason: StopReason::Interrupted, .. })),
+        "{last:?}"
+    );
+    assert_eq!(reading.await.unwrap(), "\n");
+}
+
+#[tokio::test]
+async fn in_an_approval_and_in_two() {
+    let mut bench = start([bash("true"), says("ok").expect_text("interrupted by the user")]);
+    bench.session.prompt(Prompt::new("go"));
+    bench.approval().await;
+    interrupted_then_goes_on(&mut bench).await;
+    assert!(bench.session.waiting_approvals().is_empty());
+
+    let mut bench = start([
+        calls("read_file", json!({"path": ".env"})).call("read_file", json!({"path": "key.pem"})),
+        says("ok").expect_text("interrupted by the user"),
+    ]);
+    bench.session.prompt(Prompt::new("go"));
+    bench.approval().await;
+    bench.approval().await;
+    interrupted_then_goes_on(&mut bench).await;
+    let resolved =
+        |event: &&Event| matches!(event, Event::ApprovalResolved { how: "interrupted", .. });
+    assert_eq!(bench.seen.iter().filter(resolved).count(), 2);
+}
+
+#[tokio::test]
+async fn in_the_wait_before_another_try() {
+    let overloaded =
+        ScriptedReply::refusal(529, "overloaded_error", "busy").header("retry-after", "200");
+    let mut bench = start([overloaded, says("ok")]);
+    bench.session.prompt(Prompt::new("go"));
+    let wait = bench.until(|event| match event {
+        Event::Retrying { wait_ms, .. } => Some(*wait_ms),
+        _ => None,
+    });
+    assert_eq!(wait.await, 200_000);
+    interrupted_then_goes_on(&mut bench).await;
+}
+
+#[tokio::test]
+async fn while_prompts_wait_and_they_run_then() {
+    let mut bench = start([
+        says("one").gate(Place::Block(0), "here"),
+        says("two").expect_text("second").expect_text("interrupted by the user"),
+        says("three").expect_text("third"),
+    ]);
+    bench.session.prompt(Prompt::new("first"));
+    bench.model.wait_until_reached("here").await;
+    bench.session.prompt(Prompt::new("second"));
+    bench.session.prompt(Prompt::new("third"));
+    // Twice, both at the running turn.
+    bench.session.send(Op::Interrupt);
+    bench.session.send(Op::Interrupt);
+    let ends = [bench.end().await, bench.end().await, bench.end().await];
+    let stops: Vec<_> = ends.iter().map(|(turn, stop, _)| (*turn, *stop)).collect();
+    use StopReason::{EndTurn, Interrupted};
+    assert_eq!(stops[0], (1, Interrupted));
+    assert_eq!(stops[1..], [(2, EndTurn), (3, EndTurn)]);
+}
+
+#[tokio::test]
+async fn words_that_had_not_joined_start_a_turn_of_their_own() {
+    let mut bench = start_allowing([
+        bash("exec 3>held; echo r >&3; sleep 1000"),
+        says("as you say").expect_text("not that, this"),
+        says("and this").expect_text("later"),
+    ]);
+    let (open, _reading) = Held::new(&bench).to_the_end().await;
+    bench.session.prompt(Prompt::new("first"));
+    open.await.unwrap();
+    bench.session.send(Op::Steer("not that, this".into()));
+    let queued = bench.session.prompt(Prompt::new("later"));
+    bench.session.send(Op::Interrupt);
+    let (first, stop, _) = bench.end().await;
+    assert_eq!((first, stop), (1, StopReason::Interrupted));
+    let (steered, stop, _) = bench.end().await;
+    assert_eq!(stop, StopReason::EndTurn);
+    assert!(steered != first && steered != queued, "a turn of its own number: {steered}");
+    assert_eq!(bench.end().await.0, queued);
+    let steer = bench.session.messages()[2].content.len();
+    assert_eq!(steer, 3, "result, interrupted, the words: once");
+}
+
+#[tokio::test]
+async fn before_the_turn_has_begun_its_words_are_kept() {
+    let mut bench = start([says("ok").expect_text("first").expect_text("again")]);
+    bench.session.prompt(Prompt::new("first"));
+    interrupted_then_goes_on(&mut bench).await;
+}
+
+#[tokio::test]
+async fn with_no_turn_running_it_says_so() {
+    let mut bench = start([says("ok")]);
+    bench.session.send(Op::Interrupt);
+    let said = bench.until(|event| match event {
+        Event::Notice { message, .. } => Some(message.clone()),
+        _ => None,
+    });
+    assert_eq!(said.await, "No turn is running.");
+    assert_eq!(bench.run("go").await, StopReason::EndTurn);
+}
+
+#[tokio::test]
+async fn while_an_edit_is_on_its_way_to_the_editor() {
+    use std::sync::atomic::Ordering::SeqCst;
+    let edit = json!({"path": "a.txt", "old_text": "one", "new_text": "1"});
+    let mut bench =
+        start_with([calls("edit_file", edit), says("ok").expect_text("on its way")], |settings| {
+            settings.mode = ropewalk_tools::Mode::Auto
+        });
+    bench.file("a.txt", "one\n");
+    let uri = bench.open("a.txt", "one\n");
+    bench.editor.holds.store(true, SeqCst);
+    bench.session.prompt(Prompt::new("go"));
+    bench.editor.held.notified().await;
+    bench.editor.holds.store(false, SeqCst);
+    interrupted_then_goes_on(&mut bench).await;
+    // The editor makes it at last: it is in the text once, and nothing is pending.
+    bench.editor.go.notify_one();
+    bench
+        .until(|event| matches!(event, Event::Hunks { hunks } if hunks.is_empty()).then_some(()))
+        .await;
+    assert_eq!(bench.buffer(&uri), "1\n");
+}

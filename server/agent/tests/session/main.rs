@@ -1,0 +1,13 @@
+//! A session over a scripted model that is spoken to by real HTTP and checks every request: roles alternate,
+//! every call has one result, nothing that was sent changes. No test sleeps: gates and events decide.
+
+mod approvals;
+mod bench;
+mod breakdown;
+mod calls;
+mod interrupt;
+mod news;
+mod queue;
+mod review;
+mod settings;
+mod steps;

@@ -1,0 +1,147 @@
+//! News for the model: what happened to its changes reaches it once, with the next message.
+
+use crate::bench::*;
+use ropewalk_agent::{Op, Prompt, StopReason};
+use ropewalk_tools::Mode;
+use ropewalk_workspace::Selection;
+use serde_json::json;
+
+fn edit(old: &str, new: &str) -> ScriptedReply {
+    calls("edit_file", json!({"path": "a.txt", "old_text": old, "new_text": new}))
+}
+
+#[tokio::test]
+async fn a_rejection_comes_with_its_reason_and_only_once() {
+    let mut bench = start([
+        edit("one", "1"),
+        says("ok"),
+        says("ok")
+            .expect_text("rejected a change in a.txt")
+            .expect_text("Their reason: words, please"),
+        says("ok").expect_no_text("rejected"),
+    ]);
+    bench.file("a.txt", "one\n");
+    bench.run("go").await;
+    bench.session.send(Op::Reject(Selection::All, Some("words, please".into())));
+    assert_eq!(bench.reviewed().await, ("reject", 1, vec![]));
+    assert_eq!(bench.run("again").await, StopReason::EndTurn);
+    assert_eq!(bench.run("and again").await, StopReason::EndTurn);
+}
+
+#[tokio::test]
+async fn a_rejection_while_the_turn_runs_stands_behind_the_results() {
+    let mut bench = start([
+        edit("one", "1"),
+        calls("list_dir", json!({})).gate(Place::End, "here"),
+        says("ok").expect_text("rejected a change"),
+    ]);
+    bench.file("a.txt", "one\n");
+    bench.session.prompt(Prompt::new("go"));
+    bench.model.wait_until_reached("here").await;
+    bench.session.send(Op::Reject(Selection::All, None));
+    bench.reviewed().await;
+    bench.model.open_gate("here");
+    assert_eq!(bench.end().await.1, StopReason::EndTurn);
+}
+
+#[tokio::test]
+async fn the_users_version_of_a_hunk_is_told_and_stands() {
+    let mut bench = start([
+        edit("one", "1"),
+        says("ok"),
+        calls("read_file", json!({"path": "a.txt"}))
+            .expect_text("The user edited one of your")
+            .expect_text("uno"),
+        says("ok").expect_text("uno"),
+    ]);
+    bench.file("a.txt", "one\n");
+    bench.run("go").await;
+    let hunk = bench.session.hunks()[0].id;
+    bench.session.send(Op::Edit(hunk, "uno\n".into()));
+    assert_eq!(bench.reviewed().await, ("edit", 1, vec![]));
+    assert_eq!(bench.run("again").await, StopReason::EndTurn);
+}
+
+#[tokio::test]
+async fn a_conflict_is_told() {
+    let mut bench = start([
+        edit("one", "1"),
+        says("ok"),
+        says("ok").expect_text("Conflict in a.txt").expect_text("mine"),
+        says("ok").expect_no_text("Conflict"),
+    ]);
+    bench.file("a.txt", "one\n");
+    let uri = bench.open("a.txt", "one\n");
+    bench.run("go").await;
+    bench.types(&uri, "mine\n");
+    assert_eq!(bench.run("again").await, StopReason::EndTurn);
+    assert_eq!(bench.run("and again").await, StopReason::EndTurn);
+    assert_eq!(bench.buffer(&uri), "mine\n");
+}
+
+#[tokio::test]
+async fn the_users_own_undo_is_told() {
+    let mut bench = start_with(
+        [
+            edit("one", "1"),
+            says("ok"),
+            says("ok").expect_text("The user undid a change of yours in a.txt"),
+        ],
+        |settings| settings.mode = Mode::Auto,
+    );
+    bench.file("a.txt", "one\ntwo\nthree\n");
+    let uri = bench.open("a.txt", "one\ntwo\nthree\n");
+    bench.run("go").await;
+    assert_eq!(bench.buffer(&uri), "1\ntwo\nthree\n");
+    bench.types(&uri, "one\ntwo\nthree\n");
+    assert_eq!(bench.run("again").await, StopReason::EndTurn);
+}
+
+#[tokio::test]
+async fn a_conflict_with_the_disk_is_told_once() {
+    let mut bench = start([
+        says("ok"),
+        calls("list_dir", json!({}))
+            .expect_text("a.txt has unsaved text in the editor and was changed on the disk too"),
+        says("ok").expect_no_text("changed on the disk"),
+    ]);
+    bench.file("a.txt", "one\n");
+    bench.open("a.txt", "typed\n");
+    bench.run("look").await;
+    bench.file("a.txt", "another program's\n");
+    assert_eq!(bench.run("again").await, StopReason::EndTurn);
+}
+
+#[tokio::test]
+async fn sessions_hear_of_their_own_changes() {
+    let mut bench = start([
+        edit("one", "1"),
+        says("ok"),
+        says("ok").conversation("other").expect_no_text("rejected"),
+        says("ok").expect_text("rejected a change"),
+    ]);
+    bench.file("a.txt", "one\n");
+    bench.run("go").await;
+    bench.session.send(Op::Reject(Selection::All, None));
+    bench.reviewed().await;
+    let (other, mut events) =
+        session("t", settings(client(&bench.model)), &bench.workspace, &bench.editor, None);
+    other.prompt(Prompt::new("hello"));
+    while !matches!(events.recv().await.unwrap(), ropewalk_agent::Event::TurnEnded { .. }) {}
+    assert_eq!(bench.run("again").await, StopReason::EndTurn);
+}
+
+#[tokio::test]
+async fn news_are_not_lost_to_a_turn_that_has_no_model() {
+    let mut bench = start([edit("one", "1"), says("ok"), says("ok").expect_text("rejected")]);
+    bench.file("a.txt", "one\n");
+    bench.run("go").await;
+    bench.session.send(Op::Reject(Selection::All, None));
+    bench.reviewed().await;
+    let mut none = settings(client(&bench.model));
+    none.model = Err("Set up a model.".into());
+    bench.session.send(Op::Configure(Box::new(none)));
+    assert_eq!(bench.run("again").await, StopReason::Error);
+    bench.session.send(Op::Model(client(&bench.model)));
+    assert_eq!(bench.run("again").await, StopReason::EndTurn);
+}

@@ -1,0 +1,182 @@
+//! Review beside a running turn, and when changes reach the user's text.
+
+use crate::bench::*;
+use ropewalk_agent::{Event, Op, Prompt, StopReason};
+use ropewalk_tools::Mode;
+use ropewalk_workspace::{HunkId, Selection};
+use serde_json::json;
+use std::sync::atomic::Ordering::SeqCst;
+
+const TEXT: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\n";
+
+fn edit(old: &str, new: &str) -> ScriptedReply {
+    calls("edit_file", json!({"path": "a.txt", "old_text": old, "new_text": new}))
+}
+
+#[tokio::test]
+async fn review_mode_keeps_changes_until_they_are_accepted() {
+    let mut bench = start([edit("one", "1"), edit("seven", "7"), says("ok")]);
+    bench.file("a.txt", TEXT);
+    let uri = bench.open("a.txt", TEXT);
+    bench.run("go").await;
+    assert_eq!(bench.buffer(&uri), TEXT);
+    let hunks = bench.session.hunks();
+    assert_eq!(hunks.len(), 2);
+    bench.session.send(Op::Accept(Selection::Hunks(vec![hunks[0].id])));
+    // The reject comes after the accept, and means what is left.
+    bench.session.send(Op::Reject(Selection::All, None));
+    assert_eq!(bench.reviewed().await, ("accept", 1, vec![]));
+    assert_eq!(bench.reviewed().await, ("reject", 1, vec![]));
+    assert_eq!(bench.buffer(&uri), TEXT.replace("one", "1"));
+    assert_eq!(bench.disk("a.txt"), TEXT, "a file that is open is never written");
+    bench.session.send(Op::Undo(Selection::All));
+    assert_eq!(bench.reviewed().await, ("undo", 1, vec![]));
+    assert_eq!(bench.buffer(&uri), TEXT);
+}
+
+#[tokio::test]
+async fn a_reject_does_not_overtake_an_accept_that_is_on_its_way() {
+    let mut bench = start([edit("one", "1"), edit("seven", "7"), says("ok")]);
+    bench.file("a.txt", TEXT);
+    let uri = bench.open("a.txt", TEXT);
+    bench.run("go").await;
+    bench.editor.holds.store(true, SeqCst);
+    bench.session.send(Op::Accept(Selection::All));
+    bench.session.send(Op::Reject(Selection::All, None));
+    bench.editor.held.notified().await;
+    bench.editor.holds.store(false, SeqCst);
+    bench.editor.go.notify_one();
+    assert_eq!(bench.reviewed().await, ("accept", 2, vec![]));
+    assert_eq!(bench.reviewed().await, ("reject", 0, vec!["no pending hunk was meant".to_owned()]));
+    assert_eq!(bench.buffer(&uri), TEXT.replace("one", "1").replace("seven", "7"));
+}
+
+#[tokio::test]
+async fn what_comes_after_an_accept_of_all_was_not_meant() {
+    let mut bench =
+        start([edit("one", "1"), edit("seven", "7").gate(Place::End, "here"), says("ok")]);
+    bench.file("a.txt", TEXT);
+    let uri = bench.open("a.txt", TEXT);
+    bench.session.prompt(Prompt::new("go"));
+    bench.model.wait_until_reached("here").await;
+    bench.editor.holds.store(true, SeqCst);
+    bench.session.send(Op::Accept(Selection::All));
+    bench.editor.held.notified().await;
+    bench.editor.holds.store(false, SeqCst);
+    // The next edit enters the fork while the first is on its way.
+    bench.model.open_gate("here");
+    bench
+        .until(|event| {
+            matches!(event, Event::ToolResult { call, .. } if &**call == "call_1_0").then_some(())
+        })
+        .await;
+    bench.editor.go.notify_one();
+    assert_eq!(bench.reviewed().await, ("accept", 1, vec![]));
+    if !bench.kinds().contains(&"turn_ended".to_owned()) {
+        bench.end().await;
+    }
+    assert_eq!(bench.buffer(&uri), TEXT.replace("one", "1"));
+    assert_eq!(bench.session.hunks().len(), 1);
+}
+
+#[tokio::test]
+async fn auto_mode_publishes_after_each_call() {
+    let mut bench =
+        start_with([edit("one", "1"), says("ok").gate(Place::Answer, "here")], |settings| {
+            settings.mode = Mode::Auto
+        });
+    bench.file("a.txt", TEXT);
+    let uri = bench.open("a.txt", TEXT);
+    bench.session.prompt(Prompt::new("go"));
+    bench.model.wait_until_reached("here").await;
+    assert_eq!(bench.buffer(&uri), TEXT.replace("one", "1"), "before the model is asked again");
+    bench.model.open_gate("here");
+    assert_eq!(bench.end().await.1, StopReason::EndTurn);
+    assert!(bench.session.hunks().is_empty());
+}
+
+#[tokio::test]
+async fn a_publish_that_failed_is_said_in_the_result() {
+    let mut bench = start_with(
+        [
+            edit("one", "1"),
+            says("ok").expect_text("Edited a.txt").expect_text("Not in the user's text yet"),
+        ],
+        |settings| settings.mode = Mode::Auto,
+    );
+    bench.file("a.txt", TEXT);
+    bench.open("a.txt", TEXT);
+    bench.editor.refuses.store(true, SeqCst);
+    assert_eq!(bench.run("go").await, StopReason::EndTurn);
+    assert!(bench.seen.iter().any(
+        |e| matches!(e, Event::Notice { message, .. } if message.contains("Not in your text yet"))
+    ));
+    assert_eq!(bench.session.hunks().len(), 1, "it is still pending");
+}
+
+#[tokio::test]
+async fn a_mode_chosen_in_mid_turn_counts_from_the_next_call() {
+    let mut bench = start([
+        edit("one", "1").gate(Place::End, "first"),
+        edit("two", "2").gate(Place::End, "second"),
+        says("ok").expect_text("Refused in plan mode"),
+    ]);
+    bench.file("a.txt", TEXT);
+    let uri = bench.open("a.txt", TEXT);
+    bench.session.prompt(Prompt::new("go"));
+    for (gate, mode) in [("first", Mode::Auto), ("second", Mode::Plan)] {
+        bench.model.wait_until_reached(gate).await;
+        bench.session.send(Op::Mode(mode));
+        bench.until(|event| matches!(event, Event::ModeChanged { .. }).then_some(())).await;
+        bench.model.open_gate(gate);
+    }
+    assert_eq!(bench.end().await.1, StopReason::EndTurn);
+    assert_eq!(bench.buffer(&uri), TEXT.replace("one", "1"));
+}
+
+#[tokio::test]
+async fn hunk_events_are_in_step_with_what_is_pending() {
+    let mut bench = start([edit("one", "1"), edit("seven", "7"), says("ok")]);
+    bench.file("a.txt", TEXT);
+    let uri = bench.open("a.txt", TEXT);
+    bench.run("go").await;
+    let shown = |bench: &Bench| -> Vec<u64> {
+        let last = bench.seen.iter().rev().find_map(|event| match event {
+            Event::Hunks { hunks } => Some(hunks.iter().map(|hunk| hunk.id).collect()),
+            _ => None,
+        });
+        last.unwrap_or_default()
+    };
+    let pending = |bench: &Bench| -> Vec<u64> {
+        bench.session.hunks().iter().map(|hunk| hunk.id.0).collect()
+    };
+    assert_eq!(shown(&bench), pending(&bench));
+    // The user types above: the hunks stand elsewhere, and that is told once asked for.
+    bench.types(&uri, &format!("zero\n{TEXT}"));
+    bench.session.send(Op::Moved);
+    let lines = bench.until(|event| match event {
+        Event::Hunks { hunks } => Some(hunks.iter().map(|hunk| hunk.line).collect::<Vec<_>>()),
+        _ => None,
+    });
+    assert_eq!(lines.await, [1, 7]);
+    bench.session.send(Op::Accept(Selection::Turn(1)));
+    bench.reviewed().await;
+    bench
+        .until(|event| matches!(event, Event::Hunks { hunks } if hunks.is_empty()).then_some(()))
+        .await;
+    assert!(pending(&bench).is_empty());
+}
+
+#[tokio::test]
+async fn a_review_of_nothing_is_said() {
+    let mut bench = start([]);
+    bench.session.send(Op::Edit(HunkId(7), "x".into()));
+    bench.session.send(Op::Reject(Selection::Hunks(vec![HunkId(7)]), None));
+    bench.session.send(Op::Accept(Selection::Hunks(vec![HunkId(7)])));
+    assert_eq!(
+        bench.reviewed().await,
+        ("edit", 0, vec!["there is no such pending hunk of text".into()])
+    );
+    assert_eq!(bench.reviewed().await, ("reject", 0, vec!["no pending hunk was meant".into()]));
+    assert_eq!(bench.reviewed().await, ("accept", 0, vec![]));
+}

@@ -1,0 +1,235 @@
+//! The loop: what the model says decides how it goes on, not what it says of why it stopped.
+
+use crate::bench::*;
+use ropewalk_agent::{Event, Limits, StopReason};
+use ropewalk_model::{Role, StopReason as Stop, Usage};
+use ropewalk_testkit::model::ScriptedReply;
+use serde_json::json;
+
+#[tokio::test]
+async fn a_file_is_made_in_two_steps() {
+    let mut bench = start([
+        calls("write_file", json!({"path": "hello.py", "content": "print('hello')\n"})),
+        says("Made hello.py.").expect_text("Wrote 15 bytes to hello.py"),
+    ]);
+    assert_eq!(bench.run("create hello.py").await, StopReason::EndTurn);
+    assert_eq!(bench.session.messages().len(), 4);
+    assert_eq!(bench.session.hunks().len(), 1);
+}
+
+#[tokio::test]
+async fn calls_run_whatever_the_stop_reason_says() {
+    for stop in [Stop::EndTurn, Stop::StopSequence, Stop::Refusal, Stop::Other("odd".into())] {
+        let mut bench = start([
+            calls("list_dir", json!({})).call("glob", json!({"pattern": "*"})).stop(stop),
+            says("done"),
+        ]);
+        assert_eq!(bench.run("look").await, StopReason::EndTurn);
+        assert_eq!(bench.results().len(), 2);
+    }
+}
+
+#[tokio::test]
+async fn words_without_calls_end_the_turn_whatever_the_stop_reason_says() {
+    let mut bench = start([says("I would call a tool").stop(Stop::ToolUse), says("ok")]);
+    assert_eq!(bench.run("go").await, StopReason::EndTurn);
+    assert_eq!(bench.run("again").await, StopReason::EndTurn);
+}
+
+#[tokio::test]
+async fn an_empty_reply_ends_the_turn_in_words_and_the_next_prompt_goes() {
+    let mut bench = start([reply(), reply().thinking("hm", "sealed"), says("ok")]);
+    let turn = bench.session.prompt(ropewalk_agent::Prompt::new("one"));
+    let (ended, stop, message) = bench.end().await;
+    assert_eq!((ended, stop), (turn, StopReason::EndTurn));
+    assert!(message.unwrap().contains("without a word"));
+    assert_eq!(bench.run("two").await, StopReason::EndTurn);
+    assert_eq!(bench.run("three").await, StopReason::EndTurn);
+}
+
+#[tokio::test]
+async fn a_paused_turn_is_sent_again_and_its_words_are_one_message() {
+    let mut bench = start([
+        says("First half").stop(Stop::PauseTurn),
+        says("second half.").expect(|body| {
+            let last = body["messages"].as_array().unwrap().last().unwrap();
+            if last["role"] == "assistant" {
+                Ok(())
+            } else {
+                Err("the model's words come last".into())
+            }
+        }),
+        says("ok"),
+    ]);
+    assert_eq!(bench.run("long one").await, StopReason::EndTurn);
+    let messages = bench.session.messages();
+    assert_eq!(messages.iter().map(|m| m.role).collect::<Vec<_>>(), [Role::User, Role::Assistant]);
+    assert_eq!(messages[1].content.len(), 2);
+    assert_eq!(bench.run("again").await, StopReason::EndTurn);
+}
+
+#[tokio::test]
+async fn a_pause_that_never_ends_is_bounded_by_steps() {
+    let mut bench = start_with([reply().stop(Stop::PauseTurn).forever()], |settings| {
+        settings.limits.steps = 3;
+    });
+    assert_eq!(bench.run("go").await, StopReason::MaxSteps);
+    assert_eq!(bench.model.requests().len(), 3);
+}
+
+#[tokio::test]
+async fn a_text_that_was_cut_ends_the_turn_and_the_model_is_told() {
+    let mut bench = start([
+        says("a long sto").stop(Stop::MaxTokens),
+        says("ry").expect_text("bound for output tokens").expect_text("continue"),
+    ]);
+    assert_eq!(bench.run("tell").await, StopReason::MaxTokens);
+    assert_eq!(bench.run("continue").await, StopReason::EndTurn);
+}
+
+#[tokio::test]
+async fn a_call_that_was_cut_is_dropped_and_whole_ones_before_it_run() {
+    for cut in ["", "{", "{\"path\": \"a.txt\", \"content\": \"half of"] {
+        let mut bench = start([
+            calls("list_dir", json!({})).call_raw("write_file", cut).stop(Stop::MaxTokens),
+            reply()
+                .text("I see")
+                .call_raw("write_file", cut)
+                .stop(Stop::MaxTokens)
+                .expect_text("smaller calls"),
+            says("ok").expect_text("smaller calls"),
+        ]);
+        assert_eq!(bench.run("write").await, StopReason::MaxTokens, "{cut:?}");
+        assert_eq!(bench.results().len(), 1, "{cut:?}");
+        assert_eq!(bench.run("continue").await, StopReason::EndTurn);
+    }
+}
+
+#[tokio::test]
+async fn a_reply_that_is_nothing_but_a_cut_call_leaves_a_valid_history() {
+    let mut bench = start([reply().call_raw("bash", "{\"comm").stop(Stop::MaxTokens), says("ok")]);
+    assert_eq!(bench.run("go").await, StopReason::MaxTokens);
+    assert_eq!(bench.run("continue").await, StopReason::EndTurn);
+}
+
+#[tokio::test]
+async fn a_refusal_is_said_and_the_session_goes_on() {
+    for refusal in [reply().stop(Stop::Refusal), says("I can't").stop(Stop::Refusal)] {
+        let mut bench = start([refusal, says("ok")]);
+        bench.session.prompt(ropewalk_agent::Prompt::new("no good"));
+        let (_, stop, message) = bench.end().await;
+        assert_eq!(
+            (stop, message.as_deref()),
+            (StopReason::Refusal, Some("The model declined to answer."))
+        );
+        assert_eq!(bench.run("something else").await, StopReason::EndTurn);
+    }
+}
+
+#[tokio::test]
+async fn steps_are_bounded_and_continue_goes_on() {
+    let look = || calls("list_dir", json!({}));
+    let mut bench = start_with([look(), look(), look(), says("done")], |settings| {
+        settings.limits.steps = 2;
+    });
+    bench.session.prompt(ropewalk_agent::Prompt::new("go"));
+    let (_, stop, message) = bench.end().await;
+    assert_eq!(stop, StopReason::MaxSteps);
+    assert_eq!(message.unwrap(), "Stopped after 2 steps. Prompt \"continue\" to go on.");
+    assert_eq!(bench.run("continue").await, StopReason::EndTurn);
+    assert_eq!(bench.results().len(), 3);
+}
+
+#[tokio::test]
+async fn the_bound_on_output_tokens_is_sent() {
+    let mut bench = start_with([says("ok")], |settings| settings.limits.output_tokens = 1234);
+    bench.run("go").await;
+    assert_eq!(bench.model.requests()[0]["max_tokens"], 1234);
+    assert_eq!(Limits::default().output_tokens, 8_000);
+}
+
+#[tokio::test]
+async fn errors_end_the_turn_in_the_models_words_and_the_next_prompt_goes() {
+    for (broken, word) in [
+        (ScriptedReply::refusal(400, "invalid_request_error", "odd"), "refuses the request: odd"),
+        (says("half a").error_at(Place::End, "invalid_request_error", "odd"), "odd"),
+        (calls("list_dir", json!({})).error_at(Place::End, "invalid_request_error", "odd"), "odd"),
+    ] {
+        let mut bench = start([broken, says("ok")]);
+        bench.session.prompt(ropewalk_agent::Prompt::new("go"));
+        let (_, stop, message) = bench.end().await;
+        assert_eq!(stop, StopReason::Error);
+        assert!(message.as_ref().unwrap().contains(word), "{message:?}");
+        assert_eq!(bench.run("again").await, StopReason::EndTurn);
+    }
+}
+
+#[tokio::test]
+async fn a_cut_stream_is_asked_for_again_and_no_call_runs_twice() {
+    let mut bench = start_allowing([
+        bash("echo x >> log").drop_at(Place::End),
+        bash("echo x >> log"),
+        says("ok"),
+    ]);
+    assert_eq!(bench.run("go").await, StopReason::EndTurn);
+    assert!(bench.seen.iter().any(|event| matches!(event, Event::Retrying { attempt: 2, .. })));
+    assert_eq!(bench.disk("log"), "x\n");
+}
+
+#[tokio::test]
+async fn without_a_model_the_turn_says_what_to_set_up() {
+    let mut bench = start_with([], |settings| settings.model = Err("Set up a model.".into()));
+    bench.session.prompt(ropewalk_agent::Prompt::new("go"));
+    let (_, stop, message) = bench.end().await;
+    assert_eq!((stop, message.as_deref()), (StopReason::Error, Some("Set up a model.")));
+}
+
+#[tokio::test]
+async fn usage_adds_up() {
+    let used = |n| Usage { input: n, output: 2 * n, cache_read: 3 * n, cache_write: 4 * n };
+    let mut bench = start([
+        calls("list_dir", json!({})).usage(used(1)),
+        says("ok").usage(used(10)),
+        says("ok").usage(used(100)),
+    ]);
+    bench.run("one").await;
+    bench.run("two").await;
+    assert_eq!(bench.session.usage(), used(111));
+    let sums = bench.seen.iter().filter_map(|event| match event {
+        Event::Usage { step, total, .. } => Some((step.input, total.input)),
+        _ => None,
+    });
+    assert_eq!(sums.collect::<Vec<_>>(), [(1, 1), (10, 11), (100, 111)]);
+}
+
+/// The JSON lines of one turn, as a front end gets them.
+#[tokio::test]
+async fn events_come_in_order_and_serialise_as_documented() {
+    let mut bench = start([
+        reply().thinking("A greeting.", "sealed").call(
+            "edit_file",
+            json!({"path": "greet.py", "old_text": "pass", "new_text": "print('hi')"}),
+        ),
+        says("Done: greet.py greets."),
+    ]);
+    bench.file("greet.py", "def greet():\n    pass\n");
+    bench.run("make it greet").await;
+    let lines: Vec<String> =
+        bench.seen.iter().map(|event| serde_json::to_string(event).unwrap()).collect();
+    let uri = DocUri::of(&bench);
+    let lines = lines.join("\n").replace(&uri.0, "file:///w/greet.py") + "\n";
+    let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/session/one_turn.jsonl");
+    if std::env::var_os("UPDATE_FIXTURES").is_some() {
+        std::fs::write(fixture, &lines).unwrap();
+    }
+    assert_eq!(lines, std::fs::read_to_string(fixture).unwrap());
+}
+
+/// The URI of greet.py, which no two runs share.
+struct DocUri(String);
+
+impl DocUri {
+    fn of(bench: &Bench) -> Self {
+        Self(bench.session.hunks()[0].doc.to_uri())
+    }
+}
