@@ -82,6 +82,11 @@ pub(crate) fn was_taken_away(view: &View, place: &Place) -> bool {
     entry.is_some_and(|entry| entry.content.is_none())
 }
 
+/// Whether the fork gave the file another name.
+pub(crate) fn was_renamed(view: &View, place: &Place) -> bool {
+    view.entries().get(&view.id_of(place, view.roots())).is_some_and(|entry| entry.away)
+}
+
 /// There is no such file: says so, and which names nearby look like it.
 pub(crate) fn missing(view: &View, place: &Place) -> Output {
     if was_taken_away(view, place) {

@@ -3,7 +3,7 @@
 //! What lies on the disk keeps its ways: line ends, byte order mark and encoding are the file's.
 
 use crate::blocking::blocking;
-use crate::files::{bytes_in_file, fits_the_fork, look, no_notebook, was_taken_away};
+use crate::files::{bytes_in_file, fits_the_fork, look, no_notebook, was_renamed};
 use crate::tool::{Context, Effect, Output, Subject, Tool};
 use futures::future::BoxFuture;
 use ropewalk_text::Text;
@@ -56,10 +56,10 @@ fn write(input: Input, context: &Context) -> Result<Output, Output> {
     let (place, state) = look(&context.view, &path)?;
     no_notebook(&place)?;
     fits_the_fork(&context.view, &place)?;
-    if was_taken_away(&context.view, &place) {
+    if was_renamed(&context.view, &place) {
         // The fork has one change of a file's name at a time.
         return Err(Output::error(format_args!(
-            "{} was taken away by a change of yours that is not published yet, so it can't be written until the user has accepted that. Choose another name, or finish without it",
+            "{} was given another name by a change of yours that is not published yet, so it can't be written until the user has accepted that. Choose another name, or finish without it",
             place.shown
         )));
     }
@@ -97,11 +97,7 @@ fn write(input: Input, context: &Context) -> Result<Output, Output> {
     if format.bom {
         notes.push("its byte order mark kept");
     }
-    let change = if is_binary {
-        ProposedChange::Binary(content.into_bytes().into())
-    } else {
-        ProposedChange::Write(after)
-    };
+    let change = ProposedChange::Write(after);
     let mut words = format!("Wrote {bytes} bytes to {}", place.shown);
     if !notes.is_empty() {
         words.push_str(&format!(" ({})", notes.join("; ")));

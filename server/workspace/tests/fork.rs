@@ -230,3 +230,53 @@ fn what_the_user_changed_is_a_conflict_and_told() {
     let news = bench.workspace.take_news("s");
     assert!(matches!(&news[..], [Note::Conflict { now, .. }] if now == "txxo"), "{news:?}");
 }
+
+#[test]
+fn a_deleted_file_can_be_written_anew() {
+    let bench = Bench::new(&[("a.txt", "one\ntwo\n")]);
+    bench.propose(|view| Proposal {
+        place: view.contain("a.txt").unwrap(),
+        change: ProposedChange::Delete,
+    });
+    bench.write("a.txt", "one\nthree\n");
+    let (_, state) = bench.call(|view| view.read(&view.contain("a.txt").unwrap()).unwrap());
+    assert!(matches!(state, FileState::Text { text, .. } if text == Text::from("one\nthree\n")));
+    assert_eq!(bench.accept(Selection::All).failed, []);
+    assert_eq!(bench.disk("a.txt").unwrap(), "one\nthree\n");
+    assert_eq!(bench.undo(Selection::All).failed, []);
+    assert_eq!(bench.disk("a.txt").unwrap(), "one\ntwo\n");
+}
+
+#[test]
+fn a_renamed_binary_file_keeps_its_bytes_and_its_mode() {
+    use std::os::unix::fs::PermissionsExt;
+    let bench = Bench::new(&[]);
+    let bytes = b"\x7fELF\0\xff".as_slice();
+    std::fs::write(bench.path("tool"), bytes).unwrap();
+    std::fs::set_permissions(bench.path("tool"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    bench.propose(|view| Proposal {
+        place: view.contain("tool").unwrap(),
+        change: ProposedChange::Rename { to: view.contain("bin").unwrap() },
+    });
+    let (_, state) = bench.call(|view| view.read(&view.contain("bin").unwrap()).unwrap());
+    assert!(matches!(state, FileState::Binary { .. }));
+    assert_eq!(bench.accept(Selection::All).failed, []);
+    assert_eq!(std::fs::read(bench.path("bin")).unwrap(), bytes);
+    assert_eq!(std::fs::metadata(bench.path("bin")).unwrap().permissions().mode() & 0o777, 0o755);
+    assert!(!bench.path("tool").exists());
+    assert_eq!(bench.undo(Selection::All).failed, []);
+    assert_eq!(std::fs::read(bench.path("tool")).unwrap(), bytes);
+}
+
+#[test]
+fn text_over_a_binary_file_is_a_text_from_then_on() {
+    let bench = Bench::new(&[]);
+    std::fs::write(bench.path("a"), b"\0\x01").unwrap();
+    bench.write("a", "text\n");
+    let (_, state) = bench.call(|view| view.read(&view.contain("a").unwrap()).unwrap());
+    assert!(matches!(state, FileState::Text { .. }));
+    assert_eq!(bench.accept(Selection::All).failed, []);
+    assert_eq!(bench.disk("a").unwrap(), "text\n");
+    assert_eq!(bench.undo(Selection::All).failed, []);
+    assert_eq!(std::fs::read(bench.path("a")).unwrap(), b"\0\x01");
+}
