@@ -2,4 +2,5 @@
 
 pub mod editor;
 pub mod model;
+pub mod scenario;
 pub mod traces;

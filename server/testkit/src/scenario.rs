@@ -1,0 +1,76 @@
+//! Scenarios: what a user goes through, written as a page that a person reads and a machine plays.
+//!
+//! A [`Scenario`] is a file: prose that says what the user experiences and why it matters, a line `---`,
+//! and steps (`tests/scenarios/README.md` describes them). Parsing finds what is wrong with the page and
+//! says where; playing it runs the real server over pipes with a fake editor and a scripted model.
+//! Nothing here knows what the server ought to do: that is the pages' business.
+
+mod check;
+mod parse;
+mod play;
+mod reply;
+mod step;
+
+use reply::Reply;
+use ropewalk_model::StopReason;
+use std::path::{Path, PathBuf};
+use step::{Setup, Step};
+
+/// A page, read and found to be well-formed.
+#[derive(Debug)]
+pub struct Scenario {
+    file: PathBuf,
+    prose: String,
+    setup: Setup,
+    /// All replies of the model, in the order of the page.
+    replies: Vec<Reply>,
+    steps: Vec<Step>,
+}
+
+/// What is wrong with a page.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}:{line}: {words}", file.display())]
+pub struct Fault {
+    /// The page.
+    pub file: PathBuf,
+    /// The line, from one.
+    pub line: usize,
+    /// What is wrong, and what would be right.
+    pub words: String,
+}
+
+impl Scenario {
+    /// Parses the text of a page; `file` is only named in faults.
+    ///
+    /// # Errors
+    /// With the first line that is no step.
+    pub fn parse(file: &Path, text: &str) -> Result<Scenario, Fault> {
+        parse::parse(file, text)
+    }
+
+    /// The prose it opens with.
+    pub fn prose(&self) -> &str {
+        &self.prose
+    }
+
+    /// Plays the page with the server that `program lsp` starts, in a folder and an environment of its own.
+    ///
+    /// When all steps are done, the model is asked once more about every open document, and must see the
+    /// very text of the editor; every reply must have been asked for, every message been looked at, every
+    /// turn have ended; and the server must exit with 0.
+    ///
+    /// # Panics
+    /// With file and line, when something is not as the page says.
+    pub fn play(&self, program: &Path) {
+        play::play(self, program);
+    }
+}
+
+/// The model's stop reasons, by the protocol's names.
+const STOPS: &[(&str, StopReason)] = &[
+    ("end_turn", StopReason::EndTurn),
+    ("tool_use", StopReason::ToolUse),
+    ("max_tokens", StopReason::MaxTokens),
+    ("refusal", StopReason::Refusal),
+    ("pause_turn", StopReason::PauseTurn),
+];

@@ -1,0 +1,257 @@
+//! What is seen, held against what a page says.
+//!
+//! Waits are for something that is seen, never for a time.
+
+use crate::editor::{FakeEditor, Message, RpcError, Seen};
+use ropewalk_workspace::DocId;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// What has been asked for and looked at so far.
+#[derive(Debug, Default)]
+pub(super) struct Checks {
+    prompts: usize,
+    ends: usize,
+    /// Approvals that were answered.
+    answers: usize,
+    /// The messages that were looked at, by their place in the order of arrival.
+    read: Vec<usize>,
+    /// The questions in dialogs that were looked at, the same way.
+    heard: Vec<usize>,
+}
+
+impl Checks {
+    pub(super) fn prompted(&mut self) {
+        self.prompts += 1;
+    }
+
+    pub(super) fn answered(&mut self) {
+        self.answers += 1;
+    }
+
+    /// Waits until the user can see the next call that waits for them.
+    pub(super) fn question(&mut self, editor: &FakeEditor) -> Result<(), String> {
+        let answered = self.answers;
+        editor.try_wait_for("a call that waits", |seen| {
+            let progress = seen.progress();
+            let asked = progress.iter().filter(|it| it.message == "waits for your approval");
+            let messages = seen.messages();
+            let told = messages.iter().filter(|it| it.text.contains(" waits: ") && !it.logged);
+            (asked.count().max(told.count()) > answered).then_some(())
+        })?;
+        self.answered();
+        Ok(())
+    }
+
+    /// Waits for the end of a turn and compares its stop reason.
+    pub(super) fn end(&mut self, editor: &FakeEditor, reason: &str) -> Result<(), String> {
+        let end = editor.wait_for_turn_end();
+        self.ends += 1;
+        if end.stop_reason == reason {
+            return Ok(());
+        }
+        let said = editor.with(Seen::messages).into_iter().map(|message| message.text);
+        let said = said.collect::<Vec<_>>().join("\n");
+        Err(format!(
+            "the turn should end with {reason}, but ends with {}:\n{said}",
+            end.stop_reason
+        ))
+    }
+
+    /// The end of a turn of which only the end counts.
+    pub(super) fn last_end(&mut self, editor: &FakeEditor) -> Result<(), String> {
+        self.end(editor, "end_turn")
+    }
+
+    pub(super) fn all_ended(&self) -> Result<(), String> {
+        if self.prompts == self.ends {
+            return Ok(());
+        }
+        Err(format!("{} prompts, but {} ends of turns were waited for", self.prompts, self.ends))
+    }
+
+    /// Waits for a message, or a question in a dialog, with these words that nobody has looked at yet.
+    pub(super) fn message(&mut self, editor: &FakeEditor, words: &str) -> Result<(), String> {
+        let Self { read, heard, .. } = self;
+        editor.try_wait_for(&format!("a message with {words:?}"), |seen| {
+            let unread = |texts: Vec<String>, read: &mut Vec<usize>| {
+                let mut numbered = texts.iter().enumerate();
+                let found = numbered.find(|(at, text)| !read.contains(at) && text.contains(words));
+                found.map(|(at, _)| read.push(at))
+            };
+            let messages = seen.messages().into_iter().map(|message| message.text).collect();
+            unread(messages, read).or_else(|| unread(questions(seen), heard))
+        })
+    }
+
+    /// Every message was looked at. One that is logged whole may have been shown in short too.
+    pub(super) fn no_message_is_left(&self, editor: &FakeEditor) -> Result<(), String> {
+        let messages = editor.with(Seen::messages);
+        let is_read = |at: &usize| self.read.contains(at);
+        let is_short = |message: &Message| {
+            let start = message.text.trim_end_matches('…');
+            let mut read = self.read.iter().filter_map(|at| messages.get(*at));
+            read.any(|other| other.text.starts_with(start))
+        };
+        let left =
+            messages.iter().enumerate().find(|(at, message)| !is_read(at) && !is_short(message));
+        left.map_or(Ok(()), |(_, message)| {
+            Err(format!("the page does not speak of this message:\n{}", message.text))
+        })
+    }
+
+    /// Waits until the progress of the last turn is this, line for line; a wanted line that ends in `…` is
+    /// the start of one.
+    pub(super) fn progress(&self, editor: &FakeEditor, wanted: &[String]) -> Result<(), String> {
+        let mut last = Vec::new();
+        let found = editor.try_wait_for("that progress", |seen| {
+            let all = seen.progress();
+            let token = all.last().map(|progress| progress.token.clone());
+            let of_turn =
+                all.into_iter().filter(|progress| Some(&progress.token) == token.as_ref());
+            last = of_turn.map(|progress| progress.message).collect();
+            is_progress(&last, wanted).then_some(())
+        });
+        found.map_err(|words| differs("the progress", &wanted.join("\n"), &last.join("\n"), &words))
+    }
+
+    /// Waits until the pending hunks are these.
+    pub(super) fn hunks(
+        &self,
+        editor: &FakeEditor,
+        base: &Path,
+        wanted: &[String],
+    ) -> Result<(), String> {
+        let mut last = String::new();
+        let wanted = wanted.join("\n");
+        let found = editor.try_wait_for("those hunks", |seen| {
+            last = listed(&shown_hunks(seen, base));
+            (last == wanted).then_some(())
+        });
+        found.map_err(|words| differs("the hunks", &wanted, &last, &words))
+    }
+
+    /// Puts the id of the pending hunk at a place into a command's argument that names the place.
+    pub(super) fn with_hunk(
+        editor: &FakeEditor,
+        base: &Path,
+        mut argument: Value,
+    ) -> Result<Value, String> {
+        let Some(hunk) = argument.get_mut("hunk") else { return Ok(argument) };
+        let Some(place) = hunk.as_str().filter(|place| place.contains(':')) else {
+            return Ok(argument);
+        };
+        let shown = editor.with(|seen| shown_hunks(seen, base));
+        let found = shown.iter().find(|hunk| hunk.place == place);
+        let id = found.map(|found| found.id.clone());
+        *hunk = id.ok_or_else(|| {
+            format!("no pending hunk stands at {place}, but these:\n{}", listed(&shown))
+        })?;
+        Ok(argument)
+    }
+
+    /// Compares what a command has answered: objects must have the wanted members.
+    pub(super) fn answer(
+        answer: &Result<Value, RpcError>,
+        wanted: &Result<Value, String>,
+    ) -> Result<(), String> {
+        let fits = match (answer, wanted) {
+            (Ok(answer), Ok(wanted)) => has(answer, wanted),
+            (Err(error), Err(words)) => error.message.contains(words.as_str()),
+            _ => false,
+        };
+        if fits { Ok(()) } else { Err(format!("should give {wanted:?}, but gives {answer:?}")) }
+    }
+
+    /// Compares the bytes of a file; None for no file.
+    pub(super) fn disk(path: &Path, wanted: Option<&[u8]>) -> Result<(), String> {
+        let found = std::fs::read(path).ok();
+        if found.as_deref() == wanted {
+            return Ok(());
+        }
+        let shown = |bytes: Option<&[u8]>| {
+            bytes.map_or_else(
+                || "(no file)".to_owned(),
+                |bytes| format!("{:?}", String::from_utf8_lossy(bytes)),
+            )
+        };
+        Err(format!(
+            "{} should be\n{}\nbut is\n{}",
+            path.display(),
+            shown(wanted),
+            shown(found.as_deref())
+        ))
+    }
+}
+
+/// The words of all dialogs so far.
+fn questions(seen: &mut Seen) -> Vec<String> {
+    let dialogs = seen.take("window/showMessageRequest").into_iter();
+    dialogs.filter_map(|params| params.get("message")?.as_str().map(str::to_owned)).collect()
+}
+
+fn has(value: &Value, wanted: &Value) -> bool {
+    match (value, wanted) {
+        (Value::Object(value), Value::Object(wanted)) => wanted
+            .iter()
+            .all(|(key, wanted)| value.get(key).is_some_and(|value| has(value, wanted))),
+        _ => value == wanted,
+    }
+}
+
+fn is_progress(found: &[String], wanted: &[String]) -> bool {
+    let fits = |(found, wanted): (&String, &String)| match wanted.strip_suffix('…') {
+        Some(start) => found.starts_with(start),
+        None => found == wanted,
+    };
+    found.len() == wanted.len() && found.iter().zip(wanted).all(fits)
+}
+
+fn differs(what: &str, wanted: &str, found: &str, log: &str) -> String {
+    format!("{what} should be\n{wanted}\nbut is\n{found}\n{log}")
+}
+
+/// A pending hunk as the editor shows it.
+struct Shown {
+    /// File and line, as `a.txt:3`.
+    place: String,
+    id: Value,
+    /// The lines that go and come.
+    lines: Vec<String>,
+}
+
+/// The pending hunks as the editor shows them now, by file and line.
+fn shown_hunks(seen: &mut Seen, base: &Path) -> Vec<Shown> {
+    let mut by_uri: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+    for mut params in seen.take("textDocument/publishDiagnostics") {
+        let uri = params.get("uri").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let diagnostics = params.get_mut("diagnostics").map(Value::take);
+        let Some(Value::Array(diagnostics)) = diagnostics else { continue };
+        by_uri.insert(uri, diagnostics);
+    }
+    let mut hunks = Vec::new();
+    for (uri, diagnostics) in &by_uri {
+        let path = DocId::from_uri(uri).path().unwrap_or_default();
+        let file = path.strip_prefix(base).unwrap_or(&path).display().to_string();
+        for diagnostic in diagnostics {
+            let line = diagnostic.pointer("/range/start/line").and_then(Value::as_u64);
+            let line = line.unwrap_or_default().saturating_add(1);
+            let message = diagnostic.get("message").and_then(Value::as_str).unwrap_or_default();
+            let body = message.lines().skip(1);
+            let changed = body.filter(|line| !line.starts_with("@@") && !line.starts_with(' '));
+            hunks.push(Shown {
+                place: format!("{file}:{line}"),
+                id: diagnostic.pointer("/data/hunk").cloned().unwrap_or_default(),
+                lines: changed.map(str::to_owned).collect(),
+            });
+        }
+    }
+    hunks
+}
+
+/// As a page lists them.
+fn listed(hunks: &[Shown]) -> String {
+    let lines = hunks.iter().flat_map(|hunk| std::iter::once(&hunk.place).chain(&hunk.lines));
+    lines.map(String::as_str).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,115 @@
+//! One reply of the model, as a page tells it, made into a reply of the script.
+
+use crate::model::{Place, ScriptedReply};
+use ropewalk_model::StopReason;
+use serde_json::Value;
+
+/// The place in a call's input for the file that holds the whole of a result that was cut.
+const OUTPUT: &str = "$OUTPUT";
+
+/// What happens in a reply, in the order of the page.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Part {
+    /// The request's last message has this text.
+    Sees(String),
+    /// It has not.
+    Lacks(String),
+    /// The request offers these tools and no others.
+    Offered(Vec<String>),
+    Thinks(String),
+    Says(String),
+    /// A call whose input is sent as it stands, valid JSON or not.
+    Calls {
+        tool: String,
+        input: String,
+    },
+    Stops(StopReason),
+    Waits(String),
+    Breaks,
+    /// A refusal by status, kind and words, in place of a reply.
+    Fails {
+        status: u16,
+        kind: String,
+        words: String,
+    },
+}
+
+/// See the module.
+#[derive(Debug, Clone)]
+pub(super) struct Reply {
+    pub(super) parts: Vec<Part>,
+}
+
+impl Reply {
+    /// The reply for the script, with its expectations.
+    pub(super) fn scripted(&self) -> ScriptedReply {
+        let uses_output = self
+            .parts
+            .iter()
+            .any(|part| matches!(part, Part::Calls { input, .. } if input.contains(OUTPUT)));
+        let reply = if uses_output {
+            let parts = self.parts.clone();
+            ScriptedReply::from_fn(move |body| said(&parts, &output_path(body)))
+        } else {
+            said(&self.parts, OUTPUT)
+        };
+        self.parts.iter().fold(reply, |reply, part| match part {
+            Part::Sees(text) => reply.expect_text(text),
+            Part::Lacks(text) => reply.expect_no_text(text),
+            Part::Offered(names) => {
+                let names = names.clone();
+                reply.expect(move |body| offers(body, &names))
+            }
+            _ => reply,
+        })
+    }
+}
+
+fn said(parts: &[Part], output: &str) -> ScriptedReply {
+    let mut blocks = 0_usize;
+    let mut reply = ScriptedReply::new();
+    for part in parts {
+        let here = if blocks == 0 { Place::Answer } else { Place::Block(blocks) };
+        reply = match part {
+            Part::Thinks(text) => {
+                blocks = blocks.saturating_add(1);
+                reply.thinking(text, "signed")
+            }
+            Part::Says(text) => {
+                blocks = blocks.saturating_add(1);
+                reply.text(text)
+            }
+            Part::Calls { tool, input } => {
+                blocks = blocks.saturating_add(1);
+                reply.call_raw(tool, input.replace(OUTPUT, output))
+            }
+            Part::Stops(reason) => reply.stop(reason.clone()),
+            Part::Waits(gate) => reply.gate(here, gate),
+            Part::Breaks => reply.drop_at(here),
+            Part::Fails { status, kind, words } => ScriptedReply::refusal(*status, kind, words),
+            Part::Sees(_) | Part::Lacks(_) | Part::Offered(_) => reply,
+        };
+    }
+    reply
+}
+
+/// The file that the request's last message names for the whole of a result.
+fn output_path(body: &Value) -> String {
+    let said = body.pointer("/messages").map(Value::to_string).unwrap_or_default();
+    let path =
+        said.rsplit_once("the whole is in ").and_then(|(_, rest)| rest.split_once(", read_file"));
+    path.map_or_else(|| "(no output file is named)".to_owned(), |(path, _)| path.to_owned())
+}
+
+fn offers(body: &Value, wanted: &[String]) -> Result<(), String> {
+    let tools = body.get("tools").and_then(Value::as_array).into_iter().flatten();
+    let mut found: Vec<&str> =
+        tools.filter_map(|tool| tool.get("name").and_then(Value::as_str)).collect();
+    let mut wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
+    found.sort_unstable();
+    wanted.sort_unstable();
+    if found == wanted {
+        return Ok(());
+    }
+    Err(format!("the request should offer {wanted:?}, but offers {found:?}"))
+}
