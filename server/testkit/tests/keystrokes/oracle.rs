@@ -5,7 +5,7 @@
 
 use super::random::is_unique;
 use ropewalk_testkit::editor::{AppliedChange, Author, Cell};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// How many neighbours on each side are remembered.
 const NEAR: usize = 4;
@@ -108,8 +108,22 @@ pub(crate) fn users(cells: &[Cell]) -> impl Iterator<Item = &Cell> {
     cells.iter().filter(|cell| cell.by == Author::User && is_unique(cell.char))
 }
 
-/// One of the agents' own characters that stands twice in one text: an edit was made twice.
-pub(crate) fn twice(cells: &[Cell], agents: &HashSet<char>) -> Option<char> {
-    let mut seen = HashSet::new();
-    cells.iter().map(|cell| cell.char).find(|char| agents.contains(char) && !seen.insert(*char))
+/// One of the agents' own characters that stands twice in one text, put there by two edits with the very same
+/// new text: an edit was made twice. (A difference of texts may move a word: an insertion here, a deletion
+/// there, accepted one by one. Then the new texts differ.)
+pub(crate) fn twice(
+    cells: &[Cell],
+    agents: &HashSet<char>,
+    made: &HashMap<u32, Vec<String>>,
+) -> Option<char> {
+    let mut seen: HashMap<char, Author> = HashMap::new();
+    let texts = |by: Author| match by {
+        Author::Server(number) => made.get(&number).map_or(&[][..], Vec::as_slice),
+        Author::Disk | Author::User => &[],
+    };
+    cells.iter().filter(|cell| agents.contains(&cell.char)).find_map(|cell| {
+        let other = seen.insert(cell.char, cell.by)?;
+        let same = |text: &&String| text.contains(cell.char) && texts(cell.by).contains(text);
+        texts(other).iter().find(same).map(|_| cell.char)
+    })
 }
