@@ -756,6 +756,11 @@ impl World {
         let excused = applied.reopened || (applied.stale && unchecked);
         assert!(!applied.stale || excused, "a stale edit was made");
         self.stats.stale += u64::from(applied.stale);
+        if excused {
+            // From here on the text is not what anyone meant: what is left to promise is that all agree on it,
+            // that nothing is made twice, and that it is reported.
+            self.altered.insert((id.clone(), opening));
+        }
         for change in &applied.changes {
             let change = &without_pair(change);
             let mut permitted = false;
@@ -789,9 +794,6 @@ impl World {
                 continue;
             }
             if excused {
-                // From here on the text is not what anyone meant: what is left to promise is that all agree
-                // on it, that nothing is made twice, and that it is reported.
-                self.altered.insert((id.clone(), opening));
                 self.stats.taken_by_stale += users as u64;
                 continue;
             }
