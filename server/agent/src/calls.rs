@@ -183,6 +183,7 @@ impl Turn {
             bounds: Bounds { max_chars: settings.limits.tool_output },
             command_time: Duration::from_secs(settings.limits.command_seconds),
             outputs: self.shared.outputs.clone(),
+            secrets: settings.secrets.clone(),
             sink: Arc::new(move |text: &str| {
                 shared.tell(Event::ToolOutput { turn, call: id.clone(), text: text.to_owned() });
             }),

@@ -37,13 +37,16 @@ pub struct SelectedText {
 
 /// See the module.
 pub enum Op {
-    /// Starts a turn; while one is running, the same as a follow-up.
+    /// Starts a turn of this number, which [`crate::Session::prompt`] gives; while one is running, it waits for
+    /// its end.
     Prompt(u64, Prompt),
     /// Joins the running turn after the tool results of the current step. Starts a turn if none is running.
     Steer(String),
-    /// Stops the running turn where it is, and leaves the queue alone.
+    /// Stops the running turn where it is. What waits in the queue runs then; a steer that had not joined the
+    /// turn starts one of its own.
     Interrupt,
-    /// Publishes pending hunks.
+    /// Publishes pending hunks: those that are meant when the op comes. Reviews are done one after the other,
+    /// in the order of their ops.
     Accept(Selection),
     /// Drops pending hunks; the model is told, with the reason.
     Reject(Selection, Option<String>),

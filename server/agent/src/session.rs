@@ -64,6 +64,8 @@ pub struct Settings {
     pub facts: PromptFacts,
     /// Whether somebody is there to be asked.
     pub interactive: bool,
+    /// The variables of the environment that hold keys: no command gets them.
+    pub secrets: Arc<[String]>,
 }
 
 /// What a session starts with.

@@ -116,6 +116,7 @@ pub(crate) fn settings(model: Arc<dyn Model>) -> Settings {
             ..PromptFacts::default()
         },
         interactive: true,
+        secrets: Arc::default(),
     }
 }
 

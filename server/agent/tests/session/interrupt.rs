@@ -75,7 +75,7 @@ impl Held {
     }
 
     /// Until the command has opened it; then what it writes until nobody holds it any more.
-    async fn to_the_end(
+    async fn watched(
         self,
     ) -> (tokio::sync::oneshot::Receiver<()>, tokio::task::JoinHandle<String>) {
         let (opened, is_open) = tokio::sync::oneshot::channel();
@@ -102,7 +102,7 @@ async fn in_a_command_whose_process_group_is_gone_then() {
         bash(HOLDS).call("bash", json!({"command": "touch never"})),
         says("ok").expect_text("interrupted by the user"),
     ]);
-    let (open, reading) = Held::new(&bench).to_the_end().await;
+    let (open, reading) = Held::new(&bench).watched().await;
     bench.session.prompt(Prompt::new("go"));
     open.await.unwrap();
     interrupted_then_goes_on(&mut bench).await;
@@ -114,7 +114,7 @@ async fn in_a_command_whose_process_group_is_gone_then() {
 #[tokio::test]
 async fn a_dropped_session_ends_its_turn_and_its_command() {
     let bench = start_allowing([bash(HOLDS)]);
-    let (open, reading) = Held::new(&bench).to_the_end().await;
+    let (open, reading) = Held::new(&bench).watched().await;
     bench.session.prompt(Prompt::new("go"));
     open.await.unwrap();
     let Bench { session, mut events, .. } = bench;
@@ -193,7 +193,7 @@ async fn words_that_had_not_joined_start_a_turn_of_their_own() {
         says("as you say").expect_text("not that, this"),
         says("and this").expect_text("later"),
     ]);
-    let (open, _reading) = Held::new(&bench).to_the_end().await;
+    let (open, _reading) = Held::new(&bench).watched().await;
     bench.session.prompt(Prompt::new("first"));
     open.await.unwrap();
     bench.session.send(Op::Steer("not that, this".into()));

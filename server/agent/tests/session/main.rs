@@ -1,10 +1,19 @@
 //! A session over a scripted model that is spoken to by real HTTP and checks every request: roles alternate,
 //! every call has one result, nothing that was sent changes. No test sleeps: gates and events decide.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "what fails in a test's helper fails the test"
+)]
+
 mod approvals;
 mod bench;
 mod breakdown;
 mod calls;
+mod history;
 mod interrupt;
 mod news;
 mod queue;
