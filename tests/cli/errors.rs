@@ -2,6 +2,7 @@
 
 use crate::world::{KEY, KEY_VARIABLE, Ran, World};
 use ropewalk_testkit::model::{ScriptedModel, ScriptedReply};
+use serde_json::json;
 
 fn refused(reply: ScriptedReply) -> Ran {
     let model = ScriptedModel::start([reply]).unwrap();
@@ -130,4 +131,24 @@ fn help_and_version_are_there() {
     for line in ["  6  end_turn, with changes proposed and not written", "130  interrupted"] {
         assert!(help.out.contains(line), "{help:?}");
     }
+}
+
+#[test]
+fn a_key_reaches_no_command_whatever_its_variable_is_called() {
+    let model = ScriptedModel::start([
+        ScriptedReply::new().call("bash", json!({"command": "env; echo done"})),
+        ScriptedReply::new().expect_text("done").expect_no_text(KEY).text("Nothing there."),
+    ])
+    .unwrap();
+    let world = World::with(&model);
+    world.configure(&format!(
+        "model = \"acme/scripted\"\n[provider.acme]\nprotocol = \"anthropic\"\nbase_url = \"{}\"\n\
+         api_key_env = \"ACME_ENTRY\"\n",
+        model.base_url()
+    ));
+    let mut command = world.ropewalk(&["run", "--allow", "bash(*)", "show the environment"]);
+    let output = command.env("ACME_ENTRY", KEY).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(!String::from_utf8_lossy(&output.stdout).contains(KEY));
+    model.finish().unwrap();
 }

@@ -75,7 +75,9 @@ async fn bash(
     let spec = CommandSpec {
         command: input.command,
         cwd,
-        env: command_environment(std::env::vars_os()),
+        env: command_environment(std::env::vars_os().filter(|(name, _)| {
+            !context.secrets.iter().any(|secret| name.as_os_str() == secret.as_str())
+        })),
         timeout,
         output_file: output_file.clone(),
     };

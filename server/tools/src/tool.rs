@@ -58,6 +58,8 @@ pub struct Context {
     pub command_time: Duration,
     /// Where whole outputs are kept; None keeps only what fits the bounds.
     pub outputs: Option<PathBuf>,
+    /// Variables of our environment that hold keys, whatever they are called: no command gets them.
+    pub secrets: Arc<[String]>,
     /// Takes output while a command runs, for showing. Must not block.
     pub sink: Arc<dyn Fn(&str) + Send + Sync>,
     /// For questions only an editor can answer.

@@ -83,6 +83,7 @@ impl Bench {
             bounds: self.bounds,
             command_time: Duration::from_secs(120),
             outputs: Some(self.dir.path().join("outputs")),
+            secrets: Default::default(),
             sink: Arc::new(move |text| printed.lock().unwrap().push_str(text)),
             editor: self.editor.clone(),
         }
