@@ -12,7 +12,7 @@
 
 use std::fmt;
 use std::io::{BufRead as _, BufReader, Read as _};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use cap_fs_ext::{
     FileTypeExt as _, MetadataExt as _, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _,
@@ -55,10 +55,24 @@ pub struct FileMeta {
     pub mode: u32,
     /// When the content was last changed, where the file system keeps it.
     pub mtime: Option<SystemTime>,
+    /// When anything of the file was last changed, in seconds and nanoseconds, where it can't be set back: on
+    /// Unix.
+    pub ctime: Option<(i64, i64)>,
     /// Which file it is, whatever its names.
     pub identity: FileIdentity,
     /// How many names (hard links) it has.
     pub links: u64,
+}
+
+/// How long a file must have been left alone for its metadata to stand for its content: times are kept in
+/// steps, of two seconds on FAT, and a second change within one step does not show.
+const SETTLED: Duration = Duration::from_secs(2);
+
+impl FileMeta {
+    /// Whether another look at the file that gives the same metadata proves the same content.
+    pub fn is_settled(&self) -> bool {
+        self.mtime.and_then(|mtime| mtime.elapsed().ok()).is_some_and(|age| age > SETTLED)
+    }
 }
 
 /// Device and inode: equal for two paths that are one file.
@@ -292,9 +306,21 @@ fn meta(found: &Metadata) -> FileMeta {
         len: found.len(),
         mode: mode(found),
         mtime: found.modified().ok().map(cap_std::time::SystemTime::into_std),
+        ctime: ctime(found),
         identity: FileIdentity { device: found.dev(), inode: found.ino() },
         links: found.nlink(),
     }
+}
+
+#[cfg(unix)]
+fn ctime(found: &Metadata) -> Option<(i64, i64)> {
+    use cap_std::fs::MetadataExt as _;
+    Some((found.ctime(), found.ctime_nsec()))
+}
+
+#[cfg(not(unix))]
+fn ctime(_: &Metadata) -> Option<(i64, i64)> {
+    None
 }
 
 #[cfg(unix)]

@@ -3,6 +3,7 @@
 //! Only [`Document::change`], which is the client's didChange, ever alters the text; our own edits come
 //! back to us that way and are recognised by `proof`. What is true of the disk beside it is in `truth`.
 
+use crate::disk::FileMeta;
 use crate::editor::Habits;
 use crate::log::{Delta, DeltaLog, Origin};
 use crate::proof::{Expected, Settled, Sighting};
@@ -32,6 +33,9 @@ pub struct Saved {
     pub hash: ContentHash,
     /// The decoded text. Shares the buffer's memory when they were equal.
     pub text: Text,
+    /// The file's metadata from before it was read, if it was settled: as long as it is the same, the file need
+    /// not be read again.
+    pub meta: Option<FileMeta>,
 }
 
 /// An open document.
@@ -121,7 +125,13 @@ impl Document {
     ) -> Changed {
         self.version = version;
         let mut out = Changed::default();
-        let before = self.text.clone();
+        let inserts =
+            |change: &ContentChange| change.range.is_some_and(|(start, end)| start == end);
+        let length = self.text.len();
+        // Insertions are never coarse, and while no edit of ours is under way nobody asks for the text before
+        // them. A rope that is not shared is changed in place, so typing is spared a copy of its path.
+        let before =
+            (!self.expected.is_empty() || !changes.iter().all(inserts)).then(|| self.text.clone());
         let mut steps = Vec::with_capacity(changes.len());
         let mut deleted_lines = 0;
         let mut deleted = 0;
@@ -129,8 +139,10 @@ impl Document {
         for change in changes {
             let range = match change.range {
                 Some((start, end)) => {
+                    let typed = start == end;
                     let start = coordinates.position_to_byte(&self.text, start);
-                    let end = coordinates.position_to_byte(&self.text, end);
+                    let end =
+                        if typed { start } else { coordinates.position_to_byte(&self.text, end) };
                     out.desync_alarms += usize::from(!start.exact) + usize::from(!end.exact);
                     start.byte..end.byte.max(start.byte)
                 }
@@ -149,18 +161,23 @@ impl Document {
             steps.push((set, self.text.clone()));
         }
         let coarse =
-            whole || deleted_lines > COARSE_LINES || (deleted > 80 && deleted > before.len() / 2);
-        if coarse {
+            whole || deleted_lines > COARSE_LINES || (deleted > 80 && deleted > length / 2);
+        if let (true, Some(before)) = (coarse, &before) {
             // A formatter or a reload: only what really differs is a change, so that hunks survive it.
-            steps = vec![(diff(&before, &self.text), self.text.clone())];
+            steps = vec![(diff(before, &self.text), self.text.clone())];
         }
-        let mut previous = before;
+        let mut previous = before.unwrap_or_else(|| self.text.clone());
         let mut rest = steps.as_slice();
         while !rest.is_empty() {
             // An edit of several places comes as one content change for each of them.
             let (run, others) = rest.split_at(self.run_of_ours(&previous, rest).max(1));
-            let sets: Vec<ChangeSet> = run.iter().map(|(set, _)| set.clone()).collect();
-            if let (Some(Ok(set)), Some((_, next))) = (ChangeSet::compose_all(&sets), run.last()) {
+            let set = match run {
+                [(set, _)] => Some(Ok(set.clone())),
+                _ => ChangeSet::compose_all(
+                    &run.iter().map(|(set, _)| set.clone()).collect::<Vec<_>>(),
+                ),
+            };
+            if let (Some(Ok(set)), Some((_, next))) = (set, run.last()) {
                 self.take_in(&previous, set, next, habits.checks_versions, &mut out);
                 previous = next.clone();
             }
@@ -306,6 +323,11 @@ impl Document {
         self.expected.iter().any(|expected| expected.id == id)
     }
 
+    /// Whether the edit was sent and its echo is still waited for.
+    pub fn is_waited_for(&self, id: PublishId) -> bool {
+        self.expected.iter().any(|expected| expected.id == id && !expected.unconfirmed)
+    }
+
     /// Whether the edit ended in a conflict: it may or may not be in the text.
     pub fn is_lost(&self, id: PublishId) -> bool {
         self.lost.contains(&id)
@@ -341,12 +363,16 @@ impl Document {
         let found = self.written.take_if(is_written).is_some();
         if now.text.equal_but_line_ends(&self.text) {
             // Share the memory where they are equal to the byte.
-            let text = if now.text == self.text { self.text.clone() } else { now.text };
-            self.saved = Some(Saved { text, hash: now.hash });
+            let text = if now.text == self.text { self.text.clone() } else { now.text.clone() };
+            self.saved = Some(Saved { text, ..now });
             return DiskLook::Clean;
         }
         match &self.saved {
-            Some(saved) if saved.hash == now.hash => DiskLook::Dirty,
+            Some(saved) if saved.hash == now.hash => {
+                let text = saved.text.clone();
+                self.saved = Some(Saved { text, ..now });
+                DiskLook::Dirty
+            }
             // The user saved, and has typed on before anybody looked.
             Some(_) if found => {
                 self.saved = Some(now);

@@ -27,7 +27,7 @@ pub struct DocId(Arc<str>);
 impl DocId {
     /// The id of the document an editor calls `uri`. Any string gives an id. O(n).
     pub fn from_uri(uri: &str) -> Self {
-        Self(canonical(uri).into())
+        if is_plainly_canonical(uri) { Self(uri.into()) } else { Self(canonical(uri).into()) }
     }
 
     /// The id of the file at `path`, which should be absolute and resolved (dot segments are
@@ -89,6 +89,15 @@ impl<'de> Deserialize<'de> for DocId {
         let uri = String::deserialize(deserializer)?;
         Ok(Self::from_uri(&uri))
     }
+}
+
+/// Whether `uri` can be seen at a glance to be what [`canonical`] would make of it. True for most files on
+/// Unix, and asked with every key typed; what is not so plain goes the long way.
+fn is_plainly_canonical(uri: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.".contains(&byte);
+    uri.strip_prefix("file:///").is_some_and(|path| {
+        path.bytes().all(plain) && path.split('/').all(|name| !matches!(name, "" | "." | ".."))
+    })
 }
 
 fn canonical(uri: &str) -> String {
@@ -218,4 +227,27 @@ fn path_from_parts(host: &str, bytes: Vec<u8>) -> Option<PathBuf> {
     let path = text.strip_prefix('/')?;
     let drive = path.as_bytes().get(..2).is_some_and(is_drive);
     drive.then(|| PathBuf::from(path.replace('/', "\\")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_is_seen_to_be_canonical_is(path in "(/{0,2}(\\.{1,3}|[a-zA-Z0-9_.%: é-]{1,3})){0,5}/?") {
+            let uri = format!("file://{path}");
+            if is_plainly_canonical(&uri) {
+                prop_assert_eq!(canonical(&uri), uri);
+            }
+        }
+    }
+
+    #[test]
+    fn most_files_are_seen_to_be_canonical() {
+        for uri in ["file:///home/a/.config/x_1.rs", "file:///a", "file:///a/b...c/..d"] {
+            assert!(is_plainly_canonical(uri), "{uri}");
+        }
+    }
 }

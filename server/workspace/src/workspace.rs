@@ -244,14 +244,24 @@ impl Workspace {
     pub fn look_at_disk(&self, id: &DocId) -> DiskLook {
         let Some(place) = self.place(id) else { return DiskLook::NoFile };
         let roots = self.roots();
-        let Ok(DiskFile::Text { text, hash, .. }) = read_file(&place, &roots) else {
-            return DiskLook::NoFile;
+        let Ok(meta) = disk::stat(&roots, &place) else { return DiskLook::NoFile };
+        let known = self.with_document(id, |document| {
+            document.saved.clone().filter(|saved| saved.meta == Some(meta))
+        });
+        // Asked before the file is read: what is written to it from now on shows in its times.
+        let settled = meta.is_settled().then_some(meta);
+        let now = match known.flatten() {
+            Some(known) => known,
+            None => {
+                let Ok(DiskFile::Text { text, hash, .. }) = read_file(&place, &roots) else {
+                    return DiskLook::NoFile;
+                };
+                Saved { hash, text, meta: settled }
+            }
         };
-        let look = self.with_document(id, |document| document.compare(Saved { hash, text }));
+        let look = self.with_document(id, |document| document.compare(now));
         let Some(look) = look else { return DiskLook::NoFile };
-        if let Ok(identity) = disk::identity(&roots, &place) {
-            self.identities.insert(id.clone(), identity);
-        }
+        self.identities.insert(id.clone(), meta.identity);
         if look == DiskLook::Conflict {
             self.tell(None, Note::DiskConflict { file: place.shown });
         }
