@@ -380,7 +380,7 @@ impl Fork {
     }
 
     /// Takes pending hunks out of the fork and keeps the news for the model. Gives how many hunks went; what
-    /// is on its way stays.
+    /// is on its way and still waited for stays.
     pub fn reject(
         &mut self,
         workspace: &Workspace,
@@ -390,7 +390,9 @@ impl Fork {
         let ids = self.select(selection);
         let mut count = 0;
         for hunk in self.hunks() {
-            if hunk.state == HunkState::Sent || !hunk.parts.iter().any(|part| ids.contains(part)) {
+            if !hunk.parts.iter().any(|part| ids.contains(part))
+                || (hunk.state == HunkState::Sent && self.is_waited_for(workspace, &hunk))
+            {
                 continue;
             }
             count += 1;
@@ -412,6 +414,17 @@ impl Fork {
         self.return_renamed();
         self.files.retain(|_, file| !file.entry.is_empty());
         count
+    }
+
+    /// Whether a part of the hunk is on its way and its echo still waited for. One that was given up can be
+    /// rejected: if it comes after all, it is the user's text.
+    fn is_waited_for(&self, workspace: &Workspace, hunk: &Hunk) -> bool {
+        let Some(file) = self.files.get(&hunk.doc) else { return false };
+        let marks = file.entry.marks().iter().filter(|mark| hunk.parts.contains(&mark.id));
+        let sent: Vec<_> = marks.filter_map(|mark| mark.sent).collect();
+        let source = base_of(&hunk.doc, &file.entry);
+        let waited = |document: &mut Document| sent.iter().any(|id| document.is_waited_for(*id));
+        workspace.with_document(source, waited).unwrap_or(false)
     }
 
     /// Entries whose rename was rejected go back to their old name.

@@ -37,6 +37,8 @@ pub struct Published {
     pub around: (String, String),
     /// The hash of the file's text right after.
     pub hash: ContentHash,
+    /// The last edit that was sent to take it back.
+    pub undoing: Option<crate::PublishId>,
 }
 
 impl Published {
@@ -54,6 +56,7 @@ impl Published {
             new: String::new(),
             around: (String::new(), String::new()),
             hash: ContentHash(0),
+            undoing: None,
         }
     }
 }

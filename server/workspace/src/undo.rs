@@ -5,6 +5,7 @@
 //! said.
 
 use crate::disk::{self, Expect, FileError};
+use crate::document::Document;
 use crate::editor::Editor;
 use crate::fork::Selection;
 use crate::ledger::{Found, Ledger, Published, PublishedFile};
@@ -122,14 +123,26 @@ async fn undo_text(
     }
     let mut conflicts = Vec::new();
     let mut start = |publish| {
-        // The ledger moves with the text: look at it anew for each try.
-        let now: Vec<Published> = {
-            let ledger = workspace.ledger();
-            let same = |hunk: &&Published| {
-                hunks.iter().any(|h| h.id == hunk.id && h.session == hunk.session)
-            };
-            ledger.texts.iter().filter(|hunk| hunk.doc == *id).filter(same).cloned().collect()
+        let same = |hunk: &Published| {
+            hunk.doc == *id && hunks.iter().any(|h| h.id == hunk.id && h.session == hunk.session)
         };
+        // The ledger moves with the text: look at it anew for each try.
+        let mut now: Vec<Published> =
+            workspace.ledger().texts.iter().filter(|hunk| same(hunk)).cloned().collect();
+        // An undo of which nobody knows whether it was made is not sent again.
+        let unsettled = |hunk: &Published| {
+            hunk.undoing.is_some_and(|id_of_undo| {
+                let known = |document: &mut Document| {
+                    document.is_expected(id_of_undo) || document.is_lost(id_of_undo)
+                };
+                workspace.with_document(id, known).unwrap_or(false)
+            })
+        };
+        let before = now.len();
+        now.retain(|hunk| !unsettled(hunk));
+        if now.is_empty() && before > 0 {
+            return Start::Busy;
+        }
         let Some(text) = workspace.with_document(id, |document| document.text().clone()) else {
             return Start::Closed;
         };
@@ -138,7 +151,16 @@ async fn undo_text(
         if set.is_empty() {
             return Start::Nothing;
         }
-        start_edit(workspace, id, publish, &text, &set)
+        let started = start_edit(workspace, id, publish, &text, &set);
+        if matches!(started, Start::Sent(..)) {
+            let mut ledger = workspace.ledger();
+            let sent =
+                |hunk: &Published| now.iter().any(|h| h.id == hunk.id && h.session == hunk.session);
+            for hunk in ledger.texts.iter_mut().filter(|hunk| hunk.doc == *id && sent(hunk)) {
+                hunk.undoing = Some(publish);
+            }
+        }
+        started
     };
     send(workspace, editor, id, &mut start, "Ropewalk: undo", bounds).await?;
     Ok(conflicts)
