@@ -85,7 +85,7 @@ impl<W: Write> Show<W> {
     /// # Errors
     /// When it can't be written; once, from then on there is silence.
     pub(super) fn event(&mut self, event: &Event) -> std::io::Result<()> {
-        if let Event::Usage { session, .. } = event {
+        if let Event::Usage { total: session, .. } = event {
             self.used = Some(*session);
         }
         match self.form {

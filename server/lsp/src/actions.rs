@@ -76,11 +76,11 @@ impl State {
                 json!({ "all": true }),
             ));
         }
-        let about = |prompt: &str| {
+        let about = |prompt: &str, range: lsp::Range| {
             json!({
                 "prompt": prompt,
                 "textDocument": { "uri": uri, "version": version },
-                "range": params.range,
+                "range": range,
             })
         };
         for diagnostic in &params.context.diagnostics {
@@ -90,12 +90,16 @@ impl State {
             let first = diagnostic.message.lines().next().unwrap_or_default();
             let source = diagnostic.source.as_deref().unwrap_or("the editor");
             let prompt = format!(
-                "Fix this problem, which {source} reports on line {}: {}",
-                diagnostic.range.start.line + 1,
+                "Fix this problem, which {source} reports for the selected text: {}",
                 diagnostic.message
             );
             let title = format!("Ropewalk: fix “{}”", shorten(first, 60));
-            let mut fix = action(&title, lsp::CodeActionKind::QUICKFIX, "prompt", about(&prompt));
+            let mut fix = action(
+                &title,
+                lsp::CodeActionKind::QUICKFIX,
+                "prompt",
+                about(&prompt, lines_of(diagnostic.range)),
+            );
             fix.diagnostics = Some(vec![diagnostic.clone()]);
             out.push(fix);
         }
@@ -106,12 +110,17 @@ impl State {
                     "Ropewalk: do what this comment asks",
                     kind,
                     "prompt",
-                    about(&request),
+                    about(&request, params.range),
                 ));
             }
             for (name, prompt) in ON_SELECTION {
                 let title = format!("Ropewalk: {name} the selection");
-                out.push(action(&title, lsp::CodeActionKind::REFACTOR, "prompt", about(prompt)));
+                out.push(action(
+                    &title,
+                    lsp::CodeActionKind::REFACTOR,
+                    "prompt",
+                    about(prompt, params.range),
+                ));
             }
         }
         if let Some(only) = &params.context.only {
@@ -199,6 +208,14 @@ fn action(
         }),
         ..lsp::CodeAction::default()
     }
+}
+
+/// The whole lines of a range: what a diagnostic marks may be a character, or nothing at all.
+fn lines_of(range: lsp::Range) -> lsp::Range {
+    let start = lsp::Position::new(range.start.line, 0);
+    let end_line = range.end.line.max(range.start.line);
+    // Past the line's end, which is clamped to it.
+    lsp::Range::new(start, lsp::Position::new(end_line, u32::MAX))
 }
 
 fn shorten(text: &str, chars: usize) -> String {

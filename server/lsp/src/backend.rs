@@ -74,11 +74,7 @@ impl LanguageServer for Backend {
         let habits = Habits::of(params.client_info.as_ref().map(|client| client.name.as_str()));
         let encoding = encoding_of(&params.capabilities);
         self.state.workspace.set_client(coordinates(encoding, habits.line_ends), habits);
-        let options: ClientOptions = params
-            .initialization_options
-            .as_ref()
-            .and_then(|options| serde_json::from_value(options.clone()).ok())
-            .unwrap_or_default();
+        let (options, problems) = ClientOptions::read(params.initialization_options.as_ref());
         let window = params.capabilities.window.as_ref();
         let workspace = params.capabilities.workspace.as_ref();
         let facts = ClientFacts {
@@ -90,7 +86,7 @@ impl LanguageServer for Backend {
                 .unwrap_or(false),
         };
         let roots = roots_of(&params);
-        self.state.set_facts(facts, params.initialization_options, roots);
+        self.state.set_facts(facts, problems, params.initialization_options, roots);
         Ok(lsp::InitializeResult {
             capabilities: capabilities(encoding_to_lsp(encoding), &facts, habits),
             server_info: Some(lsp::ServerInfo {
@@ -101,11 +97,13 @@ impl LanguageServer for Backend {
     }
 
     async fn initialized(&self, _: lsp::InitializedParams) {
-        let problems = self.state.configure();
+        let mut problems = self.state.take_option_problems();
+        problems.extend(self.state.configure());
         crate::show::tell_problems(&self.state, problems);
     }
 
     async fn shutdown(&self) -> Result<()> {
+        self.state.leave();
         if let Some(session) = self.state.running_session() {
             session.send(Op::Interrupt);
         }
@@ -159,7 +157,9 @@ impl LanguageServer for Backend {
             .collect();
         now.extend(params.event.added.iter().filter_map(root_from_folder));
         self.state.set_roots(now);
-        self.state.configure();
+        // Another root may bring a configuration of its own.
+        let problems = self.state.configure();
+        crate::show::tell_problems(&self.state, problems);
     }
 
     async fn did_change_configuration(&self, params: lsp::DidChangeConfigurationParams) {

@@ -83,7 +83,7 @@ impl Shown {
             Event::Retrying { attempt, wait_ms, reason, .. } => {
                 self.said.clear();
                 let message =
-                    format!("{reason} (try {attempt} in {:.1} s)", wait_ms as f64 / 1000.0);
+                    format!("try {attempt} in {:.1} s: {reason}", wait_ms as f64 / 1000.0);
                 self.report(state, message).await;
             }
             Event::ToolCall { tool, title, .. } => {
@@ -261,6 +261,9 @@ impl State {
     /// Shows a message. Where messages take keys, the whole of it goes to the log, and one short line is
     /// shown in the one way that takes none: as an error.
     async fn say(&self, kind: lsp::MessageType, message: String) {
+        if self.is_leaving() {
+            return;
+        }
         if !self.habits().messages_take_keys || self.facts().options.messages {
             return self.client.show_message(kind, message).await;
         }

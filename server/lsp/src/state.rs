@@ -15,7 +15,6 @@ use ropewalk_tools::Mode;
 use ropewalk_workspace::log::Cursor;
 use ropewalk_workspace::publish::Bounds;
 use ropewalk_workspace::{DocId, Editor, Habits, Roots, Workspace};
-use serde::Deserialize;
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -37,8 +36,7 @@ pub struct ServerOptions {
 }
 
 /// What a client says of itself in `initializationOptions`, apart from configuration.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ClientOptions {
     /// It takes `ropewalk/event`.
     pub(crate) events: bool,
@@ -50,6 +48,29 @@ pub(crate) struct ClientOptions {
     pub(crate) messages: bool,
     /// It answers `ropewalk/save` and `ropewalk/diagnostics`.
     pub(crate) plugin: bool,
+}
+
+impl ClientOptions {
+    /// Reads them, key by key, so that a wrong one spoils no other. Gives what is wrong, in sentences.
+    pub(crate) fn read(options: Option<&serde_json::Value>) -> (Self, Vec<String>) {
+        let mut problems = Vec::new();
+        let mut flag = |key: &str| match options.and_then(|options| options.get(key)) {
+            None | Some(serde_json::Value::Null) => false,
+            Some(serde_json::Value::Bool(value)) => *value,
+            Some(other) => {
+                problems.push(format!("initializationOptions: `{key}` takes true or false, not {other}; it is ignored."));
+                false
+            }
+        };
+        let read = Self {
+            events: flag("events"),
+            draws_hunks: flag("drawsHunks"),
+            approvals: flag("approvals"),
+            messages: flag("messages"),
+            plugin: flag("plugin"),
+        };
+        (read, problems)
+    }
 }
 
 /// The keys of [`ClientOptions`] as configuration knows them.
@@ -87,6 +108,9 @@ pub(crate) struct State {
     config_stamp: Mutex<Vec<Option<std::time::SystemTime>>>,
     configured_mode: Mutex<Mode>,
     session: OnceLock<Session>,
+    /// What was wrong with the client's own options, until it is told.
+    option_problems: Mutex<Vec<String>>,
+    leaving: std::sync::atomic::AtomicBool,
     anchors: Mutex<VecDeque<Anchor>>,
     /// Wakes the task that shows moved hunks.
     pub(crate) moved: Arc<tokio::sync::Notify>,
@@ -109,6 +133,8 @@ impl State {
             config_stamp: Mutex::default(),
             configured_mode: Mutex::default(),
             session: OnceLock::new(),
+            option_problems: Mutex::default(),
+            leaving: Default::default(),
             anchors: Mutex::default(),
             moved: Arc::default(),
         }
@@ -127,10 +153,12 @@ impl State {
     pub(crate) fn set_facts(
         &self,
         facts: ClientFacts,
+        problems: Vec<String>,
         init: Option<serde_json::Value>,
         roots: Vec<(String, PathBuf)>,
     ) {
         let _ = self.facts.set(facts);
+        *lock(&self.option_problems) = problems;
         *lock(&self.sources) = Sources {
             roots: roots.iter().map(|(_, path)| path.clone()).collect(),
             initialization_options: init,
@@ -139,6 +167,20 @@ impl State {
             known: crate::known(),
         };
         self.set_roots(roots);
+    }
+
+    /// What was wrong with the client's own options, once.
+    pub(crate) fn take_option_problems(&self) -> Vec<String> {
+        std::mem::take(&mut *lock(&self.option_problems))
+    }
+
+    /// The client wants to end: nothing is shown any more.
+    pub(crate) fn leave(&self) {
+        self.leaving.store(true, std::sync::atomic::Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_leaving(&self) -> bool {
+        self.leaving.load(std::sync::atomic::Ordering::Relaxed)
     }
 
     pub(crate) fn set_roots(&self, roots: Vec<(String, PathBuf)>) {

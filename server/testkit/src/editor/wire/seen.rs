@@ -27,7 +27,7 @@ pub enum Kind {
     Dialog,
     /// `workspace/applyEdit`: handled by the client's habits, and never left over.
     Edit,
-    /// What an editor answers by itself: refreshes, capabilities, settings.
+    /// What an editor or its plugin answers by itself: refreshes, capabilities, settings, saves.
     Technical,
     /// Anything else.
     Other,
@@ -214,7 +214,7 @@ impl Seen {
     }
 
     /// The next end of a turn nobody has taken yet.
-    pub(super) fn take_turn_end(&mut self) -> Option<TurnEnd> {
+    pub fn take_turn_end(&mut self) -> Option<TurnEnd> {
         let text = |value: &Value, key: &str| value.get(key)?.as_str().map(str::to_owned);
         let by_event = self.received.iter().any(|received| received.kind == Kind::Event);
         let ends: Vec<TurnEnd> = if by_event {
@@ -497,7 +497,9 @@ fn kind_of(method: &str) -> Kind {
         | "workspace/semanticTokens/refresh"
         | "workspace/codeLens/refresh"
         | "workspace/configuration"
-        | "client/registerCapability" => Kind::Technical,
+        | "client/registerCapability"
+        | "ropewalk/save"
+        | "ropewalk/diagnostics" => Kind::Technical,
         _ => Kind::Other,
     }
 }
