@@ -3,6 +3,7 @@
 //! This file reads the command line and chooses what to do; doing it is the business of the other files,
 //! and of the rooms.
 
+mod demo;
 mod doctor;
 mod exit;
 mod log;
@@ -43,6 +44,8 @@ enum Command {
     /// Run one request on the files of a folder, without an editor.
     #[command(after_help = exit::table())]
     Run(run::RunArgs),
+    /// Show a whole turn and its review, with a scripted model: no key and no network are needed.
+    Demo,
     /// Say what is set up, what is missing, and how to mend it.
     Doctor,
 }
@@ -71,13 +74,14 @@ fn choose(cli: Cli) -> anyhow::Result<ExitCode> {
     // Only the server has a standard error that nobody reads as its answer.
     let default = match command {
         Command::Lsp { .. } => log::WithoutFile::StandardError,
-        Command::Run(_) | Command::Doctor => log::WithoutFile::Nowhere,
+        Command::Run(_) | Command::Demo | Command::Doctor => log::WithoutFile::Nowhere,
     };
     let filter = setup::config(Vec::new(), cli.set.clone()).log;
     let _log = log::start(cli.log.as_deref(), default, &filter)?;
     match command {
         Command::Lsp { .. } => serve::lsp(cli.set),
         Command::Run(args) => run::run(args, cli.set).map(ExitCode::from),
+        Command::Demo => demo::demo(),
         Command::Doctor => doctor::doctor(cli.set).map(ExitCode::from),
     }
 }
