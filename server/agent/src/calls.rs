@@ -17,7 +17,7 @@ use ropewalk_workspace::publish::publish;
 use ropewalk_workspace::{DiskLook, DocId, HunkId, Selection, View};
 use serde_json::Value;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// A call as the model made it.
@@ -177,6 +177,8 @@ impl Turn {
         let settings = self.shared.settings();
         let effect = prepared.effect;
         let (shared, turn, id) = (self.shared.clone(), self.number, call.id.clone());
+        let printed = Arc::new(Mutex::new(String::new()));
+        let printing = printed.clone();
         let context = Context {
             view: view.clone(),
             call: call.id.clone(),
@@ -185,12 +187,17 @@ impl Turn {
             outputs: self.shared.outputs.clone(),
             secrets: settings.secrets.clone(),
             sink: Arc::new(move |text: &str| {
+                keep_end(&mut lock(&printing), text);
                 shared.tell(Event::ToolOutput { turn, call: id.clone(), text: text.to_owned() });
             }),
             editor: self.shared.editor.clone(),
         };
         let Ok(mut output) = self.or_interrupted(prepared.run(context)).await else {
-            return interrupted();
+            let (mut output, printed) = (interrupted(), lock(&printed));
+            if !printed.is_empty() {
+                output.text.push_str(&format!("\nThe last of what it had printed:\n{printed}"));
+            }
+            return output;
         };
         if effect == Effect::Execute {
             self.notice_disk(&mut output).await;
@@ -324,6 +331,17 @@ impl Turn {
             before = Some(key);
         }
     }
+}
+
+/// The most bytes of what an interrupted command had printed that the model is told.
+const PRINTED: usize = 2_000;
+
+/// Adds `more` and drops what is too much from the start.
+fn keep_end(text: &mut String, more: &str) {
+    text.push_str(more);
+    let too_much = text.len().saturating_sub(PRINTED);
+    let cut = (too_much..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or_default();
+    text.drain(..cut);
 }
 
 fn is_read(prepared: &Result<Prepared, Output>) -> bool {

@@ -112,6 +112,20 @@ async fn in_a_command_whose_process_group_is_gone_then() {
 }
 
 #[tokio::test]
+async fn the_model_is_told_the_end_of_what_a_command_had_printed() {
+    let mut bench = start_allowing([
+        bash("echo lost; printf 'é%.0s' $(seq 3000); echo kept; sleep 1000"),
+        says("ok").expect_text("it had printed:\né").expect_text("kept").expect_no_text("lost"),
+    ]);
+    bench.session.prompt(Prompt::new("go"));
+    let kept = |event: &Event| {
+        matches!(event, Event::ToolOutput { text, .. } if text.contains("kept")).then_some(())
+    };
+    bench.until(kept).await;
+    interrupted_then_goes_on(&mut bench).await;
+}
+
+#[tokio::test]
 async fn a_dropped_session_ends_its_turn_and_its_command() {
     let bench = start_allowing([bash(HOLDS)]);
     let (open, reading) = Held::new(&bench).watched().await;
