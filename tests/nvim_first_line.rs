@@ -1,6 +1,8 @@
 //! A turn in real, stock Neovim: text typed and not saved, a prompt by `ropewalk.prompt`, and the agent's
 //! edit in the buffer beside what was typed. The model is scripted; everything else is real.
 
+#![expect(clippy::unwrap_used, reason = "tests and their helpers may be blunt")]
+
 #[cfg(test)]
 #[allow(
     clippy::allow_attributes,

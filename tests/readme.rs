@@ -1,6 +1,8 @@
 //! README.md is kept true: its configuration table is the one the code makes, and the commands and options
 //! it names exist.
 
+#![expect(clippy::unwrap_used, reason = "tests and their helpers may be blunt")]
+
 use std::process::Command;
 
 fn readme() -> String {

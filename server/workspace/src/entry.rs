@@ -358,7 +358,7 @@ impl Entry {
             for (index, part) in refine(&one, &base).into_changes().into_iter().enumerate() {
                 let (id, turn) = match first {
                     Some(old) if index == 0 => old,
-                    _ => (ids.next(), mark.turn),
+                    _ => (ids.give(), mark.turn),
                 };
                 touched.push(id);
                 changes.push(part);
@@ -497,7 +497,7 @@ pub struct HunkIds(u64);
 
 impl HunkIds {
     /// The next id; ids start at 1.
-    pub fn next(&mut self) -> HunkId {
+    pub fn give(&mut self) -> HunkId {
         self.0 += 1;
         HunkId(self.0)
     }

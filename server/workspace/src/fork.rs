@@ -228,7 +228,7 @@ impl Fork {
         let Some(file) = self.files.get_mut(&id) else { return Ok(()) };
         let source = base_of(&id, &file.entry).clone();
         let aside = sync_file(workspace, &self.session, &source, file);
-        let mark = Mark { id: self.ids.next(), turn, makers: vec![maker.clone()], sent: None };
+        let mark = Mark { id: self.ids.give(), turn, makers: vec![maker.clone()], sent: None };
         match change {
             ProposedChange::Edit(set) => {
                 let set = refine(&set, &seen.text);
@@ -350,7 +350,7 @@ impl Fork {
         };
         let mut entry = Entry::new(base);
         if let Some(disk) = moved {
-            let mark = Mark { id: self.ids.next(), turn, makers: vec![Maker::Disk], sent: None };
+            let mark = Mark { id: self.ids.give(), turn, makers: vec![Maker::Disk], sent: None };
             entry.add(&diff(entry.text(), &disk), &mark, &mut self.ids);
             entry.disk = Some(disk);
         }
@@ -652,7 +652,7 @@ fn follow_disk(workspace: &Workspace, source: &DocId, file: &mut ForkFile, ids: 
     let theirs = diff(&file.entry.base.text(), &disk);
     let Ok(rebased) = file.entry.set().rebase(&theirs) else { return };
     if rebased.is_clean() {
-        let mark = Mark { id: ids.next(), turn: 0, makers: vec![Maker::Disk], sent: None };
+        let mark = Mark { id: ids.give(), turn: 0, makers: vec![Maker::Disk], sent: None };
         file.entry.add(&rebased.theirs, &mark, ids);
         file.entry.disk = Some(disk);
     }

@@ -147,7 +147,7 @@ impl Disk<'_> {
         self.record(&old_place, (mark.id, mark.turn), Some(old.bytes), None);
         let rest = ropewalk_text::diff(&base.text(), file.entry.text());
         let mut entry = Entry::new(base);
-        let others = Mark { id: fork.ids.next(), sent: None, ..mark.clone() };
+        let others = Mark { id: fork.ids.give(), sent: None, ..mark.clone() };
         entry.add(&rest, &others, &mut fork.ids);
         file.entry = entry;
         fork.files.remove(from);
