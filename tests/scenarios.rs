@@ -1,13 +1,62 @@
 //! Plays every page of `tests/scenarios`, each as a test named after its file: the real binary over pipes,
 //! with a fake editor and a scripted model. `cargo test --test scenarios NAME` plays those with NAME in
 //! their name. What a page can say is described in `tests/scenarios/README.md`.
+//!
+//! Pages that lie are played too, and must fail: a player that lets everything pass would be worth nothing.
 
-use libtest_mimic::{Arguments, Trial};
+use libtest_mimic::{Arguments, Failed, Trial};
 use ropewalk_testkit::scenario::Scenario;
+use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+/// Pages that are not true, and a part of the words that say so.
+const LIES: &[(&str, &str, &str)] = &[
+    (
+        "a_wrong_stop_reason",
+        "prompt Hello\nmodel\n  says Hi\nend max_steps\nmessage Hi\n",
+        "ends with end_turn",
+    ),
+    ("a_turn_nobody_waits_for", "prompt Hello\nmodel\n  says Hi\nmessage Hi\n", "0 ends of turns"),
+    (
+        "a_message_nobody_reads",
+        "prompt Hello\nmodel\n  says Hi there\nend end_turn\n",
+        "does not speak of this message:\nHi there",
+    ),
+    (
+        "a_reply_nobody_asks_for",
+        "prompt Hello\nmodel\n  says Hi\nend end_turn\nmessage Hi\nmodel\n  says More\n",
+        "should not say \"The page has ended",
+    ),
+    (
+        "words_the_model_is_not_told",
+        "prompt Hello\nmodel\n  sees Goodbye\n  says Hi\nend end_turn\nmessage Hi\n",
+        "should say \"Goodbye\"",
+    ),
+    (
+        "words_the_model_is_told",
+        "prompt Hello\nmodel\n  lacks Hello\n  says Hi\nend end_turn\nmessage Hi\n",
+        "should not say \"Hello\"",
+    ),
+    (
+        "tools_that_are_not_offered",
+        "prompt Hello\nmodel\n  offered bash\n  says Hi\nend end_turn\nmessage Hi\n",
+        "should offer [\"bash\"]",
+    ),
+    ("a_wrong_disk", "file a.txt\n  | one\ndisk a.txt\n  | two\n", "a.txt should be"),
+    ("a_missing_file", "disk a.txt\n  | one\n", "(no file)"),
+    ("a_command_that_fails", "run dance\nrun mode\n", "the command above failed"),
+    ("an_answer_of_a_command", "run mode\ngives {\"mode\": \"auto\"}\n", "should give"),
+    (
+        "a_hunk_that_is_not_there",
+        "run accept {\"hunk\": \"a.txt:1\"}\n",
+        "no pending hunk stands at",
+    ),
+];
+
 fn main() -> ExitCode {
+    // What a panic says is reported with the test.
+    std::panic::set_hook(Box::new(|_| {}));
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios");
     let entries = std::fs::read_dir(&folder).expect("tests/scenarios is there");
     let mut pages: Vec<PathBuf> = entries
@@ -16,15 +65,32 @@ fn main() -> ExitCode {
         .collect();
     pages.sort();
     assert!(!pages.is_empty(), "{} has no pages", folder.display());
-    let trials = pages.into_iter().map(|page| {
+    let pages = pages.into_iter().map(|page| {
         let name = page.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         Trial::test(name, move || {
             let relative = page.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap_or(&page);
-            let text = std::fs::read_to_string(&page)?;
-            let scenario = Scenario::parse(relative, &text)?;
-            scenario.play(Path::new(env!("CARGO_BIN_EXE_ropewalk")));
-            Ok(())
+            play(relative, &std::fs::read_to_string(&page)?)
         })
     });
-    libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit_code()
+    let lies = LIES.iter().map(|(name, steps, words)| {
+        Trial::test(format!("a_lie_about_{name}"), || is_found_out(steps, words))
+    });
+    libtest_mimic::run(&Arguments::from_args(), pages.chain(lies).collect()).exit_code()
+}
+
+fn play(file: &Path, text: &str) -> Result<(), Failed> {
+    Scenario::parse(file, text)?.play(Path::new(env!("CARGO_BIN_EXE_ropewalk")));
+    Ok(())
+}
+
+fn is_found_out(steps: &str, words: &str) -> Result<(), Failed> {
+    let text = format!("A lie.\n---\n{steps}");
+    let Err(panic) = catch_unwind(|| play(Path::new("lie"), &text)) else {
+        return Err("the player believes it".into());
+    };
+    let said = panic.downcast_ref::<String>().map(String::as_str).unwrap_or_default();
+    if said.starts_with("lie:") && said.contains(words) {
+        return Ok(());
+    }
+    Err(format!("should say {words:?}, but says {said:?}").into())
 }

@@ -46,6 +46,9 @@ impl Checks {
 
     /// Waits for the end of a turn and compares its stop reason.
     pub(super) fn end(&mut self, editor: &FakeEditor, reason: &str) -> Result<(), String> {
+        if !shows_progress(editor) {
+            return Err("this editor shows no progress: wait for a message".to_owned());
+        }
         let end = editor.wait_for_turn_end();
         self.ends += 1;
         if end.stop_reason == reason {
@@ -59,13 +62,17 @@ impl Checks {
         ))
     }
 
-    /// The end of a turn of which only the end counts.
-    pub(super) fn last_end(&mut self, editor: &FakeEditor) -> Result<(), String> {
-        self.end(editor, "end_turn")
+    /// Waits for the end of a turn that ends with these words.
+    pub(super) fn last_end(&mut self, editor: &FakeEditor, words: &str) -> Result<(), String> {
+        if shows_progress(editor) {
+            self.end(editor, "end_turn")
+        } else {
+            self.message(editor, words)
+        }
     }
 
-    pub(super) fn all_ended(&self) -> Result<(), String> {
-        if self.prompts == self.ends {
+    pub(super) fn all_ended(&self, editor: &FakeEditor) -> Result<(), String> {
+        if self.prompts == self.ends || !shows_progress(editor) {
             return Ok(());
         }
         Err(format!("{} prompts, but {} ends of turns were waited for", self.prompts, self.ends))
@@ -85,17 +92,25 @@ impl Checks {
         })
     }
 
-    /// Every message was looked at. One that is logged whole may have been shown in short too.
-    pub(super) fn no_message_is_left(&self, editor: &FakeEditor) -> Result<(), String> {
+    /// Every message was looked at, but the last words. One that is logged whole may have been shown in
+    /// short too.
+    pub(super) fn no_message_is_left(
+        &self,
+        editor: &FakeEditor,
+        last_words: &str,
+    ) -> Result<(), String> {
         let messages = editor.with(Seen::messages);
         let is_read = |at: &usize| self.read.contains(at);
-        let is_short = |message: &Message| {
+        let is_known = |message: &Message| {
+            if message.text == last_words {
+                return true;
+            }
             let start = message.text.trim_end_matches('…');
             let mut read = self.read.iter().filter_map(|at| messages.get(*at));
             read.any(|other| other.text.starts_with(start))
         };
         let left =
-            messages.iter().enumerate().find(|(at, message)| !is_read(at) && !is_short(message));
+            messages.iter().enumerate().find(|(at, message)| !is_read(at) && !is_known(message));
         left.map_or(Ok(()), |(_, message)| {
             Err(format!("the page does not speak of this message:\n{}", message.text))
         })
@@ -183,6 +198,10 @@ impl Checks {
             shown(found.as_deref())
         ))
     }
+}
+
+fn shows_progress(editor: &FakeEditor) -> bool {
+    editor.with(|seen| seen.client().profile.window)
 }
 
 /// The words of all dialogs so far.

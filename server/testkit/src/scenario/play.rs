@@ -15,6 +15,9 @@ const FOLDER: &str = "work";
 /// What is asked when all steps are done.
 const LAST: &str = "The page has ended: what do you see?";
 
+/// What the model answers then.
+const LAST_WORDS: &str = "That is all I see.";
+
 /// What is under way while a page is played.
 struct Play<'a> {
     scenario: &'a Scenario,
@@ -46,8 +49,9 @@ pub(super) fn play(scenario: &Scenario, program: &Path) {
 
 impl<'a> Play<'a> {
     fn new(scenario: &'a Scenario, program: &'a Path) -> std::io::Result<Self> {
-        let last = ScriptedReply::new().expect_text(LAST).text("All of it.").forever();
-        let replies = scenario.replies.iter().map(super::reply::Reply::scripted);
+        let last = ScriptedReply::new().expect_text(LAST).text(LAST_WORDS).forever();
+        // A reply that is left over when the page ends must not pass for the last answer.
+        let replies = scenario.replies.iter().map(|reply| reply.scripted().expect_no_text(LAST));
         let model = ScriptedModel::start(replies.chain([last]))?;
         let home = Home::new()?;
         let config = home.0.join("config/ropewalk");
@@ -278,50 +282,64 @@ impl<'a> Play<'a> {
     /// What holds at the end of every page.
     fn finish(&mut self) -> Result<(), String> {
         self.last_command_worked()?;
-        let Some(editor) = self.editor.take() else { return Ok(()) };
-        self.checks.all_ended()?;
-        self.checks.no_message_is_left(&editor)?;
-        if !self.scenario.setup.config.iter().any(|(key, _)| key.starts_with("provider.")) {
-            self.ask_what_is_seen(&editor)?;
+        let Some(editor) = &self.editor else { return Ok(()) };
+        self.checks.all_ended(editor)?;
+        if !self.has_other_model() {
+            // Afterwards all that the turns before had to say has come.
+            ask_what_is_seen(editor, &self.model, &mut self.checks)?;
         }
+        self.checks.no_message_is_left(editor, LAST_WORDS)?;
         if let Some(dialog) = editor.with(|seen| seen.dialogs().first().cloned()) {
             return Err(format!("nobody has answered this dialog: {}", dialog.message));
         }
-        // Looked at above, or told by the last question.
         let seen = [Kind::Progress, Kind::Diagnostics, Kind::Message, Kind::Log, Kind::Dialog];
         editor.ignore(&seen);
         let status = editor.execute("ropewalk.status", Value::Null).map_err(|e| e.to_string())?;
         if status.get("desyncAlarms") != Some(&json!(0)) {
             return Err(format!("the server has lost step with the editor: {status}"));
         }
-        editor.shutdown();
-        self.model.finish().map_err(|faults| faults.join("\n"))
-    }
-
-    /// Asks the model about each open document, whole: it must see what the editor has.
-    fn ask_what_is_seen(&mut self, editor: &FakeEditor) -> Result<(), String> {
-        for uri in editor.with(|seen| seen.client().open_uris()) {
-            let text = editor.text(&uri);
-            let range = editor.range(&uri, (0, 0), place(&text, text.len()));
-            let document = json!({ "uri": uri });
-            let argument = json!({ "prompt": LAST, "textDocument": document, "range": range });
-            editor.execute("ropewalk.prompt", argument).map_err(|error| error.to_string())?;
-            self.checks.prompted();
-            self.checks.last_end(editor)?;
-            let requests = self.model.requests();
-            let said = requests.last().and_then(|body| body.get("messages")?.as_array()?.last());
-            let said = said.and_then(|message| message.get("content"));
-            let blocks = said.and_then(Value::as_array).into_iter().flatten();
-            let texts = blocks.filter_map(|block| block.get("text").and_then(Value::as_str));
-            let said = texts.collect::<Vec<_>>().join("\n");
-            if !said.contains(&text) {
-                return Err(format!(
-                    "the editor has of {uri}\n{text}\nbut the model was told\n{said}"
-                ));
-            }
+        self.model.finish().map_err(|faults| faults.join("\n"))?;
+        if let Some(editor) = self.editor.take() {
+            editor.shutdown();
         }
         Ok(())
     }
+
+    /// Whether the page names another model than the scripted one, or another way to it.
+    fn has_other_model(&self) -> bool {
+        let mut keys = self.scenario.setup.config.iter().map(|(key, _)| key);
+        keys.any(|key| key == "model" || key.starts_with("provider."))
+    }
+}
+
+/// Asks the model about each open document, whole: it must see what the editor has.
+fn ask_what_is_seen(
+    editor: &FakeEditor,
+    model: &ScriptedModel,
+    checks: &mut Checks,
+) -> Result<(), String> {
+    let mut questions = vec![(json!({ "prompt": LAST }), LAST.to_owned())];
+    for uri in editor.with(|seen| seen.client().open_uris()) {
+        let text = editor.text(&uri);
+        let range = editor.range(&uri, (0, 0), place(&text, text.len()));
+        let document = json!({ "uri": uri });
+        questions.push((json!({ "prompt": LAST, "textDocument": document, "range": range }), text));
+    }
+    for (argument, text) in questions {
+        editor.execute("ropewalk.prompt", argument).map_err(|error| error.to_string())?;
+        checks.prompted();
+        checks.last_end(editor, LAST_WORDS)?;
+        let requests = model.requests();
+        let said = requests.last().and_then(|body| body.get("messages")?.as_array()?.last());
+        let said = said.and_then(|message| message.get("content"));
+        let blocks = said.and_then(Value::as_array).into_iter().flatten();
+        let texts = blocks.filter_map(|block| block.get("text").and_then(Value::as_str));
+        let said = texts.collect::<Vec<_>>().join("\n");
+        if !said.contains(&text) {
+            return Err(format!("the editor has\n{text}\nbut the model was told\n{said}"));
+        }
+    }
+    Ok(())
 }
 
 /// The user's configuration: the scripted model, and what the page says.
