@@ -1,5 +1,14 @@
 //! `ropewalk demo`: what it prints fits a terminal, is the same every time, and is true.
 
+#![allow(
+    clippy::allow_attributes,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "tests may be blunt"
+)]
+
 use std::process::{Command, Output};
 
 fn demo() -> Output {

@@ -1,6 +1,15 @@
 //! EXTENSIONS.md says what is true: every event with its fields, every command, every option, held against the
 //! source and against what a real server sends.
 
+#![allow(
+    clippy::allow_attributes,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "tests may be blunt"
+)]
+
 #[cfg(test)]
 #[allow(
     clippy::allow_attributes,

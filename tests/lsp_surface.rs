@@ -1,6 +1,15 @@
 //! What the server offers a client and takes from it: capabilities, synchronisation, roots, commands with
 //! good and bad arguments, code actions, settings. Over the real binary, the model scripted.
 
+#![allow(
+    clippy::allow_attributes,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "tests may be blunt"
+)]
+
 #[cfg(test)]
 #[allow(
     clippy::allow_attributes,

@@ -1,6 +1,15 @@
 //! Turns through the protocol, going well and going wrong: progress and its cancel button, approvals in each
 //! client's way, events, models that can't be reached or die, clients that don't answer or go away, big texts.
 
+#![allow(
+    clippy::allow_attributes,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "tests may be blunt"
+)]
+
 #[cfg(test)]
 #[allow(
     clippy::allow_attributes,
@@ -425,7 +434,7 @@ fn sixty_four_megabytes_open_are_edited_and_searched() {
         [
             ScriptedReply::new().call("grep", json!({ "pattern": "NEEDLE", "path": "big.txt" })),
             edit("big.txt", "the NEEDLE at the end", "the thread at the end")
-                .expect_text(&format!("{}", last + 1)),
+                .expect_text(format!("{}", last + 1)),
             say("Done."),
         ],
     );

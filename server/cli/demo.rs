@@ -102,14 +102,14 @@ fn play(page: &mut Page) -> anyhow::Result<()> {
 
     page.title("The review");
     let event = review(&editor, "ropewalk.accept", &json!({ "hunk": greet["id"] }))?;
-    ensure!(event["done"] == 1, "the accept failed: {event}");
+    ensure!(one_done(&event), "the accept failed: {event}");
     let accepted =
         expected.replace("def greet(name):\n", "def greet(name):\n    \"\"\"Say hello.\"\"\"\n");
     ensure!(editor.text(FILE) == accepted, "the accepted change is not in the text");
     page.checked("accepted: the docstring of greet() is in the editor");
     let refusal = json!({ "hunk": leave["id"], "reason": REASON });
     let event = review(&editor, "ropewalk.reject", &refusal)?;
-    ensure!(event["done"] == 1, "the reject failed: {event}");
+    ensure!(one_done(&event), "the reject failed: {event}");
     ensure!(editor.text(FILE) == accepted, "the rejected change is in the text");
     page.checked(&format!("rejected: that of leave(), because \"{REASON}\""));
 
@@ -123,7 +123,7 @@ fn play(page: &mut Page) -> anyhow::Result<()> {
     ensure!(disk()? == ON_DISK, "the file on the disk was touched");
     page.checked("the file on the disk is untouched until you save");
     let event = review(&editor, "ropewalk.undo", &json!({ "all": true }))?;
-    ensure!(event["done"] == 1, "the undo failed: {event}");
+    ensure!(one_done(&event), "the undo failed: {event}");
     ensure!(editor.text(FILE) == expected, "the undo did not give the user's own text back");
     page.checked("undone: what is left is your own text, both lines that you typed in it");
     editor.save(FILE);
@@ -182,6 +182,11 @@ fn review(editor: &FakeEditor, command: &str, argument: &Value) -> anyhow::Resul
     editor
         .try_wait_for("what became of it", |seen| of_reviews(seen.events()).get(before).cloned())
         .map_err(anyhow::Error::msg)
+}
+
+/// Whether a review was of one hunk, and went well.
+fn one_done(event: &Value) -> bool {
+    event.get("done") == Some(&json!(1))
 }
 
 /// The pending hunks as they were told last.
