@@ -1,10 +1,10 @@
-//! What the benches share: rows with bars, wall time, and counts of instructions by callgrind.
+//! What the benches share: rows with bars, wall time, counts of instructions by callgrind, and texts.
 //!
 //! Instructions are counted by running the bench itself again under valgrind, with one named piece of work
 //! done n times and then 2n times; the difference is free of start-up. Counts hardly vary between runs, so
 //! they can carry a bar where wall time on a shared machine can't. There are no statistics here.
 
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// A piece of work that callgrind can count: its name, and a function that does it so many times.
@@ -82,24 +82,43 @@ impl Report {
             return;
         }
         assert!(self.works.iter().any(|known| known.name == work), "no work is called {work}");
-        let count = |times: u64| callgrind(&["--work", work, &times.to_string()]);
+        let this = std::env::current_exe().expect("this program's path");
+        self.counted(work, times, bar, |times| {
+            let mut command = Command::new(&this);
+            callgrind(command.args(["--work", work, &times.to_string()]), Stdio::null())
+        });
+    }
+
+    /// A row with the instructions of one round of what `count` counts, which is told how many rounds to do.
+    pub(crate) fn counted(
+        &mut self,
+        name: &str,
+        times: u64,
+        bar: Bar,
+        count: impl Fn(u64) -> Option<u64>,
+    ) {
+        if !self.wants(name) {
+            return;
+        }
         match (count(times), count(2 * times)) {
             (Some(once), Some(twice)) => {
                 let each = twice.saturating_sub(once) as f64 / times as f64;
-                self.row(work, each, "instructions", bar);
+                self.row(name, each, "instructions", bar);
             }
-            _ => println!("{work:<44} skipped: valgrind is not installed"),
+            _ => println!("{name:<44} skipped: valgrind is not installed"),
         }
     }
 }
 
-/// The instructions that this program takes with `args`; None when there is no valgrind.
-pub(crate) fn callgrind(args: &[&str]) -> Option<u64> {
-    let this = std::env::current_exe().expect("this program's path");
+/// The instructions that `command` takes, reading `input`; None when there is no valgrind.
+pub(crate) fn callgrind(command: &Command, input: Stdio) -> Option<u64> {
+    let variables = command.get_envs().filter_map(|(name, value)| Some((name, value?)));
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
-        .arg(this)
-        .args(args)
+        .arg(command.get_program())
+        .args(command.get_args())
+        .envs(variables)
+        .stdin(input)
         .output();
     let output = match output {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
@@ -124,4 +143,36 @@ pub(crate) fn shortest<T>(runs: u32, mut work: impl FnMut() -> T) -> Duration {
 /// Gigabytes per second.
 pub(crate) fn rate(bytes: usize, time: Duration) -> f64 {
     bytes as f64 / time.as_secs_f64() / 1e9
+}
+
+pub(crate) const MEGABYTE: usize = 1 << 20;
+
+/// About what code looks like: lines of 4 to 74 bytes.
+pub(crate) fn code(bytes: usize, line_end: &str) -> String {
+    let mut out = String::with_capacity(bytes + 100);
+    let mut n = 0usize;
+    while out.len() < bytes {
+        n += 1;
+        match n % 5 {
+            0 => out.push_str("    }"),
+            1 => out.push_str("    if self.window.len() >= size && !open {"),
+            2 => out.push_str(&format!("        let value_{n} = compute(input, {});", n * 31 % 97)),
+            3 => {
+                out.push_str("        // The usual case costs one walk down the tree and one scan.")
+            }
+            _ => out.push_str("        self.total += value.len();"),
+        }
+        out.push_str(line_end);
+    }
+    out
+}
+
+/// Places all over a text, the same ones for the same seed.
+pub(crate) struct Places(pub(crate) u64);
+
+impl Places {
+    pub(crate) fn next(&mut self, below: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 33) as usize % below
+    }
 }

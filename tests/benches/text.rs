@@ -3,45 +3,14 @@
 
 mod harness;
 
-use harness::{Bar, Report, Work, rate, shortest};
+use harness::{Bar, MEGABYTE, Places, Report, Work, code, rate, shortest};
 use ropewalk_text::{
     ChangeSet, Coordinates, LineEndSearch, Position, PositionEncoding, Text, diff, find_all,
 };
 use std::hint::black_box;
 
-const MEGABYTE: usize = 1 << 20;
 const UTF16: Coordinates =
     Coordinates { encoding: PositionEncoding::Utf16, line_ends: ropewalk_text::LineEnds::Lsp };
-
-/// About what code looks like: lines of 4 to 74 bytes.
-fn code(bytes: usize, line_end: &str) -> String {
-    let mut out = String::with_capacity(bytes + 100);
-    let mut n = 0usize;
-    while out.len() < bytes {
-        n += 1;
-        match n % 5 {
-            0 => out.push_str("    }"),
-            1 => out.push_str("    if self.window.len() >= size && !open {"),
-            2 => out.push_str(&format!("        let value_{n} = compute(input, {});", n * 31 % 97)),
-            3 => {
-                out.push_str("        // The usual case costs one walk down the tree and one scan.")
-            }
-            _ => out.push_str("        self.total += value.len();"),
-        }
-        out.push_str(line_end);
-    }
-    out
-}
-
-/// Places all over a text, always the same ones.
-struct Places(u64);
-
-impl Places {
-    fn next(&mut self, below: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) as usize % below
-    }
-}
 
 /// `times` edits as a server makes them: two positions to bytes, one replacement.
 fn edit(string: &str, times: u64, new: &str, deleted: u32, keep_clones: bool) {

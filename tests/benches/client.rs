@@ -1,0 +1,155 @@
+//! `ropewalk lsp` behind pipes, and the least of an editor in front of it: it sends what it is told to, and
+//! makes the edits that it is asked for. It keeps no text and checks nothing.
+
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+/// A running server. Dropping it ends it.
+pub(crate) struct Client {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+    version: i32,
+}
+
+/// A message as it goes over the wire.
+pub(crate) fn frame(message: &Value) -> Vec<u8> {
+    let body = message.to_string();
+    format!("Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
+}
+
+/// A notification as it goes over the wire.
+pub(crate) fn notification(method: &str, params: Value) -> Vec<u8> {
+    frame(&json!({"jsonrpc": "2.0", "method": method, "params": params}))
+}
+
+/// A request as it goes over the wire.
+pub(crate) fn request(id: u32, method: &str, params: Value) -> Vec<u8> {
+    frame(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
+}
+
+/// The request `initialize`, of a client that takes events and asks to be asked nothing.
+pub(crate) fn initialize(root: &Path) -> Vec<u8> {
+    let params = json!({
+        "processId": null,
+        "clientInfo": {"name": "Visual Studio Code"},
+        "rootUri": uri(root),
+        "capabilities": {},
+        "initializationOptions": {"events": true, "drawsHunks": true, "approvals": true, "messages": true},
+    });
+    request(0, "initialize", params)
+}
+
+/// The notification that a document is open.
+pub(crate) fn did_open(path: &Path, text: &str) -> Vec<u8> {
+    let document = json!({"uri": uri(path), "languageId": "rust", "version": 1, "text": text});
+    notification("textDocument/didOpen", json!({"textDocument": document}))
+}
+
+/// The URI of a path of plain ASCII.
+pub(crate) fn uri(path: &Path) -> String {
+    format!("file://{}", path.display())
+}
+
+impl Client {
+    /// Starts the server.
+    pub(crate) fn start(environment: &[(&str, String)]) -> Client {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_ropewalk"))
+            .arg("lsp")
+            .envs(environment.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the server starts");
+        let input = child.stdin.take().expect("its input");
+        let output = BufReader::new(child.stdout.take().expect("its output"));
+        Client { child, input, output, version: 1 }
+    }
+
+    /// Starts the server and introduces itself.
+    pub(crate) fn initialized(environment: &[(&str, String)], root: &Path) -> Client {
+        let mut client = Client::start(environment);
+        client.send(&initialize(root));
+        client.next();
+        client.send(&notification("initialized", json!({})));
+        client
+    }
+
+    /// Writes what is framed already.
+    pub(crate) fn send(&mut self, frames: &[u8]) {
+        self.input.write_all(frames).expect("the server reads");
+    }
+
+    /// The next message of the server.
+    pub(crate) fn next(&mut self) -> Value {
+        let mut header = String::new();
+        self.output.read_line(&mut header).expect("a header");
+        let length: usize = header
+            .trim()
+            .rsplit(' ')
+            .next()
+            .and_then(|length| length.parse().ok())
+            .expect("a length: the server has ended");
+        let mut body = vec![0; length + 2];
+        self.output.read_exact(&mut body).expect("a body");
+        serde_json::from_slice(&body).expect("JSON")
+    }
+
+    /// The next message that is a `ropewalk/event` of this type, or a request or notification of this method.
+    pub(crate) fn until(&mut self, wanted: &str) -> Value {
+        loop {
+            let message = self.next();
+            if message["params"]["type"] == wanted || message["method"] == wanted {
+                return message;
+            }
+        }
+    }
+
+    /// Asks for a turn.
+    pub(crate) fn prompt(&mut self, text: &str) {
+        let params = json!({"command": "ropewalk.prompt", "arguments": [text]});
+        self.send(&request(1, "workspace/executeCommand", params));
+    }
+
+    /// Makes the edit that was asked for, and says so, as an editor does: the change first.
+    pub(crate) fn make(&mut self, asked: &Value) {
+        let edit = &asked["params"]["edit"]["documentChanges"][0];
+        self.version += 1;
+        let changes: Vec<Value> = edit["edits"]
+            .as_array()
+            .expect("edits")
+            .iter()
+            .rev()
+            .map(|edit| json!({"range": edit["range"], "text": edit["newText"]}))
+            .collect();
+        let document = json!({"uri": edit["textDocument"]["uri"], "version": self.version});
+        let changed = json!({"textDocument": document, "contentChanges": changes});
+        self.send(&notification("textDocument/didChange", changed));
+        let answer = json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"applied": true}});
+        self.send(&frame(&answer));
+    }
+
+    /// The server's process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        // The one process that was started here; that it may have ended is no matter.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A field of a process's status that is in kB, in MB: `VmRSS`, `VmHWM`. None when it is gone.
+pub(crate) fn memory(pid: u32, field: &str) -> Option<f64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix(field))?;
+    let kilobytes: f64 = line.trim_start_matches(':').trim().split(' ').next()?.parse().ok()?;
+    Some(kilobytes / 1024.0)
+}

@@ -1,0 +1,390 @@
+//! What the whole server costs: start, a keystroke, a turn, an edit on its way to the editor. Bars are in the
+//! README.
+//!
+//! The model is scripted and answers over real HTTP on loopback, from a thread of this process, so that its
+//! time counts nowhere but where a row says so.
+#![expect(clippy::expect_used, reason = "a bench that can't run may say so bluntly")]
+
+#[path = "../support/agent.rs"]
+#[expect(dead_code, unreachable_pub, clippy::unwrap_used, reason = "the tests' own file")]
+mod agent;
+mod client;
+#[expect(dead_code, reason = "the text bench uses the rest of it")]
+mod harness;
+
+use agent::Agent;
+use client::{Client, did_open, initialize, memory, notification, request, uri};
+use futures::future::BoxFuture;
+use futures::{FutureExt, StreamExt};
+use harness::{Bar, MEGABYTE, Places, Report, callgrind, code, shortest};
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
+use ropewalk_model::{AnthropicConfig, AnthropicModel, Block, Http, Message, Model, Request, Role};
+use ropewalk_testkit::model::{Place, ScriptedReply};
+use ropewalk_tools::{Bounds, Context, Registry};
+use ropewalk_workspace::entry::Maker;
+use ropewalk_workspace::publish::publish;
+use ropewalk_workspace::{
+    ContentChange, DocId, DocumentEdit, Editor, EditorError, Fork, Habits, NoEditor, Roots,
+    Selection, Workspace,
+};
+use serde_json::json;
+use std::fs;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant, SystemTime};
+
+fn main() {
+    harness::main(&[], |report| {
+        start(report);
+        keystroke(report);
+        publish_in_process(report);
+        publish_over_pipes(report);
+        twenty_steps(report);
+        text_delta(report);
+        request_of_a_long_history(report);
+    });
+}
+
+/// From the start of the process to the reply to `initialize`, and the memory then.
+fn start(report: &mut Report) {
+    let names = ["start to `initialize`", "memory then, VmRSS", "memory then, VmHWM"];
+    if !names.iter().any(|name| report.wants(name)) {
+        return;
+    }
+    let agent = Agent::new("review", []);
+    let folder = tempfile::tempdir().expect("a folder");
+    let environment = agent.environment();
+    let mut times = Vec::new();
+    let mut sizes = (f64::MAX, f64::MAX);
+    for _ in 0..40 {
+        let start = Instant::now();
+        let mut client = Client::start(&environment);
+        client.send(&initialize(folder.path()));
+        client.next();
+        times.push(start.elapsed());
+        let size = |field| memory(client.pid(), field).expect("its status");
+        sizes = (sizes.0.min(size("VmRSS")), sizes.1.min(size("VmHWM")));
+    }
+    times.sort();
+    report.row(names[0], milliseconds(times[0]), "ms", Bar::AtMost(5.0));
+    report.row("start to `initialize`, median", milliseconds(times[20]), "ms", Bar::Shown);
+    report.row(names[1], sizes.0, "MB", Bar::AtMost(12.0));
+    report.row(names[2], sizes.1, "MB", Bar::AtMost(12.0));
+}
+
+/// One change of 100 bytes in a document of 1 MB, through the whole server.
+fn keystroke(report: &mut Report) {
+    let agent = Agent::new("review", []);
+    let folder = tempfile::tempdir().expect("a folder");
+    let (path, text) = document(folder.path(), 1);
+    let changes = |times: u64| {
+        let mut places = Places(7);
+        let lines = text.lines().count();
+        let edits = (0..times).flat_map(|number| {
+            let at = json!({"line": places.next(lines), "character": places.next(4)});
+            let change = json!({"range": {"start": at, "end": at}, "rangeLength": 0, "text": "x".repeat(99) + "\n"});
+            let document = json!({"uri": uri(&path), "version": number + 2});
+            let params = json!({"textDocument": document, "contentChanges": [change]});
+            notification("textDocument/didChange", params)
+        });
+        edits.collect::<Vec<u8>>()
+    };
+    let session = |times: u64| {
+        let mut input = initialize(folder.path());
+        input.extend(notification("initialized", json!({})));
+        input.extend(did_open(&path, &text));
+        input.extend(changes(times));
+        input.extend(request(1, "shutdown", json!(null)));
+        input.extend(notification("exit", json!(null)));
+        let file = folder.path().join("input");
+        fs::write(&file, input).expect("written");
+        fs::File::open(file).expect("opened")
+    };
+    let name = "didChange of 100 bytes in 1 MB";
+    report.counted(name, 3000, Bar::AtMost(45_000.0), |times| {
+        let mut server = Command::new(env!("CARGO_BIN_EXE_ropewalk"));
+        server.arg("lsp").envs(agent.environment());
+        // Its threads take turns as they please, and the allocator pays for what is between them: the run
+        // with the least of it is the one that a typist sees.
+        (0..4).filter_map(|_| callgrind(&server, session(times).into())).min()
+    });
+
+    let name = "didChange of 100 bytes in 1 MB, time";
+    if report.wants(name) {
+        let many = changes(20_000);
+        let time = shortest(3, || {
+            let mut client = Client::initialized(&agent.environment(), folder.path());
+            client.send(&did_open(&path, &text));
+            client.send(&request(2, "ropewalk/nothing", json!(null)));
+            client.next();
+            let start = Instant::now();
+            client.send(&many);
+            client.send(&request(3, "ropewalk/nothing", json!(null)));
+            client.next();
+            start.elapsed()
+        });
+        report.row(name, time.as_secs_f64() * 1e6 / 20_000.0, "µs", Bar::Shown);
+    }
+}
+
+/// A document of `megabytes` on the disk, written an hour ago: one written just now is read again at each look.
+fn document(folder: &Path, megabytes: usize) -> (PathBuf, String) {
+    let path = folder.join("main.rs");
+    let text = code(megabytes * MEGABYTE, "\n");
+    fs::write(&path, &text).expect("written");
+    let file = fs::File::options().write(true).open(&path).expect("opened");
+    file.set_modified(SystemTime::now() - Duration::from_secs(3600)).expect("aged");
+    (path, text)
+}
+
+/// An edit of a line near the end of a text from [`code`], for `edit_file`.
+fn edit_near_the_end(text: &str) -> serde_json::Value {
+    let line = text.lines().rev().find(|line| line.contains("let value_")).expect("such a line");
+    json!({"path": "main.rs", "old_text": line, "new_text": format!("{line} // seen")})
+}
+
+/// An editor that makes every edit, and notes when it was first asked to.
+struct Notes {
+    workspace: Arc<Workspace>,
+    asked: Mutex<Option<Instant>>,
+}
+
+impl Editor for Notes {
+    fn habits(&self) -> Habits {
+        Habits::of(Some("Visual Studio Code"))
+    }
+
+    fn apply(&self, edit: DocumentEdit) -> BoxFuture<'static, Result<bool, EditorError>> {
+        self.asked.lock().expect("unspoilt").get_or_insert_with(Instant::now);
+        let changes = edit.edits.into_iter().rev();
+        let changes: Vec<_> = changes
+            .map(|(start, end, text)| ContentChange { range: Some((start, end)), text })
+            .collect();
+        self.workspace.change(&edit.uri, edit.version + 1, &changes);
+        Box::pin(async { Ok(true) })
+    }
+
+    fn barrier(&self) -> BoxFuture<'static, ()> {
+        Box::pin(async {})
+    }
+
+    fn save(&self, doc: DocId) -> BoxFuture<'static, Result<(), EditorError>> {
+        NoEditor.save(doc)
+    }
+
+    fn diagnostics(&self, doc: Option<DocId>) -> BoxFuture<'static, Result<String, EditorError>> {
+        NoEditor.diagnostics(doc)
+    }
+}
+
+/// `edit_file` in an open document of 10 MB: its search, the merge into the fork, the edit handed to the editor.
+fn publish_in_process(report: &mut Report) {
+    let name = "publish in 10 MB, edit_file to applyEdit";
+    if !report.wants(name) {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let (path, text) = document(folder.path(), 10);
+    let input = edit_near_the_end(&text);
+    let registry = Registry::standard();
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let round = || {
+        let roots = Roots::new(vec![(String::new(), folder.path().to_owned())]);
+        let workspace = Arc::new(Workspace::new(roots));
+        let id = workspace.open(&uri(&path), "rust", 1, &text);
+        workspace.look_at_disk(&id);
+        let editor = Arc::new(Notes { workspace: workspace.clone(), asked: Mutex::default() });
+        let fork = Mutex::new(Fork::new("bench".into()));
+        let view = Arc::new(fork.lock().expect("unspoilt").view(workspace.snapshot()));
+        let context = Context {
+            view: view.clone(),
+            call: "call".into(),
+            bounds: Bounds { max_chars: 50_000 },
+            command_time: Duration::from_secs(1),
+            outputs: None,
+            secrets: Default::default(),
+            sink: Arc::new(|_| {}),
+            editor: editor.clone(),
+        };
+        let start = Instant::now();
+        runtime.block_on(async {
+            let call = registry.prepare("edit_file", input.clone()).expect("a good call");
+            let output = call.run(context).await;
+            let maker = Maker::Call("call".into());
+            let merged = fork
+                .lock()
+                .expect("unspoilt")
+                .merge(&workspace, &view, 1, &maker, output.proposals)
+                .expect("it merges");
+            let selection = Selection::Hunks(merged.hunks);
+            let done = publish(&workspace, &*editor, &fork, &selection, Default::default()).await;
+            assert_eq!((done.done.len(), done.failed.len()), (1, 0), "{done:?}");
+        });
+        let asked = editor.asked.lock().expect("unspoilt").expect("an edit");
+        asked - start
+    };
+    let time = (0..9).map(|_| round()).min().unwrap_or_default();
+    report.row(name, milliseconds(time), "ms", Bar::AtMost(5.0));
+}
+
+/// The same through the whole server: from the last bytes of the model's reply to `workspace/applyEdit`.
+fn publish_over_pipes(report: &mut Report) {
+    let name = "publish in 10 MB, model to applyEdit";
+    if !report.wants(name) {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let (path, text) = document(folder.path(), 10);
+    let input = edit_near_the_end(&text);
+    let round = || {
+        let call = ScriptedReply::new().call("edit_file", input.clone()).gate(Place::End, "last");
+        let agent = Agent::new("auto", [call, ScriptedReply::new().text("Done.")]);
+        let mut client = Client::initialized(&agent.environment(), folder.path());
+        client.send(&did_open(&path, &text));
+        client.prompt("Say that you have seen it.");
+        agent.model.wait_until_reached_blocking("last");
+        client.until("step_started");
+        let start = Instant::now();
+        agent.model.open_gate("last");
+        let asked = client.until("workspace/applyEdit");
+        let time = start.elapsed();
+        client.make(&asked);
+        client.until("turn_ended");
+        time
+    };
+    let time = (0..7).map(|_| round()).min().unwrap_or_default();
+    report.row(name, milliseconds(time), "ms", Bar::AtMost(5.0));
+}
+
+/// `ropewalk run` with twenty steps, each reading a file or running a command.
+fn twenty_steps(report: &mut Report) {
+    let names = ["20 steps, CPU with children", "20 steps, peak memory", "20 steps, time"];
+    if !names.iter().any(|name| report.wants(name)) {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("main.rs"), code(40_000, "\n")).expect("written");
+    let mut best = (f64::MAX, f64::MAX, f64::MAX);
+    for _ in 0..5 {
+        let steps = (0..20).map(|step| {
+            if step % 2 == 0 {
+                let input = json!({"path": "main.rs", "offset": step * 20 + 1, "limit": 40});
+                ScriptedReply::new().text("I look.").call("read_file", input)
+            } else {
+                let input = json!({"command": format!("sed -n {step}p main.rs")});
+                ScriptedReply::new().text("I look.").call("bash", input)
+            }
+        });
+        let agent = Agent::new("auto", steps.chain([ScriptedReply::new().text("Done.")]));
+        let spent = || {
+            let usage = getrusage(UsageWho::RUSAGE_CHILDREN).expect("the usage");
+            (usage.user_time() + usage.system_time()).num_microseconds() as f64 / 1e6
+        };
+        let (before, start) = (spent(), Instant::now());
+        let mut run = Command::new(env!("CARGO_BIN_EXE_ropewalk"))
+            .args(["run", "--mode", "auto", "--allow", "bash(*)", "Look around."])
+            .current_dir(folder.path())
+            .envs(agent.environment())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("ropewalk runs");
+        // Its own high-water mark, asked for until it is gone: the commands are smaller.
+        let mut peak = 0.0;
+        while run.try_wait().expect("waited for").is_none() {
+            peak = memory(run.id(), "VmHWM").unwrap_or(peak);
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let time = start.elapsed().as_secs_f64();
+        assert_eq!(agent.model.requests().len(), 21, "the run ended early");
+        best = (best.0.min(spent() - before), best.1.min(peak), best.2.min(time));
+    }
+    report.row(names[0], best.0 * 1e3, "ms", Bar::AtMost(150.0));
+    report.row(names[1], best.1, "MB", Bar::AtMost(30.0));
+    report.row(names[2], best.2 * 1e3, "ms", Bar::Shown);
+}
+
+/// From a text delta's bytes at the model's socket to `ropewalk/event` at the editor.
+fn text_delta(report: &mut Report) {
+    let name = "text delta to ropewalk/event, p99";
+    if !report.wants(name) {
+        return;
+    }
+    const DELTAS: usize = 300;
+    let gate = |number: usize| format!("delta {number}");
+    let round = || {
+        // A block for each delta, with a gate before it.
+        let reply = (0..DELTAS).fold(ScriptedReply::new(), |reply, number| {
+            reply.gate(Place::Block(number), gate(number)).text("a few letters")
+        });
+        let agent = Agent::new("review", [reply]);
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut client = Client::initialized(&agent.environment(), folder.path());
+        client.prompt("Say something.");
+        let mut times: Vec<Duration> = (0..DELTAS)
+            .map(|number| {
+                agent.model.wait_until_reached_blocking(&gate(number));
+                let start = Instant::now();
+                agent.model.open_gate(&gate(number));
+                client.until("text_delta");
+                start.elapsed()
+            })
+            .collect();
+        client.until("turn_ended");
+        times.sort();
+        (times[DELTAS / 2], times[DELTAS * 99 / 100])
+    };
+    let rounds: Vec<_> = (0..5).map(|_| round()).collect();
+    let best = |of: fn(&(Duration, Duration)) -> Duration| rounds.iter().map(of).min();
+    let (half, p99) = (best(|round| round.0), best(|round| round.1));
+    report.row(name, milliseconds(p99.unwrap_or_default()), "ms", Bar::AtMost(1.0));
+    let name = "text delta to ropewalk/event, median";
+    report.row(name, milliseconds(half.unwrap_or_default()), "ms", Bar::Shown);
+}
+
+/// Building a request from the pieces of a history of 1 MB, against copying as many bytes.
+fn request_of_a_long_history(report: &mut Report) {
+    let name = "request of 1 MB, time to memcpy's";
+    if !report.wants(name) {
+        return;
+    }
+    let server = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let mut config = AnthropicConfig::new("bench");
+    config.base_url = format!("http://{}", server.local_addr().expect("its address"));
+    let model = AnthropicModel::new(config, Http::new()).expect("a model");
+    let message = |number: usize| {
+        let role = if number % 2 == 0 { Role::User } else { Role::Assistant };
+        Message { role, content: vec![Block::text(code(4096, "\n"))] }
+    };
+    let pieces: Vec<_> = (0..256).map(|number| model.encode(&message(number))).collect();
+    let bytes: Vec<u8> = pieces.iter().flat_map(|piece| piece.bytes()).collect();
+    let prelude = model.encode_prelude("Be brief.", &[]);
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let _inside = runtime.enter();
+    // The first poll builds the body and begins to connect; what the connecting costs is taken off again.
+    let first_poll = |pieces: &[ropewalk_model::Piece]| {
+        let request = Request { prelude: prelude.clone(), pieces: pieces.to_vec(), max_tokens: 1 };
+        let mut stream = model.stream(request);
+        let start = Instant::now();
+        assert!(stream.next().now_or_never().is_none(), "it waits for the server");
+        start.elapsed()
+    };
+    let (mut copy, mut whole, mut nearly_empty) = (Duration::MAX, Duration::MAX, Duration::MAX);
+    // Turn about, so that all have the same neighbours.
+    for _ in 0..60 {
+        copy = copy.min(shortest(1, || bytes.clone()));
+        whole = whole.min(first_poll(&pieces));
+        nearly_empty = nearly_empty.min(first_poll(&pieces[..1]));
+    }
+    let build = whole.saturating_sub(nearly_empty);
+    report.row(name, build.as_secs_f64() / copy.as_secs_f64(), "x", Bar::AtMost(2.0));
+    report.row("request of 1 MB", build.as_secs_f64() * 1e6, "µs", Bar::Shown);
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
