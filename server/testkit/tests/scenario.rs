@@ -7,10 +7,9 @@ use std::path::Path;
 /// Parses a page of these steps; the first of them is on line 3.
 fn fault(steps: &str) -> String {
     let page = format!("What happens.\n---\n{steps}");
-    match Scenario::parse(Path::new("page.txt"), &page) {
-        Ok(_) => panic!("this should be no page:\n{page}"),
-        Err(fault) => fault.to_string(),
-    }
+    let parsed = Scenario::parse(Path::new("page.txt"), &page);
+    assert!(parsed.is_err(), "this should be no page:\n{page}");
+    parsed.map_or_else(|fault| fault.to_string(), |_| String::new())
 }
 
 #[track_caller]
