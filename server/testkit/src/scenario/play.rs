@@ -268,6 +268,10 @@ impl<'a> Play<'a> {
             return Ok(());
         }
         self.checks.question(editor)?;
+        if dialogs {
+            // Or a later dialog might be taken for this one.
+            editor.try_wait_for("a dialog", |seen| (!seen.dialogs().is_empty()).then_some(()))?;
+        }
         let mut argument = json!({ "answer": answer.word() });
         if let (Some(words), Some(object)) = (words, argument.as_object_mut()) {
             object.insert("words".to_owned(), json!(words));
