@@ -58,7 +58,34 @@ pub fn refine(set: &ChangeSet, before: &Text) -> ChangeSet {
         }
         diff_lines(&old, &change.text, change.range.start)
     });
-    ChangeSet::from_sorted(set.before_len(), changes.collect())
+    let mut changes: Vec<Change> = changes.collect();
+    for index in 0..changes.len() {
+        let limit = changes.get(index + 1).map_or(set.before_len(), |next| next.range.start);
+        if let Some(change) = changes.get_mut(index)
+            && let Some(whole) = as_whole_lines(change, before)
+            && whole.range.end <= limit
+        {
+            *change = whole;
+        }
+    }
+    ChangeSet::from_sorted(set.before_len(), changes)
+}
+
+/// A line end and lines inserted before a line's end, or deleted there, are the same lines inserted or deleted
+/// after it: a reader then sees no line that stays as it is.
+fn as_whole_lines(change: &Change, before: &Text) -> Option<Change> {
+    let Range { start, end } = change.range;
+    let moved = |end_of_line: &str| {
+        let len = end_of_line.len();
+        let follows = before.slice(end..end + len) == end_of_line;
+        if change.range.is_empty() {
+            let rest = change.text.strip_prefix(end_of_line).filter(|_| follows)?;
+            return Some(Change::new(start + len..start + len, format!("{rest}{end_of_line}")));
+        }
+        let deletes = change.text.is_empty() && before.slice(start..start + len) == end_of_line;
+        (deletes && follows).then(|| Change::new(start + len..end + len, ""))
+    };
+    moved("\r\n").or_else(|| moved("\n"))
 }
 
 fn starts_line(text: &Text, at: usize) -> bool {
@@ -227,6 +254,24 @@ mod tests {
         check("a\nb\n", "a\r\nb\n", &[(1, 2, "\r\n")]);
         check("a\rb", "a\r\nb", &[(1, 2, "\r\n")]);
         check("a\r\nb\r\n", "a\nb\n", &[(1, 3, "\n"), (4, 6, "\n")]);
+    }
+
+    #[test]
+    fn whole_lines_are_inserted_and_deleted_as_such() {
+        let check = |before: &str, change: (usize, usize, &str), expected: (usize, usize, &str)| {
+            let text = Text::from(before);
+            let set = ChangeSet::single(text.len(), change.0..change.1, change.2);
+            let fine = refine(&set, &text);
+            assert_eq!(fine.apply(&text).unwrap(), set.apply(&text).unwrap());
+            let [only] = fine.changes() else { panic!("{fine:?}") };
+            assert_eq!((only.range.start, only.range.end, only.text.as_str()), expected);
+        };
+        check("a\nb\n", (0, 1, "a\nnew"), (2, 2, "new\n"));
+        check("a\r\nb\r\n", (0, 1, "a\r\nnew"), (3, 3, "new\r\n"));
+        check("a\nold\nb", (1, 5, ""), (2, 6, ""));
+        check("a\r\nold\r\nb", (1, 6, ""), (3, 8, ""));
+        check("a\nb", (3, 3, "\nlast"), (3, 3, "\nlast"));
+        check("a\r\nb", (1, 1, "\nx"), (1, 1, "\nx"));
     }
 
     #[test]

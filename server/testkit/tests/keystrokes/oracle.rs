@@ -26,11 +26,6 @@ fn text(cells: &[Cell]) -> String {
     cells.iter().map(|cell| cell.char).collect()
 }
 
-/// The identities of the unique characters.
-fn unique(cells: &[Cell]) -> Vec<u32> {
-    cells.iter().filter(|cell| is_unique(cell.char)).map(|cell| cell.id).collect()
-}
-
 impl Licence {
     /// For replacing the characters `start..end` of `cells`.
     pub(crate) fn new(cells: &[Cell], start: usize, end: usize, new: &str) -> Self {
@@ -59,7 +54,14 @@ impl Licence {
         was_deleted: &dyn Fn(u32) -> bool,
     ) -> Option<String> {
         let old = &cells[start..end];
-        if unique(old) != unique(&self.old) || text(old) != text(&self.old) {
+        // By what they are, not by which cell they are: a character is typed once only, and a redo or another
+        // opening of the file gives it another cell.
+        // What was published meanwhile stands between, when the hunk was altered while it was on its way: ours
+        // may go with it, theirs must be the same.
+        let theirs = |cells: &[Cell]| -> String {
+            cells.iter().filter(|cell| !matches!(cell.by, Author::Server(_))).map(|cell| cell.char).collect()
+        };
+        if text(old) != text(&self.old) && theirs(old) != theirs(&self.old) {
             return Some(format!("replaces {:?} instead of {:?}", text(old), text(&self.old)));
         }
         let stays = |id: &&u32| !was_deleted(**id);
@@ -95,6 +97,11 @@ impl Licence {
     /// others.
     pub(crate) fn reads_like(&self, change: &AppliedChange) -> bool {
         change.new_text() == self.new && change.old_text() == text(&self.old)
+    }
+
+    /// Whether it takes this character away for good.
+    pub(crate) fn took(&self, char: char) -> bool {
+        !self.new.contains(char) && self.old.iter().any(|cell| cell.char == char)
     }
 
     /// Whether the change replaces any character that a person typed or the disk held.

@@ -721,8 +721,11 @@ impl World {
                     known.push(fresh);
                     continue;
                 }
-                // A hunk altered while it was sent stays on top of what was sent: then it replaces ours.
-                let on_top = fresh.old.iter().all(|cell| is_ours(cell) || last.owns(cell.id));
+                // A hunk altered while it was sent stays on top of what was sent: then it replaces ours, and what
+                // the altering call replaced. Of that, nobody has looked at more than its unique characters.
+                let known_to_it =
+                    |cell: &Cell| is_ours(cell) || last.owns(cell.id) || !is_unique(cell.char);
+                let on_top = fresh.old.iter().all(known_to_it);
                 let astray = self.altered.contains(&(id.clone(), opening));
                 let objection = last.objection(&cells, start, end, &was_deleted);
                 if let Some(why) = objection.filter(|_| !on_top && !astray) {
@@ -811,8 +814,21 @@ impl World {
                     )
                 })
                 .collect();
-            // A hunk that was altered while it was sent, and sent on before anyone looked, has no licence.
-            let altered = why.is_empty() && users == 0;
+            // A hunk that was altered before anyone looked has no licence of its own shape. What holds for it all
+            // the same: whatever of the user's it takes away, some call saw and meant to take away, and what it
+            // leaves stays in its order.
+            let meant_to_go = |cell: &Cell| {
+                let licences = self.sessions.iter().flat_map(|session| &session.licences);
+                let mut here = licences.filter(|((doc, at, _), _)| *doc == id && *at == opening);
+                here.any(|(_, all)| all.iter().any(|licence| licence.took(cell.char)))
+            };
+            let mut gone = oracle::users(&change.old).filter(|cell| !new.contains(cell.char));
+            let stay: String = oracle::users(&change.old)
+                .map(|cell| cell.char)
+                .filter(|char| new.contains(*char))
+                .collect();
+            let kept: String = new.chars().filter(|char| stay.contains(*char)).collect();
+            let altered = why.is_empty() && kept == stay && gone.all(meant_to_go);
             if altered {
                 self.altered.insert((id.clone(), opening));
             }
