@@ -30,6 +30,9 @@ fn every_subcommand_in_it_exists_and_every_one_that_exists_is_in_it() {
     assert!(!commands.is_empty(), "{help}");
     let text = readme();
     for name in commands {
-        assert!(text.contains(&format!("ropewalk {name}")), "README.md does not speak of ropewalk {name}");
+        assert!(
+            text.contains(&format!("ropewalk {name}")),
+            "README.md does not speak of ropewalk {name}"
+        );
     }
 }

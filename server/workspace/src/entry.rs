@@ -96,9 +96,9 @@ pub enum FileChange {
 pub struct SetAside {
     /// Its mark.
     pub mark: Mark,
-    /// What it replaced.
+    /// The lines it was made in, as they were.
     pub old: String,
-    /// What it would have put there.
+    /// The same lines as they would have been.
     pub new: String,
     /// What stands there now.
     pub now: String,
@@ -217,18 +217,18 @@ impl Entry {
         theirs: &ChangeSet,
         now: &Text,
     ) -> Vec<SetAside> {
-        let changes = self.set.changes();
-        which
-            .iter()
-            .filter_map(|index| Some((changes.get(*index)?, self.marks.get(*index)?)))
-            .map(|(change, mark)| {
+        let changes = self.set.changes().iter().zip(self.set.new_ranges()).zip(&self.marks);
+        changes
+            .enumerate()
+            .filter(|(index, _)| which.binary_search(index).is_ok())
+            .map(|(_, ((change, new), mark))| {
                 let start = theirs.map_offset(change.range.start, Bias::Before);
                 let end = theirs.map_offset(change.range.end, Bias::After);
                 SetAside {
                     mark: mark.clone(),
-                    old: before.slice(change.range.clone()),
-                    new: change.text.clone(),
-                    now: now.slice(start..end),
+                    old: lines_around(before, change.range.clone()),
+                    new: lines_around(&self.text, new),
+                    now: lines_around(now, start..end),
                 }
             })
             .collect()
@@ -501,6 +501,13 @@ impl HunkIds {
         self.0 += 1;
         HunkId(self.0)
     }
+}
+
+/// The whole lines that `range` touches.
+fn lines_around(text: &Text, range: Range<usize>) -> String {
+    let start = text.line_feed_start(text.line_feeds_before(range.start));
+    let last = range.end.saturating_sub(1).max(range.start);
+    text.slice(start..text.line_feed_start(text.line_feeds_before(last) + 1))
 }
 
 fn pick(marks: &[Mark], indexes: &[usize]) -> Vec<Mark> {

@@ -4,6 +4,7 @@
 //! is broken (the file was closed, or changed elsewhere), the file's hash makes it exact, and else its text
 //! with the lines around it finds it, if it stands there once.
 
+use crate::note::Note;
 use crate::{ContentHash, DocId, HunkId};
 use ropewalk_text::{Bias, ChangeSet, LineEndSearch, Text, find_all};
 use std::ops::Range;
@@ -42,6 +43,11 @@ pub struct Published {
 }
 
 impl Published {
+    /// The news that it was taken back.
+    pub fn undone(&self) -> Note {
+        Note::Undone { file: self.file.clone(), old: self.old.clone(), new: self.new.clone() }
+    }
+
     /// What all hunks of one publish of a file share; [`Ledger::record`] fills in the rest.
     pub fn about(session: Arc<str>, doc: DocId, file: String) -> Self {
         Self {

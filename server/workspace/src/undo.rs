@@ -9,6 +9,7 @@ use crate::document::Document;
 use crate::editor::Editor;
 use crate::fork::Selection;
 use crate::ledger::{Found, Ledger, Published, PublishedFile};
+use crate::note::Note;
 use crate::publish::{Bounds, Failure, PublishReport, Start, send, start_edit};
 use crate::view::{DiskFile, read_file};
 use crate::workspace::Workspace;
@@ -32,7 +33,11 @@ pub async fn undo(
         let ids: Vec<HunkId> = hunks.iter().map(|hunk| hunk.id).collect();
         match undo_text(workspace, editor, &id, &hunks, bounds).await {
             Ok(conflicts) => {
-                report.done.extend(ids.iter().filter(|id| !conflicts.contains(id)));
+                let done = |hunk: &&Published| !conflicts.contains(&hunk.id);
+                for hunk in hunks.iter().filter(done) {
+                    report.done.push(hunk.id);
+                    workspace.tell(Some(hunk.session.clone()), hunk.undone());
+                }
                 if !conflicts.is_empty() {
                     report.failed.push((shown, Failure::Conflict));
                 }
@@ -46,6 +51,16 @@ pub async fn undo(
         match undo_file(workspace, &file) {
             Ok(()) => {
                 report.done.push(file.id);
+                let (old, new) = match &file.before {
+                    Some(_) => ("(the file as it was)", ""),
+                    None => ("", "(the file)"),
+                };
+                let note = Note::Undone {
+                    file: file.file.clone(),
+                    old: old.to_owned(),
+                    new: new.to_owned(),
+                };
+                workspace.tell(Some(file.session.clone()), note);
                 workspace.ledger().files.retain(|kept| *kept != file);
             }
             Err(FileError::Changed { .. } | FileError::Exists { .. }) => {

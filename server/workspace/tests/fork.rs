@@ -228,7 +228,7 @@ fn what_the_user_changed_is_a_conflict_and_told() {
     bench.fork.lock().unwrap().sync(&bench.workspace);
     assert!(bench.fork.lock().unwrap().is_empty());
     let news = bench.workspace.take_news("s");
-    assert!(matches!(&news[..], [Note::Conflict { now, .. }] if now == "txxo"), "{news:?}");
+    assert!(matches!(&news[..], [Note::Conflict { now, .. }] if now == "txxo\n"), "{news:?}");
 }
 
 #[test]

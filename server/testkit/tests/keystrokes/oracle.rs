@@ -59,7 +59,11 @@ impl Licence {
         // What was published meanwhile stands between, when the hunk was altered while it was on its way: ours
         // may go with it, theirs must be the same.
         let theirs = |cells: &[Cell]| -> String {
-            cells.iter().filter(|cell| !matches!(cell.by, Author::Server(_))).map(|cell| cell.char).collect()
+            cells
+                .iter()
+                .filter(|cell| !matches!(cell.by, Author::Server(_)))
+                .map(|cell| cell.char)
+                .collect()
         };
         if text(old) != text(&self.old) && theirs(old) != theirs(&self.old) {
             return Some(format!("replaces {:?} instead of {:?}", text(old), text(&self.old)));
