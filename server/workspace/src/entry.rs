@@ -104,6 +104,17 @@ pub struct SetAside {
     pub now: String,
 }
 
+/// What one pending change replaces, and by what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Content {
+    /// The change.
+    pub id: HunkId,
+    /// The text in the base.
+    pub old: String,
+    /// The text in the fork.
+    pub new: String,
+}
+
 /// One file of a fork.
 #[derive(Debug)]
 pub struct Entry {
@@ -465,6 +476,30 @@ impl Entry {
     pub fn unsent(&self, which: &[HunkId]) -> Vec<HunkId> {
         let free = self.marks.iter().filter(|mark| mark.sent.is_none()).map(|mark| mark.id);
         free.filter(|id| which.contains(id)).collect()
+    }
+
+    /// What these changes replace and put there, as a reviewer sees them now.
+    pub fn contents(&self, which: &[HunkId]) -> Vec<Content> {
+        let base = self.base.text();
+        let chosen = self.set.changes().iter().zip(&self.marks);
+        chosen
+            .filter(|(_, mark)| which.contains(&mark.id))
+            .map(|(change, mark)| Content {
+                id: mark.id,
+                old: base.slice(change.range.clone()),
+                new: change.text.clone(),
+            })
+            .collect()
+    }
+
+    /// Those of `which` that are as they were in `seen`; changes of files always are.
+    pub fn unaltered(&self, which: &[HunkId], seen: &[Content]) -> Vec<HunkId> {
+        let now = self.contents(which);
+        let altered = |id: &HunkId| {
+            let of = |contents: &[Content]| contents.iter().find(|c| c.id == *id).cloned();
+            of(&now) != of(seen)
+        };
+        which.iter().copied().filter(|id| !altered(id)).collect()
     }
 
     /// Those of `which` that are still pending here.

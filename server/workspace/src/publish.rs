@@ -9,6 +9,7 @@ mod closed;
 use crate::disk::FileError;
 use crate::document::Document;
 use crate::editor::{DocumentEdit, Editor, EditorError};
+use crate::entry::Content;
 use crate::fork::{Fork, Selection};
 use crate::note::Note;
 use crate::proof::Settled;
@@ -48,8 +49,8 @@ pub struct PublishReport {
 /// Why a file's hunks were not published.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
-    /// The user changed the very text that is replaced.
-    #[error("the text it replaces was changed meanwhile")]
+    /// The user changed the very text that is replaced, or a call altered the change after it was chosen.
+    #[error("it or the text it replaces was changed meanwhile: look at it again")]
     Conflict,
     /// The editor has not shown the edit. It is neither resent nor forgotten.
     #[error(
@@ -86,12 +87,12 @@ pub async fn publish(
         let ids = fork.select(selection);
         by_document(&fork, &ids)
     };
-    for (id, ids) in wanted {
+    for (id, Wanted { ids, seen }) in wanted {
         let shown = lock(fork)
             .files
             .get(&id)
             .map_or_else(|| workspace.shown(&id), |file| file.shown.clone());
-        let outcome = publish_file(workspace, editor, fork, &id, &ids, bounds).await;
+        let outcome = publish_file(workspace, editor, fork, &id, (&ids, &seen), bounds).await;
         let session = lock(fork).session.clone();
         match outcome {
             Ok(done) => {
@@ -138,11 +139,24 @@ fn tell_failure(workspace: &Workspace, session: &Arc<str>, file: &str, failure: 
     workspace.tell(Some(session.clone()), note);
 }
 
-fn by_document(fork: &Fork, ids: &[HunkId]) -> BTreeMap<DocId, Vec<HunkId>> {
-    let mut out: BTreeMap<DocId, Vec<HunkId>> = BTreeMap::new();
+/// What of a file is to be published, as it was when that was decided: what a call alters before its turn
+/// comes is not what anyone accepted.
+#[derive(Default)]
+struct Wanted {
+    ids: Vec<HunkId>,
+    seen: Vec<Content>,
+}
+
+fn by_document(fork: &Fork, ids: &[HunkId]) -> BTreeMap<DocId, Wanted> {
+    let mut out: BTreeMap<DocId, Wanted> = BTreeMap::new();
     for hunk in fork.hunks() {
         if hunk.parts.iter().any(|part| ids.contains(part)) {
-            out.entry(hunk.doc).or_default().extend(hunk.parts);
+            out.entry(hunk.doc).or_default().ids.extend(hunk.parts);
+        }
+    }
+    for (id, wanted) in &mut out {
+        if let Some(file) = fork.files.get(id) {
+            wanted.seen = file.entry.contents(&wanted.ids);
         }
     }
     out
@@ -153,7 +167,7 @@ async fn publish_file(
     editor: &dyn Editor,
     fork: &Mutex<Fork>,
     id: &DocId,
-    ids: &[HunkId],
+    (ids, seen): (&[HunkId], &[Content]),
     bounds: Bounds,
 ) -> Result<Vec<HunkId>, Failure> {
     let changes_file = lock(fork).files.get(id).is_some_and(|file| {
@@ -164,10 +178,12 @@ async fn publish_file(
         return Err(Failure::Unsaved);
     }
     if changes_file || open.is_none() {
-        return closed::publish_closed(workspace, fork, id, ids).map_err(|error| match error {
-            FileError::Changed { .. } => Failure::Conflict,
-            other => Failure::Disk(other.to_string()),
-        });
+        return closed::publish_closed(workspace, fork, id, ids, seen).map_err(
+            |error| match error {
+                FileError::Changed { .. } => Failure::Conflict,
+                other => Failure::Disk(other.to_string()),
+            },
+        );
     }
     let mut carried = Vec::new();
     let mut start = |publish: PublishId| {
@@ -175,7 +191,7 @@ async fn publish_file(
         fork.sync(workspace);
         let Some(file) = fork.files.get_mut(id) else { return Start::Nothing };
         // What an earlier edit carries, of which it is not known whether it was made, is not sent again.
-        let ids = &file.entry.unsent(ids);
+        let ids = &file.entry.unaltered(&file.entry.unsent(ids), seen);
         let Some(part) = file.entry.part(ids) else { return Start::Nothing };
         let started = start_edit(workspace, id, publish, &file.entry.base.text(), &part);
         if matches!(started, Start::Sent(..)) {

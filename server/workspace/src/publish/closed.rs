@@ -2,7 +2,7 @@
 //! what is there is what the fork was made on.
 
 use crate::disk::{self, Expect, FileError, FileRead};
-use crate::entry::{Base, Entry, FileChange, Mark};
+use crate::entry::{Base, Content, Entry, FileChange, Mark};
 use crate::fork::{Fork, ForkFile};
 use crate::ledger::{Published, PublishedFile};
 use crate::view::LARGEST_FILE;
@@ -19,13 +19,14 @@ pub(super) fn publish_closed(
     fork: &Mutex<Fork>,
     id: &DocId,
     ids: &[HunkId],
+    seen: &[Content],
 ) -> Result<Vec<HunkId>, FileError> {
     let mut fork = lock(fork);
     fork.sync(workspace);
     let session = fork.session.clone();
     let Some(file) = fork.files.get_mut(id) else { return Ok(Vec::new()) };
     let Some(place) = file.place.clone() else { return Ok(Vec::new()) };
-    let ids = file.entry.pending(ids);
+    let ids = file.entry.unaltered(&file.entry.pending(ids), seen);
     let change = file.entry.file.clone().filter(|(_, mark)| ids.contains(&mark.id));
     let disk = Disk { workspace, roots: workspace.roots(), session };
     match change {
