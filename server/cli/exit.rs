@@ -39,6 +39,10 @@ const EXITS: &[(Exit, u8, &str)] = &[
     (Exit::Interrupted, 130, "interrupted: by Ctrl-C, a signal, or a closed standard output"),
 ];
 
+/// `ropewalk demo` was asked for an editor that is not there; for tests/run, too, 3 means that something was
+/// left out.
+pub(crate) const NO_EDITOR: u8 = 3;
+
 impl Exit {
     /// The end of a turn. `proposed`: changes are left that nobody has accepted.
     pub(crate) fn of(stop: StopReason, proposed: bool) -> Exit {

@@ -45,7 +45,7 @@ enum Command {
     #[command(after_help = exit::table())]
     Run(run::RunArgs),
     /// Show a whole turn and its review, with a scripted model: no key and no network are needed.
-    Demo,
+    Demo(demo::DemoArgs),
     /// Say what is set up, what is missing, and how to mend it.
     Doctor,
 }
@@ -74,14 +74,14 @@ fn choose(cli: Cli) -> anyhow::Result<ExitCode> {
     // Only the server has a standard error that nobody reads as its answer.
     let default = match command {
         Command::Lsp { .. } => log::WithoutFile::StandardError,
-        Command::Run(_) | Command::Demo | Command::Doctor => log::WithoutFile::Nowhere,
+        Command::Run(_) | Command::Demo(_) | Command::Doctor => log::WithoutFile::Nowhere,
     };
     let filter = setup::config(Vec::new(), cli.set.clone()).log;
     let _log = log::start(cli.log.as_deref(), default, &filter)?;
     match command {
         Command::Lsp { .. } => serve::lsp(cli.set),
         Command::Run(args) => run::run(args, cli.set).map(ExitCode::from),
-        Command::Demo => demo::demo(),
+        Command::Demo(args) => demo::demo(args),
         Command::Doctor => doctor::doctor(cli.set).map(ExitCode::from),
     }
 }

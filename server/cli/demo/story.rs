@@ -1,0 +1,144 @@
+//! What happens in the demo, the same in every editor: text typed and not saved, a request, typing while the
+//! agent edits, and a review. Each step is checked before it is told.
+
+use super::desk::Desk;
+use super::home::{FILE, Home, ON_DISK};
+use super::page::Page;
+use anyhow::ensure;
+use ropewalk_testkit::model::{Place, ScriptedModel, ScriptedReply};
+use serde_json::{Value, json};
+
+const UNSAVED: &str = "# Small talk, not saved yet.";
+const TYPED: &str = "import sys";
+const PROMPT: &str = "Give both functions a docstring.";
+const REASON: &str = "leave() will be deleted";
+
+/// What the model says, and what it must have been told to say it.
+pub(super) fn script() -> [ScriptedReply; 4] {
+    let docstring = |head: &str, doc: &str| {
+        let new = format!("{head}\n    \"\"\"{doc}\"\"\"\n");
+        json!({ "path": FILE, "old_text": format!("{head}\n"), "new_text": new })
+    };
+    [
+        ScriptedReply::new()
+            .expect_text(PROMPT)
+            .text("I look at the file first.")
+            .call("read_file", json!({ "path": FILE })),
+        ScriptedReply::new()
+            .expect_text("not saved yet")
+            .gate(Place::Answer, "typing")
+            .call("edit_file", docstring("def greet(name):", "Say hello."))
+            .call("edit_file", docstring("def leave(name):", "Say goodbye.")),
+        ScriptedReply::new().text("Both functions have a docstring now, please review."),
+        ScriptedReply::new()
+            .expect_text(REASON)
+            .text("Then leave() stays as it is; greet() keeps its docstring."),
+    ]
+}
+
+/// Plays it at a desk and tells it on the page, up to the first thing that is not as it should be.
+pub(super) fn play(
+    page: &mut Page,
+    home: &Home,
+    model: &ScriptedModel,
+    mut desk: impl Desk,
+) -> anyhow::Result<()> {
+    page.title("Ropewalk demo");
+    page.words("The model is scripted: no key and no network are needed. All else is real: the");
+    page.words(&format!("server in its own process, HTTP to the model, {}.", desk.name()));
+
+    desk.type_line(UNSAVED)?;
+    page.title("greet.py in the editor; its first line is not saved");
+    page.code(&desk.text()?);
+
+    desk.execute("ropewalk.prompt", json!({ "prompt": PROMPT }))?;
+    model.wait_until_reached_blocking("typing");
+    desk.type_line(TYPED)?;
+    // Once a command is answered, the keys before it have arrived.
+    desk.execute("ropewalk.mode", Value::Null)?;
+    model.open_gate("typing");
+    let end = wait_for_turn_end(&mut desk, 1)?;
+    ensure!(end == "end_turn", "the first turn ended with {end}");
+    let events = desk.events();
+    page.title("The conversation");
+    page.conversation(&events);
+    let hunks = hunks_of(&events);
+    let [greet, leave] = hunks.as_slice() else {
+        anyhow::bail!("two changes should wait for review, not {}", hunks.len());
+    };
+    let expected = format!("{TYPED}\n{UNSAVED}\n{ON_DISK}");
+    ensure!(desk.text()? == expected, "the text changed before anything was accepted");
+    page.checked("Meanwhile \"import sys\" was typed, key by key: it is there, nothing was lost.");
+
+    page.title("The net change, waiting for review");
+    page.diff(greet);
+    page.diff(leave);
+    desk.wait_for_marks(&[greet, leave])?;
+    page.checked("the editor marks both, as diagnostics");
+
+    page.title("The review");
+    let event = review(&mut desk, "ropewalk.accept", &json!({ "hunk": greet["id"] }))?;
+    ensure!(one_done(&event), "the accept failed: {event}");
+    let accepted =
+        expected.replace("def greet(name):\n", "def greet(name):\n    \"\"\"Say hello.\"\"\"\n");
+    ensure!(desk.text()? == accepted, "the accepted change is not in the text");
+    page.checked("accepted: the docstring of greet() is in the editor");
+    let refusal = json!({ "hunk": leave["id"], "reason": REASON });
+    let event = review(&mut desk, "ropewalk.reject", &refusal)?;
+    ensure!(one_done(&event), "the reject failed: {event}");
+    ensure!(desk.text()? == accepted, "the rejected change is in the text");
+    desk.wait_for_marks(&[])?;
+    page.checked(&format!("rejected: that of leave(), because \"{REASON}\""));
+
+    let before = desk.events().len();
+    desk.execute("ropewalk.prompt", json!({ "prompt": "Go on." }))?;
+    let end = wait_for_turn_end(&mut desk, 2)?;
+    ensure!(end == "end_turn", "the model was not told the reason: {end}");
+    page.conversation(desk.events().get(before..).unwrap_or_default());
+    page.checked("the model was told the reason with this request");
+
+    ensure!(home.on_disk()? == ON_DISK, "the file on the disk was touched");
+    page.checked("the file on the disk is untouched until you save");
+    let event = review(&mut desk, "ropewalk.undo", &json!({ "all": true }))?;
+    ensure!(one_done(&event), "the undo failed: {event}");
+    ensure!(desk.text()? == expected, "the undo did not give the user's own text back");
+    page.checked("undone: what is left is your own text, both lines that you typed in it");
+    desk.save()?;
+    ensure!(home.on_disk()? == expected, "the saved file is not the text of the editor");
+    page.checked("saved: the disk has it now");
+
+    desk.close()
+}
+
+/// Waits for the end of a turn, counted from 1, and gives its stop reason with what is said of it.
+fn wait_for_turn_end(desk: &mut impl Desk, turn: usize) -> anyhow::Result<String> {
+    let end = desk.wait("the end of the turn", |events| {
+        of_type(events, "turn_ended").nth(turn.saturating_sub(1)).cloned()
+    })?;
+    let text = |key: &str| end.get(key).and_then(Value::as_str);
+    let words = text("message").map(|words| format!(": {words}")).unwrap_or_default();
+    Ok(format!("{}{words}", text("stopReason").unwrap_or("no reason")))
+}
+
+/// Runs a command of review and gives the event that tells what became of it.
+fn review(desk: &mut impl Desk, command: &str, argument: &Value) -> anyhow::Result<Value> {
+    let before = of_type(&desk.events(), "reviewed").count();
+    desk.execute(command, argument.clone())?;
+    desk.wait("what became of it", |events| of_type(events, "reviewed").nth(before).cloned())
+}
+
+/// The events of one type.
+fn of_type<'a>(events: &'a [Value], name: &str) -> impl DoubleEndedIterator<Item = &'a Value> {
+    events.iter().filter(move |event| event["type"] == name)
+}
+
+/// Whether a review was of one hunk, and went well.
+fn one_done(event: &Value) -> bool {
+    event.get("done") == Some(&json!(1))
+}
+
+/// The pending hunks as they were told last.
+fn hunks_of(events: &[Value]) -> Vec<Value> {
+    let last = of_type(events, "hunks").next_back();
+    last.and_then(|event| event["hunks"].as_array()).cloned().unwrap_or_default()
+}
