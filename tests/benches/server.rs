@@ -3,6 +3,8 @@
 //!
 //! The model is scripted and answers over real HTTP on loopback, from a thread of this process, so that its
 //! time counts nowhere but where a row says so.
+
+#![expect(clippy::indexing_slicing, reason = "a bench of known shapes may be blunt")]
 #![expect(clippy::expect_used, reason = "a bench that can't run may say so bluntly")]
 
 #[path = "../support/agent.rs"]

@@ -722,9 +722,14 @@ impl World {
                     continue;
                 }
                 // A hunk altered while it was sent stays on top of what was sent: then it replaces ours, and what
-                // the altering call replaced. Of that, nobody has looked at more than its unique characters.
-                let known_to_it =
-                    |cell: &Cell| is_ours(cell) || last.owns(cell.id) || !is_unique(cell.char);
+                // the altering call replaced. Of that, nobody has looked at more than its unique characters. What it
+                // puts back where it was is not taken.
+                let known_to_it = |cell: &Cell| {
+                    is_ours(cell)
+                        || last.owns(cell.id)
+                        || !is_unique(cell.char)
+                        || fresh.new.contains(cell.char)
+                };
                 let on_top = fresh.old.iter().all(known_to_it);
                 let astray = self.altered.contains(&(id.clone(), opening));
                 let objection = last.objection(&cells, start, end, &was_deleted);

@@ -1,0 +1,186 @@
+//! Every keystroke of real editing, sent as didChange in each encoding, ends in the right text: alone, and
+//! with an agent that edits in between through proposals, publishing and their echo.
+
+#![expect(clippy::unwrap_used, reason = "tests and their helpers may be blunt")]
+
+use futures::future::BoxFuture;
+use ropewalk_testkit::traces::{Trace, TraceEdit};
+use ropewalk_text::{Bias, ChangeSet, Coordinates, LineEnds, PositionEncoding, Text};
+use ropewalk_workspace::entry::Maker;
+use ropewalk_workspace::publish::{Bounds, publish};
+use ropewalk_workspace::{
+    ContentChange, DocId, DocumentEdit, Editor, EditorError, Fork, Habits, Proposal,
+    ProposedChange, Roots, Selection, Workspace,
+};
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{Arc, Mutex};
+
+const TRACES: [&str; 2] = ["sveltecomponent", "json-crdt-patch"];
+const ENCODINGS: [PositionEncoding; 3] =
+    [PositionEncoding::Utf8, PositionEncoding::Utf16, PositionEncoding::Utf32];
+
+fn trace(name: &str) -> Trace {
+    let path = format!("{}/../../tests/data/{name}.json.gz", env!("CARGO_MANIFEST_DIR"));
+    Trace::read(&std::fs::read(path).unwrap()).unwrap()
+}
+
+/// A buffer that applies what it is told and says so at once.
+struct Buffer {
+    workspace: Arc<Workspace>,
+    uri: String,
+    version: AtomicI32,
+}
+
+impl Buffer {
+    fn change(&self, changes: &[ContentChange]) {
+        let version = self.version.fetch_add(1, Ordering::Relaxed) + 1;
+        let changed = self.workspace.change(&self.uri, version, changes).unwrap();
+        assert_eq!(changed.desync_alarms, 0);
+    }
+
+    fn text(&self) -> Text {
+        let id = DocId::from_uri(&self.uri);
+        self.workspace.with_document(&id, |document| document.text().clone()).unwrap()
+    }
+}
+
+impl Editor for Buffer {
+    fn habits(&self) -> Habits {
+        self.workspace.habits()
+    }
+    fn apply(&self, edit: DocumentEdit) -> BoxFuture<'static, Result<bool, EditorError>> {
+        assert_eq!(edit.version, self.version.load(Ordering::Relaxed));
+        let change = |(start, end, text)| ContentChange { range: Some((start, end)), text };
+        let changes: Vec<ContentChange> = edit.edits.into_iter().rev().map(change).collect();
+        self.change(&changes);
+        Box::pin(async { Ok(true) })
+    }
+    fn barrier(&self) -> BoxFuture<'static, ()> {
+        Box::pin(async {})
+    }
+    fn save(&self, _: DocId) -> BoxFuture<'static, Result<(), EditorError>> {
+        Box::pin(async { Ok(()) })
+    }
+    fn diagnostics(&self, _: Option<DocId>) -> BoxFuture<'static, Result<String, EditorError>> {
+        Box::pin(async { Ok(String::new()) })
+    }
+}
+
+/// A workspace with one open document.
+fn open(folder: &tempfile::TempDir, encoding: PositionEncoding, text: &str) -> Buffer {
+    let root = folder.path().canonicalize().unwrap();
+    let workspace = Arc::new(Workspace::new(Roots::new(vec![("w".to_owned(), root.clone())])));
+    let coordinates = Coordinates { encoding, line_ends: LineEnds::Lsp };
+    workspace.set_client(coordinates, Habits::of(Some("Visual Studio Code")));
+    let uri = DocId::from_path(&root.join("typed.txt")).to_uri();
+    workspace.open(&uri, "text", 1, text);
+    Buffer { workspace, uri, version: AtomicI32::new(1) }
+}
+
+fn content_change(edit: &TraceEdit) -> ContentChange {
+    ContentChange { range: Some((edit.range.start, edit.range.end)), text: edit.text.clone() }
+}
+
+#[test]
+fn typing_alone_ends_in_the_right_text() {
+    for name in TRACES {
+        let trace = trace(name);
+        for encoding in ENCODINGS {
+            let folder = tempfile::tempdir().unwrap();
+            let buffer = open(&folder, encoding, &trace.start_content);
+            for edits in trace.replay(encoding) {
+                buffer.change(&edits.iter().map(content_change).collect::<Vec<_>>());
+            }
+            assert!(
+                buffer.text() == Text::from(trace.end_content.as_str()),
+                "{name} in {encoding:?}"
+            );
+        }
+    }
+}
+
+/// What the agent inserts the `n`-th time: a line that nobody types.
+fn agents_line(n: usize) -> String {
+    format!("⟦the agent's line {n}⟧\n")
+}
+
+#[test]
+fn typing_with_an_agent_editing_between_ends_in_the_right_text() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    for name in TRACES {
+        let trace = trace(name);
+        for encoding in ENCODINGS {
+            let folder = tempfile::tempdir().unwrap();
+            let buffer = open(&folder, encoding, &trace.start_content);
+            let fork = Mutex::new(Fork::new("s".into()));
+            let coordinates = buffer.workspace.coordinates();
+            // The text as it would be without the agent, and the agent's lines on top of it.
+            let mut typed = Text::from(trace.start_content.as_str());
+            let mut agents = ChangeSet::identity(typed.len());
+            let mut lines = 0;
+            for (step, edits) in trace.replay(encoding).enumerate() {
+                // A call begins: what it sees is frozen while the user types on.
+                let call = (step % 97 == 0).then(|| {
+                    let mut fork = fork.lock().unwrap();
+                    fork.sync(&buffer.workspace);
+                    fork.view(buffer.workspace.snapshot())
+                });
+                for edit in &edits {
+                    let start = coordinates.position_to_byte(&typed, edit.range.start).byte;
+                    let end = coordinates.position_to_byte(&typed, edit.range.end).byte;
+                    let own = ChangeSet::single(typed.len(), start..end, edit.text.as_str());
+                    // The same place in the text that has the agent's lines in it: after a line that stands just
+                    // there, as rebasing has it.
+                    let from = agents.map_offset(start, Bias::After);
+                    let to = agents.map_offset(end, Bias::Before).max(from);
+                    let shown = buffer.text();
+                    let position = |byte| coordinates.byte_to_position(&shown, byte);
+                    let range = Some((position(from), position(to)));
+                    buffer.change(&[ContentChange { range, text: edit.text.clone() }]);
+                    typed = own.apply(&typed).unwrap();
+                    agents = agents.rebase(&own).unwrap().mine;
+                }
+                if step % 997 == 0 {
+                    let without = strip(&buffer.text().to_string(), lines);
+                    assert!(Text::from(without.as_str()) == typed, "{name} {step}");
+                }
+                if let Some(view) = call {
+                    let place = view.contain("typed.txt").unwrap();
+                    let seen = view.buffers().values().next().unwrap().text.clone();
+                    let line = seen.line_feeds() / 2;
+                    let at = seen.line_feed_start(line);
+                    let set = ChangeSet::single(seen.len(), at..at, agents_line(lines));
+                    lines += 1;
+                    let proposal = Proposal { place, change: ProposedChange::Edit(set) };
+                    let maker = Maker::Call("c".into());
+                    let merged = fork.lock().unwrap().merge(
+                        &buffer.workspace,
+                        &view,
+                        1,
+                        &maker,
+                        vec![proposal],
+                    );
+                    assert!(merged.unwrap().conflicts.len() <= 1);
+                    let all = Selection::All;
+                    let report = runtime.block_on(publish(
+                        &buffer.workspace,
+                        &buffer,
+                        &fork,
+                        &all,
+                        Bounds::default(),
+                    ));
+                    assert_eq!(report.failed, [], "{name} {step}");
+                    agents = ropewalk_text::diff(&typed, &buffer.text());
+                }
+            }
+            let text = strip(&buffer.text().to_string(), lines);
+            assert!(text == trace.end_content, "{name} in {encoding:?}");
+            assert!(lines > 10, "the agent edited");
+        }
+    }
+}
+
+/// The text without the agent's lines.
+fn strip(text: &str, lines: usize) -> String {
+    (0..lines).fold(text.to_owned(), |text, n| text.replace(&agents_line(n), ""))
+}
