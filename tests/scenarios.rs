@@ -4,6 +4,8 @@
 //!
 //! Pages that lie are played too, and must fail: a player that lets everything pass would be worth nothing.
 
+#![expect(clippy::expect_used, reason = "tests and their helpers may be blunt")]
+
 use libtest_mimic::{Arguments, Failed, Trial};
 use ropewalk_testkit::scenario::Scenario;
 use std::panic::catch_unwind;

@@ -359,7 +359,7 @@ fn request_of_a_long_history(report: &mut Report) {
     config.base_url = format!("http://{}", server.local_addr().expect("its address"));
     let model = AnthropicModel::new(config, Http::new()).expect("a model");
     let message = |number: usize| {
-        let role = if number % 2 == 0 { Role::User } else { Role::Assistant };
+        let role = if number.is_multiple_of(2) { Role::User } else { Role::Assistant };
         Message { role, content: vec![Block::text(code(4096, "\n"))] }
     };
     let pieces: Vec<_> = (0..256).map(|number| model.encode(&message(number))).collect();

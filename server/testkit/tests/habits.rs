@@ -1,5 +1,7 @@
 //! Publishing against the habits of single clients: what is sent, how often, and what is said afterwards.
 
+#![expect(clippy::panic, clippy::unwrap_used, reason = "tests and their helpers may be blunt")]
+
 use ropewalk_testkit::editor::{Direct, EchoShape, Handling, Profile};
 use ropewalk_text::Text;
 use ropewalk_workspace::entry::Maker;

@@ -208,7 +208,8 @@ impl Entry {
     /// disk anew. The fork's text stays as it is; pending is what it has beyond `now`.
     pub fn landed(&mut self, now: Text) {
         self.disk = None;
-        self.stand_on(now, |mark| mark.makers != [Maker::Disk]);
+        let set = ropewalk_text::diff(&now, &self.text);
+        self.stand_on(now, set, |mark| mark.makers != [Maker::Disk]);
     }
 
     /// Takes out what only the disk brought and is not on its way.
@@ -255,13 +256,17 @@ impl Entry {
             for mark in self.marks.iter_mut().filter(|mark| mark.sent == Some(publish)) {
                 mark.sent = None;
             }
-            return self.stand_on(now, |_| true);
+            let set = self.beyond(made, &now);
+            return self.stand_on(now, set, |_| true);
         }
         let others = self.set.changes().iter().zip(&self.marks).filter(|(_, mark)| !is_sent(mark));
         let (rest, marks): (Vec<Change>, Vec<Mark>) =
             others.map(|(change, mark)| (change.clone(), mark.clone())).unzip();
         let rest = ChangeSet::new(self.set.before_len(), rest).map(|set| set.rebase(made));
-        let Some(Ok(rebased)) = rest else { return self.stand_on(now, |_| true) };
+        let Some(Ok(rebased)) = rest else {
+            let set = self.beyond(made, &now);
+            return self.stand_on(now, set, |_| true);
+        };
         let text = rebased.mine.apply(&now);
         self.marks = pick(&marks, &rebased.kept);
         self.set = rebased.mine;
@@ -275,10 +280,18 @@ impl Entry {
         self.set_base_text(now);
     }
 
+    /// What the fork has beyond `now`, which is the base with `made` in it: exact, and no wider than what either
+    /// of them touches.
+    fn beyond(&self, made: &ChangeSet, now: &Text) -> ChangeSet {
+        match made.invert(&self.base.text()).compose(&self.set) {
+            Ok(set) => refine(&set, now),
+            Err(_) => ropewalk_text::diff(now, &self.text),
+        }
+    }
+
     /// The user's text is `now`, and the fork's text stays as it is: pending is what it has beyond `now`, under
     /// the marks that pass. Where none passes, nothing is pending.
-    fn stand_on(&mut self, now: Text, passes: impl Fn(&Mark) -> bool) {
-        let set = ropewalk_text::diff(&now, &self.text);
+    fn stand_on(&mut self, now: Text, set: ChangeSet, passes: impl Fn(&Mark) -> bool) {
         let olds: Vec<(Range<usize>, Mark)> =
             self.set.new_ranges().zip(self.marks.clone()).collect();
         let own = || olds.iter().filter(|(_, mark)| passes(mark));

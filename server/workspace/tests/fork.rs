@@ -1,6 +1,8 @@
 //! A session's fork over open documents: merge, review, publish and undo, with an editor in memory that
 //! applies or skips what it is told to.
 
+#![expect(clippy::unwrap_used, reason = "tests and their helpers may be blunt")]
+
 use futures::future::BoxFuture;
 use ropewalk_text::{Coordinates, Position, Text};
 use ropewalk_workspace::entry::Maker;

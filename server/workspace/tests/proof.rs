@@ -1,5 +1,7 @@
 //! What a document makes of the echoes of our edits, however they are cut, merged or late.
 
+#![expect(clippy::unwrap_used, reason = "tests and their helpers may be blunt")]
+
 use ropewalk_text::{Change, ChangeSet, Coordinates, Position, Text};
 use ropewalk_workspace::log::Origin;
 use ropewalk_workspace::proof::Settled;

@@ -1,6 +1,8 @@
 //! Saves, and typing that goes on after them: what the disk is found to hold is judged by what was in the
 //! buffer when it was saved, not by what is in it when somebody looks.
 
+#![expect(clippy::unwrap_used, reason = "tests and their helpers may be blunt")]
+
 use ropewalk_text::Position;
 use ropewalk_workspace::{ContentChange, DiskLook, DocId, Roots, Workspace};
 

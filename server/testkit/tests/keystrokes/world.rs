@@ -71,6 +71,8 @@ struct Session {
     applied: HashSet<Key>,
     /// Old and new text of all that was ever pending, in files that were not open too.
     meant: HashSet<(String, String)>,
+    /// The characters that its calls have proposed to take away, in texts that they had seen.
+    taken: HashSet<char>,
 }
 
 /// A hunk of a document, and the how manyth opening of the document it is.
@@ -156,6 +158,7 @@ impl World {
                 licences: BTreeMap::new(),
                 applied: HashSet::new(),
                 meant: HashSet::new(),
+                taken: HashSet::new(),
             });
         }
         for index in 0..world.docs.len() {
@@ -497,6 +500,19 @@ impl World {
             })
             .collect();
         self.note(format!("session {index} merges {what:?}"));
+        for proposal in &proposals {
+            if let Ok(FileState::Text { text, .. }) = view.read(&proposal.place) {
+                let set = match &proposal.change {
+                    ProposedChange::Edit(set) => set.clone(),
+                    ProposedChange::Write(new) => ropewalk_text::diff(&text, new),
+                    _ => continue,
+                };
+                let taken = set.changes().iter().map(|change| text.slice(change.range.clone()));
+                self.sessions[index]
+                    .taken
+                    .extend(taken.flat_map(|old| old.chars().collect::<Vec<_>>()));
+            }
+        }
         let maker = Maker::Call("call".into());
         let report = {
             let session = &mut self.sessions[index];
@@ -729,6 +745,7 @@ impl World {
                         || last.owns(cell.id)
                         || !is_unique(cell.char)
                         || fresh.new.contains(cell.char)
+                        || session.taken.contains(&cell.char)
                 };
                 let on_top = fresh.old.iter().all(known_to_it);
                 let astray = self.altered.contains(&(id.clone(), opening));
@@ -826,6 +843,7 @@ impl World {
                 let licences = self.sessions.iter().flat_map(|session| &session.licences);
                 let mut here = licences.filter(|((doc, at, _), _)| *doc == id && *at == opening);
                 here.any(|(_, all)| all.iter().any(|licence| licence.took(cell.char)))
+                    || self.sessions.iter().any(|session| session.taken.contains(&cell.char))
             };
             let mut gone = oracle::users(&change.old).filter(|cell| !new.contains(cell.char));
             let stay: String = oracle::users(&change.old)
