@@ -1,7 +1,7 @@
 //! One open document: the buffer as the editor has it.
 //!
 //! Only [`Document::change`], which is the client's didChange, ever alters the text; our own edits come
-//! back to us that way and are recognised by `proof`. What is true of the disk beside it is in `truth`.
+//! back to us that way and are recognised by `proof`. The disk beside it is looked at by `workspace`.
 
 use crate::disk::FileMeta;
 use crate::editor::Habits;
