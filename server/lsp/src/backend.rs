@@ -81,6 +81,7 @@ impl LanguageServer for Backend {
             options,
             habits: Some(habits),
             progress: window.and_then(|window| window.work_done_progress).unwrap_or(false),
+            configuration: workspace.and_then(|workspace| workspace.configuration).unwrap_or(false),
             lens_refresh: workspace
                 .and_then(|workspace| workspace.code_lens.as_ref()?.refresh_support)
                 .unwrap_or(false),

@@ -9,7 +9,10 @@ use ropewalk_workspace::{DocId, DocumentEdit, Editor, EditorError, Habits};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use tower_lsp::Client;
-use tower_lsp::lsp_types::request::{ApplyWorkspaceEdit, Request, SemanticTokensRefresh};
+use tower_lsp::lsp_types::ConfigurationParams;
+use tower_lsp::lsp_types::request::{
+    ApplyWorkspaceEdit, Request, SemanticTokensRefresh, WorkspaceConfiguration,
+};
 
 /// How long a technical request may take.
 const ANSWER: Duration = Duration::from_secs(10);
@@ -64,6 +67,8 @@ pub struct DiagnosticLine {
 pub(crate) struct LspEditor {
     pub(crate) client: Client,
     pub(crate) habits: Habits,
+    /// Whether the client answers `workspace/configuration`.
+    pub(crate) configuration: bool,
     /// Whether the client has our plugin, which answers `ropewalk/` requests.
     pub(crate) plugin: bool,
 }
@@ -111,14 +116,18 @@ impl Editor for LspEditor {
     }
 
     fn barrier(&self) -> BoxFuture<'static, ()> {
-        if !self.habits.barrier {
-            return Box::pin(async {});
+        // Whether it helped is seen by what has come; the edit is proved by its echo either way.
+        if self.habits.barrier {
+            let answer = self.request::<SemanticTokensRefresh>((), BARRIER);
+            return Box::pin(async move { drop(answer.await) });
         }
-        let answer = self.request::<SemanticTokensRefresh>((), BARRIER);
-        Box::pin(async move {
-            // Whether it helped is seen by what has come; the edit is proved by its echo either way.
-            let _ = answer.await;
-        })
+        if !self.habits.checks_versions && self.configuration {
+            // Asks for nothing: the answer comes after every change that was sent before it.
+            let nothing = ConfigurationParams { items: Vec::new() };
+            let answer = self.request::<WorkspaceConfiguration>(nothing, BARRIER);
+            return Box::pin(async move { drop(answer.await) });
+        }
+        Box::pin(async {})
     }
 
     fn save(&self, doc: DocId) -> BoxFuture<'static, Result<(), EditorError>> {

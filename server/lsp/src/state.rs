@@ -84,6 +84,7 @@ pub(crate) struct ClientFacts {
     pub(crate) habits: Option<Habits>,
     pub(crate) progress: bool,
     pub(crate) lens_refresh: bool,
+    pub(crate) configuration: bool,
 }
 
 /// Where a document stood when a code action was made for it.
@@ -261,6 +262,7 @@ impl State {
         let editor: Arc<dyn Editor> = Arc::new(LspEditor {
             client: self.client.clone(),
             habits: self.habits(),
+            configuration: self.facts().configuration,
             plugin: self.facts().options.plugin,
         });
         let (events, receiver) = tokio::sync::mpsc::unbounded_channel();

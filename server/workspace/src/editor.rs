@@ -137,7 +137,8 @@ pub trait Editor: Send + Sync + 'static {
     /// Asks for an edit of one document. The answer says what the client claims.
     fn apply(&self, edit: DocumentEdit) -> BoxFuture<'static, Result<bool, EditorError>>;
 
-    /// Makes the client send the changes it holds back, where that is possible, and waits for its answer.
+    /// Makes the client send the changes it holds back, where that is possible, and waits for its answer. Where
+    /// versions are not checked, at least what is on its way already has come when this is done.
     fn barrier(&self) -> BoxFuture<'static, ()>;
 
     /// Asks a client with our plugin to save a document.

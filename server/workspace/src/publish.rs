@@ -324,9 +324,7 @@ pub(crate) async fn send(
     let mut tries = 0;
     let mut stale = 0;
     loop {
-        if habits.barrier {
-            editor.barrier().await;
-        }
+        editor.barrier().await;
         let publish = workspace.publish_id();
         let (mut edit, receiver) = match start(publish) {
             Start::Sent(edit, receiver) => (edit, receiver),
