@@ -147,6 +147,9 @@ impl Editor for Direct {
     }
 
     fn barrier(&self) -> BoxFuture<'static, ()> {
+        if !self.habits().barrier {
+            return Box::pin(async {});
+        }
         let answer = self.ask(Request::Barrier);
         Box::pin(async {
             let _ = answer.await;
