@@ -169,12 +169,18 @@ pub fn preview(text: &str, max_chars: usize) -> String {
 
 /// Trims both parts to line ends where that is cheap and counts what is missing.
 fn join(head: &str, tail: &str, missing: u64, total: usize, whole: Option<&Path>) -> Bounded {
+    // Half of what is shown is the most that whole lines may cost, counted in chars like all bounds.
+    let chars = |text: &str, to: usize| text.get(..to).unwrap_or(text).chars().count();
     let head = match head.rfind('\n') {
-        Some(at) if at >= head.len() / 2 => head.get(..=at).unwrap_or(head),
+        Some(at) if chars(head, at) >= chars(head, head.len()) / 2 => {
+            head.get(..=at).unwrap_or(head)
+        }
         _ => head,
     };
     let tail = match tail.find('\n') {
-        Some(at) if at <= tail.len() / 2 => tail.get(at + 1..).unwrap_or(tail),
+        Some(at) if chars(tail, at) <= chars(tail, tail.len()) / 2 => {
+            tail.get(at + 1..).unwrap_or(tail)
+        }
         _ => tail,
     };
     let kept = head.chars().count().saturating_add(tail.chars().count());
