@@ -4,12 +4,6 @@
 #![expect(clippy::unwrap_used, reason = "tests and their helpers may be blunt")]
 
 #[cfg(test)]
-#[allow(
-    clippy::allow_attributes,
-    dead_code,
-    unreachable_pub,
-    reason = "each test file uses a part"
-)]
 mod support;
 
 use std::path::Path;

@@ -3,12 +3,6 @@
 //! involved.
 
 #[cfg(test)]
-#[allow(
-    clippy::allow_attributes,
-    dead_code,
-    unreachable_pub,
-    reason = "each test file uses a part"
-)]
 mod support;
 
 use serde_json::json;

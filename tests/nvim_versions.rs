@@ -2,12 +2,6 @@
 //! tell. Observations that publishing rests on; our own server isn't involved.
 
 #[cfg(test)]
-#[allow(
-    clippy::allow_attributes,
-    dead_code,
-    unreachable_pub,
-    reason = "each test file uses a part"
-)]
 mod support;
 
 use serde_json::{Value, json};

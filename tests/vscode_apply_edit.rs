@@ -2,12 +2,6 @@
 //! `tests/vscode/cases/apply_edit.js`. Observations; our own server isn't involved.
 
 #[cfg(test)]
-#[allow(
-    clippy::allow_attributes,
-    dead_code,
-    unreachable_pub,
-    reason = "each test file uses a part"
-)]
 mod support;
 
 #[test]

@@ -2,12 +2,6 @@
 //! it beside what was typed. The case is `tests/vscode/cases/first_line.js`; the model is scripted.
 
 #[cfg(test)]
-#[allow(
-    clippy::allow_attributes,
-    dead_code,
-    unreachable_pub,
-    reason = "each test file uses a part"
-)]
 mod support;
 
 use ropewalk_testkit::model::ScriptedReply;

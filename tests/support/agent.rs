@@ -32,6 +32,11 @@ impl Agent {
         Self { model, home }
     }
 
+    /// Another text of the user's configuration file.
+    pub fn configure(&self, text: &str) {
+        std::fs::write(self.home.path().join("config/ropewalk/config.toml"), text).unwrap();
+    }
+
     /// The command line of the server.
     pub fn command() -> [&'static str; 2] {
         [env!("CARGO_BIN_EXE_ropewalk"), "lsp"]

@@ -3,6 +3,13 @@
 //!
 //! Every wait has a bound and names what it waited for; nothing sleeps to decide anything.
 
+#![allow(
+    clippy::allow_attributes,
+    dead_code,
+    unreachable_pub,
+    reason = "each test file uses a part"
+)]
+
 pub mod agent;
 pub mod desk;
 pub mod nvim;

@@ -1,10 +1,14 @@
 //! A folder with files, our server with a scripted model behind it, and fake editors that open the folder.
 
 use super::agent::Agent;
-use ropewalk_testkit::editor::{FakeEditor, Profile};
+use ropewalk_testkit::editor::{FakeEditor, Kind, Profile};
 use ropewalk_testkit::model::ScriptedReply;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
+
+/// What the server says unasked, for a test that looks at none of it.
+pub const QUIET: &[Kind] =
+    &[Kind::Progress, Kind::Diagnostics, Kind::Message, Kind::Log, Kind::Event];
 
 /// See the module.
 pub struct Stage {
@@ -35,6 +39,13 @@ impl Stage {
         self.editor_with(profile, Value::Null)
     }
 
+    /// An editor as [`Stage::editor`] gives it, with [`QUIET`] ignored.
+    pub fn quiet_editor(&self, profile: Profile) -> FakeEditor {
+        let editor = self.editor(profile);
+        editor.ignore(QUIET);
+        editor
+    }
+
     /// An editor with these `initializationOptions`.
     pub fn editor_with(&self, profile: Profile, options: Value) -> FakeEditor {
         self.editor_in(profile, &[self.folder.path()], options, &[])
@@ -54,6 +65,12 @@ impl Stage {
         FakeEditor::spawn(program, &[argument], &all, profile, roots, options).unwrap()
     }
 
+    /// The end of a test: the editor leaves, and the model was asked what it should be and nothing else.
+    pub fn end(self, editor: FakeEditor) {
+        editor.shutdown();
+        self.agent.model.finish().unwrap();
+    }
+
     /// The path of a file in the folder.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
@@ -68,6 +85,22 @@ impl Stage {
     pub fn write(&self, name: &str, text: &str) {
         std::fs::write(self.path(name), text).unwrap();
     }
+}
+
+/// Prompts, waits for the end of the turn, and gives its stop reason.
+pub fn turn(editor: &FakeEditor, words: &str) -> String {
+    editor.prompt(words);
+    editor.wait_for_turn_end().stop_reason
+}
+
+/// A call that runs a command.
+pub fn bash(command: &str) -> ScriptedReply {
+    ScriptedReply::new().call("bash", json!({ "command": command }))
+}
+
+/// A call that reads a file.
+pub fn read(path: &str) -> ScriptedReply {
+    ScriptedReply::new().call("read_file", json!({ "path": path }))
 }
 
 /// A call that edits a file.

@@ -1,19 +1,10 @@
 //! Review through the protocol: pending hunks as diagnostics, lenses and code actions that appear, move with
 //! typing and vanish; accept, reject, edit, undo. In every client's habits, over the real binary.
 
-#[cfg(test)]
-#[allow(
-    clippy::allow_attributes,
-    dead_code,
-    unreachable_pub,
-    reason = "each test file uses a part"
-)]
-mod support;
-
-use ropewalk_testkit::editor::{Kind, Profile};
+use crate::support::stage::{Stage, edit, edit_input, say, turn};
+use ropewalk_testkit::editor::Profile;
 use ropewalk_testkit::model::ScriptedReply;
 use serde_json::json;
-use support::stage::{Stage, edit, edit_input, say};
 
 const GREET: &str = "def greet(name):\n    print(f\"Hello, {name}!\")\n\n\n\n\n\nlast = 9\n";
 
@@ -41,16 +32,14 @@ fn in_auto_mode_every_client_gets_the_edit_beside_what_was_typed() {
             &[("a.txt", "one\ntwo 😀\nthree\n")],
             [edit("a.txt", "two 😀", "TWO 😀 ü"), say("Done.")],
         );
-        let editor = stage.editor(profile);
-        editor.ignore(&[Kind::Progress, Kind::Diagnostics, Kind::Message, Kind::Log]);
+        let editor = stage.quiet_editor(profile);
         editor.open("a.txt");
         editor.type_at("a.txt", 0, 0, "x😀");
         editor.prompt("Change two");
         editor.wait_for_message("Done.");
         editor.wait_for_text("a.txt", "x😀one\nTWO 😀 ü\nthree\n");
         assert_eq!(stage.disk("a.txt"), "one\ntwo 😀\nthree\n", "{}", profile.name);
-        editor.shutdown();
-        stage.agent.model.finish().unwrap();
+        stage.end(editor);
     }
 }
 
@@ -60,11 +49,9 @@ fn hunks_appear_move_with_typing_and_vanish_when_accepted_or_rejected() {
         let mut replies = two_changes();
         replies.push(say("I see.").expect_text("rejected a change").expect_text("keep nine"));
         let stage = Stage::new("review", &[("greet.py", GREET)], replies);
-        let editor = stage.editor(profile);
-        editor.ignore(&[Kind::Progress, Kind::Diagnostics, Kind::Message, Kind::Log]);
+        let editor = stage.quiet_editor(profile);
         editor.open("greet.py");
-        editor.prompt("Two changes, please");
-        assert_eq!(editor.wait_for_turn_end().stop_reason, "end_turn");
+        assert_eq!(turn(&editor, "Two changes, please"), "end_turn");
         let shown = editor.diagnostics("greet.py");
         let lines = |shown: &[serde_json::Value]| {
             shown.iter().map(|d| d["range"]["start"]["line"].as_u64().unwrap()).collect::<Vec<_>>()
@@ -105,13 +92,11 @@ fn hunks_appear_move_with_typing_and_vanish_when_accepted_or_rejected() {
         assert_eq!(editor.text("greet.py"), accepted);
         editor.execute("ropewalk.reject", json!({ "all": true, "reason": "keep nine" })).unwrap();
         editor.wait_for("no diagnostic", |seen| seen.diagnostics(&uri).is_empty().then_some(()));
-        editor.prompt("Go on");
-        editor.wait_for_turn_end();
+        assert_eq!(turn(&editor, "Go on"), "end_turn");
         editor.type_at("greet.py", 0, 0, "#more\n");
         editor.execute("ropewalk.undo", json!({ "all": true })).unwrap();
         editor.wait_for_text("greet.py", &format!("#more\n# 😀\n{GREET}"));
         assert_eq!(stage.disk("greet.py"), GREET);
-        editor.shutdown();
-        stage.agent.model.finish().unwrap();
+        stage.end(editor);
     }
 }

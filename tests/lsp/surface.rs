@@ -1,51 +1,10 @@
 //! What the server offers a client and takes from it: capabilities, synchronisation, roots, commands with
 //! good and bad arguments, code actions, settings. Over the real binary, the model scripted.
 
-#![allow(
-    clippy::allow_attributes,
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::string_slice,
-    reason = "tests may be blunt"
-)]
-
-#[cfg(test)]
-#[allow(
-    clippy::allow_attributes,
-    dead_code,
-    unreachable_pub,
-    reason = "each test file uses a part"
-)]
-mod support;
-
-use ropewalk_testkit::editor::{EchoShape, FakeEditor, Kind, Profile};
+use crate::support::stage::{QUIET, Stage, read, say, turn};
+use ropewalk_testkit::editor::{EchoShape, Kind, Profile};
 use ropewalk_testkit::model::ScriptedReply;
 use serde_json::{Value, json};
-use support::stage::{Stage, say};
-
-const QUIET: &[Kind] = &[Kind::Progress, Kind::Diagnostics, Kind::Message, Kind::Log, Kind::Event];
-
-fn read(path: &str) -> ScriptedReply {
-    ScriptedReply::new().call("read_file", json!({ "path": path }))
-}
-
-/// Prompts, waits for the end, and says how the turn ended.
-fn turn(editor: &FakeEditor, words: &str) -> String {
-    editor.prompt(words);
-    ended(editor)
-}
-
-/// Waits for the end of a turn and says how it ended; the reason of an error comes as a message.
-fn ended(editor: &FakeEditor) -> String {
-    let stop = editor.wait_for_turn_end().stop_reason;
-    if stop == "error" {
-        let message =
-            editor.wait_for("the error", |seen| seen.messages().into_iter().find(|m| m.level == 1));
-        return message.text;
-    }
-    stop
-}
 
 #[test]
 fn each_client_is_told_what_is_true_for_it() {
@@ -103,16 +62,14 @@ fn full_texts_and_ranges_lead_to_the_text_that_the_model_reads() {
             say("two").expect_text("typed whole 😀 text"),
         ],
     );
-    let editor = stage.editor(Profile::VSCODE);
-    editor.ignore(QUIET);
+    let editor = stage.quiet_editor(Profile::VSCODE);
     editor.open("a.txt");
     let end = (9, 0);
     editor.replace_as("a.txt", (0, 0), end, "whole 😀 text\n", EchoShape::Whole);
     assert_eq!(turn(&editor, "now"), "end_turn");
     editor.type_at("a.txt", 0, 0, "typed ");
     assert_eq!(turn(&editor, "again"), "end_turn");
-    editor.shutdown();
-    stage.agent.model.finish().unwrap();
+    stage.end(editor);
 }
 
 #[test]
@@ -136,8 +93,7 @@ fn roots_come_and_go_and_without_any_the_open_files_are_all_there_is() {
     assert_eq!(turn(&editor, "read both"), "end_turn");
     editor.change_roots(&[], &[&two]);
     assert_eq!(turn(&editor, "read the other"), "end_turn");
-    editor.shutdown();
-    stage.agent.model.finish().unwrap();
+    stage.end(editor);
 
     let stage = Stage::new(
         "auto",
@@ -165,8 +121,7 @@ fn roots_come_and_go_and_without_any_the_open_files_are_all_there_is() {
 #[test]
 fn bad_arguments_are_refused_in_words_and_nothing_is_hurt() {
     let stage = Stage::new("review", &[("a.txt", "one\n")], [say("still here")]);
-    let editor = stage.editor(Profile::VSCODE);
-    editor.ignore(QUIET);
+    let editor = stage.quiet_editor(Profile::VSCODE);
     editor.open("a.txt");
     let range =
         json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 0, "character": 2 } });
@@ -215,8 +170,7 @@ fn bad_arguments_are_refused_in_words_and_nothing_is_hurt() {
     let status = editor.execute("ropewalk.status", Value::Null).unwrap();
     assert_eq!((&status["hunks"], &status["desyncAlarms"]), (&json!(0), &json!(0)));
     assert_eq!(turn(&editor, "alive?"), "end_turn");
-    editor.shutdown();
-    stage.agent.model.finish().unwrap();
+    stage.end(editor);
 }
 
 #[test]
@@ -236,8 +190,7 @@ fn code_actions_ask_about_what_was_selected_wherever_it_has_moved() {
                 .expect_text("lines=\"4-5\""),
         ],
     );
-    let editor = stage.editor(Profile::VSCODE);
-    editor.ignore(QUIET);
+    let editor = stage.quiet_editor(Profile::VSCODE);
     editor.open("a.rs");
     let titles = |offers: &[ropewalk_testkit::editor::Offer]| {
         offers.iter().map(|offer| offer.title.clone()).collect::<Vec<_>>()
@@ -277,13 +230,12 @@ fn code_actions_ask_about_what_was_selected_wherever_it_has_moved() {
     // The user types above before they choose: what was selected is still what is asked about.
     editor.type_at("a.rs", 0, 0, "//\n");
     editor.run(&selected[4]).unwrap();
-    assert_eq!(ended(&editor), "end_turn");
+    assert_eq!(editor.wait_for_turn_end().stop_reason, "end_turn");
     editor.run(&problems[0]).unwrap();
-    assert_eq!(ended(&editor), "end_turn");
+    assert_eq!(editor.wait_for_turn_end().stop_reason, "end_turn");
     editor.run(&comment[0]).unwrap();
-    assert_eq!(ended(&editor), "end_turn");
-    editor.shutdown();
-    stage.agent.model.finish().unwrap();
+    assert_eq!(editor.wait_for_turn_end().stop_reason, "end_turn");
+    stage.end(editor);
 }
 
 #[test]
@@ -309,8 +261,7 @@ fn settings_count_at_once_and_broken_ones_are_told_in_words() {
     assert!(message.text.contains("mode"), "{}", message.text);
     let message = editor.wait_for_message("stepps");
     assert!(message.text.contains("limits.steps"), "{}", message.text);
-    editor.shutdown();
-    stage.agent.model.finish().unwrap();
+    stage.end(editor);
 
     // A file that is broken when the server starts, and an option of the wrong type beside a good one.
     let stage = Stage::new("review", &[(".ropewalk/config.toml", "mode = [broken\n")], []);
@@ -337,13 +288,11 @@ fn a_changed_configuration_file_counts_from_the_next_prompt() {
             say("planned").expect_text("plan mode"),
         ],
     );
-    let editor = stage.editor(Profile::VSCODE);
-    editor.ignore(QUIET);
+    let editor = stage.quiet_editor(Profile::VSCODE);
     editor.open("a.txt");
     assert_eq!(turn(&editor, "one"), "end_turn");
     std::fs::create_dir(stage.path(".ropewalk")).unwrap();
     stage.write(".ropewalk/config.toml", "mode = \"plan\"\n");
     assert_eq!(turn(&editor, "two"), "end_turn");
-    editor.shutdown();
-    stage.agent.model.finish().unwrap();
+    stage.end(editor);
 }

@@ -1,32 +1,14 @@
 //! EXTENSIONS.md says what is true: every event with its fields, every command, every option, held against the
 //! source and against what a real server sends.
 
-#![allow(
-    clippy::allow_attributes,
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::string_slice,
-    reason = "tests may be blunt"
-)]
-
-#[cfg(test)]
-#[allow(
-    clippy::allow_attributes,
-    dead_code,
-    unreachable_pub,
-    reason = "each test file uses a part"
-)]
-mod support;
-
+use crate::support::stage::{Stage, edit_input, say};
 use ropewalk_testkit::editor::{Kind, Profile};
 use ropewalk_testkit::model::ScriptedReply;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-use support::stage::{Stage, edit_input, say};
 
-const PAGE: &str = include_str!("../server/lsp/EXTENSIONS.md");
-const SOURCE: &str = include_str!("../server/agent/src/event.rs");
+const PAGE: &str = include_str!("../../server/lsp/EXTENSIONS.md");
+const SOURCE: &str = include_str!("../../server/agent/src/event.rs");
 
 type Fields = BTreeSet<String>;
 
@@ -66,7 +48,10 @@ fn snake(name: &str) -> String {
 fn camel(name: &str) -> String {
     let mut words = name.split('_');
     let first = words.next().unwrap().to_owned();
-    words.fold(first, |out, word| out + &word[..1].to_uppercase() + &word[1..])
+    words.fold(first, |out, word| {
+        let (initial, rest) = word.split_at(1);
+        out + &initial.to_uppercase() + rest
+    })
 }
 
 /// The variants of `enum Event` and their fields, as they are on the wire.
@@ -163,6 +148,5 @@ fn a_real_turn_sends_only_what_is_documented() {
     ] {
         assert!(seen.contains(name), "{name} did not come: {seen:?}");
     }
-    editor.shutdown();
-    stage.agent.model.finish().unwrap();
+    stage.end(editor);
 }

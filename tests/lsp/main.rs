@@ -1,0 +1,17 @@
+//! The server through its protocol: the real binary, the model scripted, fake editors in front.
+
+#[cfg(test)]
+mod extensions;
+#[cfg(test)]
+mod faults;
+#[cfg(test)]
+mod review;
+#[cfg(test)]
+mod sizes;
+#[cfg(test)]
+#[path = "../support/mod.rs"]
+mod support;
+#[cfg(test)]
+mod surface;
+#[cfg(test)]
+mod turns;

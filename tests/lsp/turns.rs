@@ -1,0 +1,177 @@
+//! Turns through the protocol: progress and its cancel button, approvals in each client's way, events, two
+//! clients on one root.
+
+use crate::support::stage::{Stage, bash, edit, read, say, turn};
+use ropewalk_testkit::editor::{Dialog, Kind, Profile};
+use ropewalk_testkit::model::{Place, ScriptedReply};
+use serde_json::json;
+
+#[test]
+fn progress_begins_reports_each_call_and_ends_with_the_stop_reason() {
+    let stage =
+        Stage::new("review", &[("a.txt", "one\n")], [edit("a.txt", "one", "two"), say("Done.")]);
+    let editor = stage.editor(Profile::VSCODE);
+    editor.ignore(&[Kind::Diagnostics]);
+    editor.open("a.txt");
+    editor.prompt("Change it\nto two");
+    editor.wait_for_turn_end();
+    let progress = editor.progress();
+    let shown: Vec<_> = progress.iter().map(|p| (p.kind.as_str(), p.message.as_str())).collect();
+    assert_eq!(shown, [("begin", "Change it"), ("report", "edit_file a.txt"), ("end", "end_turn")]);
+    assert!(progress.iter().all(|part| part.token == progress[0].token));
+    assert_eq!(editor.wait_for_message("Done.").level, 3);
+    stage.end(editor);
+}
+
+#[test]
+fn the_cancel_button_stops_the_turn_and_the_next_prompt_works() {
+    let stage = Stage::new(
+        "review",
+        &[],
+        [
+            ScriptedReply::new().text("I think about").gate(Place::End, "never").expect_text("go"),
+            say("Again."),
+        ],
+    );
+    let editor = stage.quiet_editor(Profile::VSCODE);
+    editor.prompt("go");
+    stage.agent.model.wait_until_reached_blocking("never");
+    let token =
+        editor.wait_for("the progress", |seen| seen.progress().first().map(|p| p.token.clone()));
+    editor.notify("window/workDoneProgress/cancel", &json!({ "token": "somebody's" }));
+    editor.notify("window/workDoneProgress/cancel", &json!({ "token": 7 }));
+    editor.notify("window/workDoneProgress/cancel", &json!({ "token": token }));
+    assert_eq!(editor.wait_for_turn_end().stop_reason, "interrupted");
+    assert_eq!(turn(&editor, "once more"), "end_turn");
+    stage.end(editor);
+}
+
+#[test]
+fn vs_code_asks_in_a_dialog_with_the_refusal_first() {
+    let stage = Stage::new(
+        "review",
+        &[("a.txt", "one\n")],
+        [
+            bash("echo ran > ran.txt"),
+            bash("echo ran > ran.txt").expect_text("refused"),
+            say("Ran.").expect_no_text("refused"),
+        ],
+    );
+    let editor = stage.quiet_editor(Profile::VSCODE);
+    editor.open("a.txt");
+    editor.type_at("a.txt", 0, 0, "unsaved ");
+    editor.prompt("run it");
+    let Dialog { message, actions, .. } = editor.answer_dialog("Refuse");
+    assert_eq!(actions[..2], ["Refuse", "Allow once"]);
+    assert!(
+        actions[2].starts_with("Allow ") && actions[2].ends_with(" for this session"),
+        "{actions:?}"
+    );
+    assert!(message.contains("echo ran > ran.txt") && message.contains("a.txt"), "{message}");
+    // Closing the dialog answers nothing; the command does.
+    editor.dismiss_dialog();
+    assert!(!stage.path("ran.txt").exists());
+    editor.execute("ropewalk.approve", json!("once")).unwrap();
+    assert_eq!(editor.wait_for_turn_end().stop_reason, "end_turn");
+    assert_eq!(stage.disk("ran.txt"), "ran\n");
+    stage.end(editor);
+}
+
+#[test]
+fn other_clients_are_asked_by_message_and_answer_by_code_action() {
+    for profile in [Profile::NEOVIM, Profile::EMACS, Profile::HELIX, Profile::UNKNOWN] {
+        let stage = Stage::new(
+            "review",
+            &[("a.txt", "one\n")],
+            [bash("echo ran > ran.txt"), say("All is done.")],
+        );
+        let editor = stage.editor(profile);
+        editor.ignore(&[Kind::Progress, Kind::Diagnostics, Kind::Log]);
+        editor.open("a.txt");
+        editor.prompt("run it");
+        let asked = editor.wait_for_message("waits");
+        assert!(
+            profile.name == "neovim" || asked.text.contains("echo ran > ran.txt"),
+            "{}",
+            asked.text
+        );
+        let actions = editor.code_actions("a.txt", (0, 0), (0, 0));
+        let titles: Vec<&str> = actions.iter().map(|action| action.title.as_str()).collect();
+        assert!(titles[0].starts_with("Ropewalk: allow once"), "{titles:?}");
+        assert!(titles.iter().any(|title| title.starts_with("Ropewalk: refuse")), "{titles:?}");
+        editor.run(&actions[0]).unwrap();
+        editor.wait_for_message("All is done.");
+        assert_eq!(stage.disk("ran.txt"), "ran\n");
+        // Too late, and said so.
+        editor.run(&actions[0]).unwrap();
+        editor.wait_for_message("Nothing waits");
+        // Where it is logged and shown, the second may come at any time.
+        editor.ignore(&[Kind::Message]);
+        assert!(editor.code_actions("a.txt", (0, 0), (0, 0)).is_empty());
+        stage.end(editor);
+    }
+}
+
+#[test]
+fn a_plugin_gets_events_saves_and_shows_its_diagnostics() {
+    let stage = Stage::new(
+        "review",
+        &[("a.txt", "one\n")],
+        [
+            ScriptedReply::new().call("diagnostics", json!({})),
+            edit("a.txt", "one", "two").expect_text("a.txt:1: error: it is one [lint]"),
+            say("Done."),
+        ],
+    );
+    let options = json!({ "events": true, "drawsHunks": true, "approvals": true, "plugin": true });
+    let editor = stage.editor_with(Profile::VSCODE, options);
+    editor.ignore(&[Kind::Progress]);
+    editor.open("a.txt");
+    let line = json!({ "uri": editor.uri("a.txt"), "line": 0, "severity": "error", "message": "it is one", "source": "lint" });
+    editor.set_plugin_diagnostics(json!([line]));
+    editor.prompt("Look and change");
+    let end = editor.wait_for_turn_end();
+    assert_eq!((end.stop_reason.as_str(), end.message), ("end_turn", None));
+    let events = editor.events();
+    let types: Vec<&str> = events.iter().map(|event| event["type"].as_str().unwrap()).collect();
+    assert_eq!(types.first(), Some(&"turn_started"));
+    assert_eq!(types.last(), Some(&"turn_ended"));
+    let session = &events[0]["session"];
+    assert!(session.is_string() && events.iter().all(|event| event["session"] == *session));
+    let said: String = events
+        .iter()
+        .filter(|e| e["type"] == "text_delta")
+        .map(|e| e["text"].as_str().unwrap())
+        .collect();
+    assert_eq!(said, "Done.");
+    let hunks = events.iter().rfind(|event| event["type"] == "hunks").unwrap();
+    assert_eq!(
+        (&hunks["hunks"][0]["old"], &hunks["hunks"][0]["new"]),
+        (&json!("one\n"), &json!("two\n"))
+    );
+    editor.ignore(&[Kind::Event]);
+    stage.end(editor);
+}
+
+#[test]
+fn two_clients_on_one_root_see_what_the_other_published_and_saved() {
+    let stage = Stage::new(
+        "auto",
+        &[("a.txt", "one\n"), ("b.txt", "bee\n")],
+        [
+            edit("b.txt", "bee", "BEE"),
+            say("written"),
+            read("b.txt").conversation("other"),
+            say("seen").expect_text("BEE").conversation("other"),
+        ],
+    );
+    let one = stage.quiet_editor(Profile::VSCODE);
+    let other = stage.quiet_editor(Profile::NEOVIM);
+    other.open("b.txt");
+    assert_eq!(turn(&one, "Change b"), "end_turn");
+    assert_eq!(stage.disk("b.txt"), "BEE\n", "a file that is not open here is written");
+    // Its buffer there is clean and old: the disk's newer text is what is read.
+    assert_eq!(turn(&other, "Read b"), "end_turn");
+    one.shutdown();
+    stage.end(other);
+}
