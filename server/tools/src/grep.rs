@@ -1,15 +1,14 @@
 //! `grep`: lines of the view's files that match a pattern.
 //!
-//! Which files there are is [`crate::walk`]'s business, searching one text is [`search`]'s.
+//! Which files there are is [`crate::names`]'s business, searching one text is [`search`]'s.
 
 mod search;
 
 use crate::blocking::{Stop, blocking};
 use crate::bounds::bound;
-use crate::glob::Names;
+use crate::names::files_named;
 use crate::policy::is_sensitive;
 use crate::tool::{Context, Effect, Output, Subject, Tool};
-use crate::walk::{Candidate, files};
 use futures::future::BoxFuture;
 use schemars::JsonSchema;
 use search::{Hits, Pattern};
@@ -43,11 +42,7 @@ impl Tool for Grep {
     const EFFECT: Effect = Effect::Read;
 
     fn subject(&self, input: &Input) -> Subject {
-        Subject {
-            title: input.pattern.clone(),
-            command: None,
-            paths: input.path.iter().cloned().collect(),
-        }
+        Subject::search(&input.pattern, input.path.as_deref())
     }
 
     fn run(&self, input: Input, context: Context) -> BoxFuture<'static, Output> {
@@ -61,13 +56,11 @@ fn grep(input: &Input, context: &Context, stop: &Stop) -> Result<Output, Output>
         input.literal.unwrap_or(false),
         input.ignore_case.unwrap_or(false),
     )?;
-    let include = input.include.as_deref().map(|names| Names::new(names, context)).transpose()?;
-    let wanted = |file: &Candidate| {
-        include.as_ref().is_none_or(|names| names.matches(&file.below, &file.place.path))
-    };
+    let (path, include) = (input.path.as_deref(), input.include.as_deref());
+    let files = files_named(&context.view, path, include, stop)?;
     let mut hits = Hits::new(input.context.unwrap_or(0).min(20) as usize);
     let mut left = Left::default();
-    for file in files(&context.view, input.path.as_deref(), stop)?.into_iter().filter(wanted) {
+    for file in files {
         if stop.is_set() || hits.is_full() {
             break;
         }

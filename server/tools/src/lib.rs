@@ -19,6 +19,7 @@ pub mod input;
 mod lines;
 pub mod list_dir;
 pub mod move_file;
+mod names;
 pub mod policy;
 pub mod read_file;
 pub mod registry;

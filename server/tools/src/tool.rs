@@ -43,6 +43,12 @@ impl Subject {
     pub fn path(path: &str) -> Self {
         Self { title: path.to_owned(), command: None, paths: vec![path.to_owned()] }
     }
+
+    /// A search for `pattern` under one path, or everywhere.
+    pub fn search(pattern: &str, path: Option<&str>) -> Self {
+        let paths = path.into_iter().map(str::to_owned).collect();
+        Self { title: pattern.to_owned(), command: None, paths }
+    }
 }
 
 /// What a tool may use while it runs.
