@@ -2,6 +2,7 @@
 //! the only list of keys: lookups, suggestions and the README's table come from it. What setting a
 //! key does is in `resolve`.
 
+use crate::rules::RuleList;
 use crate::{DEFAULT_LOG, Limits, Mode};
 
 /// One key of the configuration.
@@ -41,7 +42,7 @@ pub(crate) enum Kind {
     Mode,
     Tools,
     Mechanism,
-    Allow,
+    Rules(RuleList),
     PromptFile,
     PromptAppend,
     Log,
@@ -88,7 +89,23 @@ pub const KEYS: &[Key] = &[
         project: ProjectRule::Stricter("switch it off"),
         kind: Kind::Mechanism,
     },
-    own("allow", Kind::Allow, "Rules of calls that need no approval, such as `bash(git status*)`."),
+    own(
+        "allow",
+        Kind::Rules(RuleList::Allow),
+        "Rules of calls that need no approval, such as `bash(git status *)`.",
+    ),
+    Key {
+        name: "ask",
+        description: "Rules of calls that need one, whatever `allow` says.",
+        project: ProjectRule::Stricter("add to it"),
+        kind: Kind::Rules(RuleList::Ask),
+    },
+    Key {
+        name: "deny",
+        description: "Rules of calls that are refused, whatever `allow` and `ask` say.",
+        project: ProjectRule::Stricter("add to it"),
+        kind: Kind::Rules(RuleList::Deny),
+    },
     own(
         "system_prompt_file",
         Kind::PromptFile,
@@ -162,7 +179,7 @@ impl Key {
                 format!("one of {}", names.join(", "))
             }
             Kind::Tools => "a list of names".to_owned(),
-            Kind::Allow => "a list of rules".to_owned(),
+            Kind::Rules(_) => "a list of rules".to_owned(),
             Kind::Mechanism => "`true` or `false`".to_owned(),
             Kind::PromptFile => "a path".to_owned(),
             Kind::PromptAppend | Kind::Log => "text".to_owned(),
@@ -187,7 +204,7 @@ impl Key {
             Kind::Mode => KeyDefault::Value(format!("\"{}\"", Mode::default().as_str())),
             Kind::Tools => KeyDefault::Unset("all tools"),
             Kind::Mechanism => KeyDefault::Value("true".to_owned()),
-            Kind::Allow => KeyDefault::Value("[]".to_owned()),
+            Kind::Rules(_) => KeyDefault::Value("[]".to_owned()),
             Kind::Log => KeyDefault::Value(format!("\"{DEFAULT_LOG}\"")),
             Kind::Limit { field, .. } => {
                 let mut limits = Limits::DEFAULT;
@@ -207,9 +224,14 @@ impl Key {
         camel(self.name)
     }
 
+    /// Whether it is a list of rules.
+    pub(crate) fn is_rules(&self) -> bool {
+        matches!(self.kind, Kind::Rules(_))
+    }
+
     /// Whether the value is text, so that a flag's value needs no quotes whatever it looks like.
     pub(crate) fn is_text(&self) -> bool {
-        !matches!(self.kind, Kind::Tools | Kind::Allow | Kind::Mechanism | Kind::Limit { .. })
+        !matches!(self.kind, Kind::Tools | Kind::Rules(_) | Kind::Mechanism | Kind::Limit { .. })
     }
 }
 

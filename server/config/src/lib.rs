@@ -5,12 +5,14 @@
 //! 1. built-in defaults ([`KEYS`], [`Limits::DEFAULT`], [`MODEL_DEFAULTS`], [`PROVIDER_PRESETS`]);
 //! 2. `/etc/ropewalk/config.toml` (Unix only);
 //! 3. `~/.config/ropewalk/config.toml`, or `$XDG_CONFIG_HOME/ropewalk/config.toml`;
-//! 4. `.ropewalk/config.toml` of each root, which may only make things **stricter**;
-//! 5. `initializationOptions`, then the settings of `workspace/didChangeConfiguration`;
-//! 6. command-line flags, `-c key=value`.
+//! 4. `rules.toml` beside it, which holds only `allow`, `ask` and `deny`;
+//! 5. `.ropewalk/config.toml` of each root, which may only make things **stricter**;
+//! 6. `initializationOptions`, then the settings of `workspace/didChangeConfiguration`;
+//! 7. command-line flags, `-c key=value`.
 //!
+//! A layer's value stands in for that of the layers below; only rules add up.
 //! What a project makes stricter holds against everything below it. It gives way only to what the
-//! user chose explicitly, for this editor or this run: layers 5 and 6.
+//! user chose explicitly, for this editor or this run: layers 6 and 7.
 //!
 //! [`Config::build`] is a pure function of its arguments, so applying an edit means building again.
 //! Bad input never stops it: whatever can't be used is left out and said in [`Config::problems`].
@@ -20,8 +22,10 @@
 //! knowledge of which tools, mechanisms or protocols exist: those come from the caller ([`Known`]).
 
 mod keys;
+mod private_file;
 mod problem;
 mod resolve;
+mod rules;
 mod sources;
 mod toml_text;
 mod value;
@@ -31,7 +35,8 @@ use std::path::PathBuf;
 
 pub use keys::{KEYS, Key, KeyDefault, ProjectRule, markdown_table};
 pub use problem::{Layer, Problem, Source};
-pub use sources::{Environment, Known, MAX_FILE_BYTES, RealEnvironment, Sources};
+pub use rules::{RuleText, add_rule};
+pub use sources::{Environment, Known, MAX_FILE_BYTES, RealEnvironment, Sources, rules_file};
 
 /// Which model is used when none is configured: the first variable that is set in the environment
 /// and not empty decides. Data, so that another provider is one line.
@@ -173,8 +178,12 @@ pub struct Config {
     pub mechanisms: BTreeMap<String, bool>,
     /// Bounds.
     pub limits: Limits,
-    /// Rules of calls that need no approval, such as `bash(git status*)`, as written.
-    pub allow: Vec<String>,
+    /// Rules of calls that need no approval: those of all layers, lowest first.
+    pub allow: Vec<RuleText>,
+    /// Rules of calls that need one, likewise; a project may add to them.
+    pub ask: Vec<RuleText>,
+    /// Rules of calls that are refused, likewise; a project may add to them.
+    pub deny: Vec<RuleText>,
     /// A file that replaces the system prompt. Absolute, or from a flag as the user gave it, which
     /// is relative to the working directory.
     pub system_prompt_file: Option<PathBuf>,

@@ -14,6 +14,9 @@ pub enum Layer {
     System,
     /// The user's own file.
     User,
+    /// `rules.toml` beside it, which holds only rules: the one place of those that were approved
+    /// for always.
+    Rules,
     /// `.ropewalk/config.toml` of a root; may only make things stricter.
     Project,
     /// `initializationOptions`. Trusted as the user's explicit choice: an editor that lets a

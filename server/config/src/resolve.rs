@@ -5,6 +5,7 @@
 mod check;
 mod finish;
 mod project;
+mod rules;
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -68,6 +69,8 @@ impl<'a> Builder<'a> {
             mechanisms: BTreeMap::new(),
             limits: Limits::DEFAULT,
             allow: Vec::new(),
+            ask: Vec::new(),
+            deny: Vec::new(),
             system_prompt_file: None,
             system_prompt_append: None,
             log: DEFAULT_LOG.to_owned(),
@@ -272,6 +275,13 @@ impl<'a> Builder<'a> {
             );
             return self.problem(source, Some(name), sentence);
         }
+        if source.layer == Layer::Rules && !key.is_rules() {
+            let own = self.own_file();
+            let sentence = format!(
+                "`{name}` in {source} is ignored: that file holds only `allow`, `ask` and `deny`; put it into {own}"
+            );
+            return self.problem(source, Some(name), sentence);
+        }
         // An empty text is how editors write that a setting is not set.
         if source.layer.is_client() && key.is_text() && value == Value::Text(String::new()) {
             return;
@@ -310,7 +320,7 @@ impl<'a> Builder<'a> {
             Setting::Switch(on) => {
                 config.mechanisms.insert(name, on);
             }
-            Setting::Allow(rules) => config.allow = rules,
+            Setting::Rules(list, rules) => list.add(config, rules),
             Setting::PromptFile(path) => config.system_prompt_file = Some(path),
             Setting::PromptAppend(text) => config.system_prompt_append = Some(text),
             Setting::Log(filter) => config.log = filter,

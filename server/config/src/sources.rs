@@ -99,6 +99,9 @@ impl Sources {
         if let Some(path) = user_file(environment) {
             add(Layer::User, path);
         }
+        if let Some(path) = rules_file(environment) {
+            add(Layer::Rules, path);
+        }
         for root in &self.roots {
             add(Layer::Project, root.join(".ropewalk").join("config.toml"));
         }
@@ -106,14 +109,27 @@ impl Sources {
     }
 }
 
-/// The user's file. A relative `XDG_CONFIG_HOME` is ignored, as its specification asks.
+/// The user's file; `None` without a home.
 pub(crate) fn user_file(environment: &dyn Environment) -> Option<PathBuf> {
+    Some(own_folder(environment)?.join("config.toml"))
+}
+
+/// The file of the rules that hold for always, beside the user's `config.toml`; `None` without a
+/// home.
+#[must_use]
+pub fn rules_file(environment: &dyn Environment) -> Option<PathBuf> {
+    Some(own_folder(environment)?.join("rules.toml"))
+}
+
+/// The folder of the user's files. A relative `XDG_CONFIG_HOME` is ignored, as its specification
+/// asks.
+fn own_folder(environment: &dyn Environment) -> Option<PathBuf> {
     let folder = environment
         .var("XDG_CONFIG_HOME")
         .map(PathBuf::from)
         .filter(|folder| folder.is_absolute())
         .or_else(|| Some(environment.home()?.join(".config")))?;
-    Some(folder.join("ropewalk").join("config.toml"))
+    Some(folder.join("ropewalk"))
 }
 
 /// The path for a sentence, the home folder as `~`.

@@ -7,7 +7,7 @@ use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
 use crate::problem::one_line;
-use crate::value::{Entry, Value};
+use crate::value::{Entry, Item, Value};
 
 /// A syntax error: its line, from 1, and a sentence part without any text of the file's values.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -118,8 +118,12 @@ fn value_of(value: &DeValue<'_>, lines: &Lines<'_>, broken: &Broken) -> Value {
     }
 }
 
-fn list_items(list: &DeArray<'_>, lines: &Lines<'_>, broken: &Broken) -> Vec<Value> {
-    list.iter().map(|item: &Spanned<DeValue<'_>>| value_of(item.get_ref(), lines, broken)).collect()
+fn list_items(list: &DeArray<'_>, lines: &Lines<'_>, broken: &Broken) -> Vec<Item> {
+    let item = |item: &Spanned<DeValue<'_>>| Item {
+        line: Some(lines.line(item.span().start)),
+        value: value_of(item.get_ref(), lines, broken),
+    };
+    list.iter().map(item).collect()
 }
 
 /// Byte offsets to lines, both of one text. Lines count from 1; lookups take O(log n).

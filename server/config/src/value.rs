@@ -13,10 +13,18 @@ pub(crate) enum Value {
     /// A whole number; those that an `i64` can't hold are `Other`.
     Integer(i64),
     Text(String),
-    List(Vec<Value>),
+    List(Vec<Item>),
     Table(Vec<Entry>),
     /// Anything no key takes; the words name it.
     Other(&'static str),
+}
+
+/// One entry of a list.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Item {
+    /// From 1; `None` when the layer has no lines.
+    pub(crate) line: Option<usize>,
+    pub(crate) value: Value,
 }
 
 /// One key of a table, in the order of the text.
@@ -61,9 +69,11 @@ impl Value {
             Json::Number(number) => whole(number)
                 .map_or(Value::Other("a number that is not whole or out of range"), Value::Integer),
             Json::String(text) => Value::Text(text.clone()),
-            Json::Array(list) => {
-                Value::List(list.iter().map(|item| Value::from_json(item, depth + 1)).collect())
-            }
+            Json::Array(list) => Value::List(
+                list.iter()
+                    .map(|item| Item { line: None, value: Value::from_json(item, depth + 1) })
+                    .collect(),
+            ),
             Json::Object(map) => Value::Table(
                 map.iter()
                     .map(|(key, item)| {

@@ -20,7 +20,7 @@ pub fn settings_of(
     let mut problems: Vec<String> = config.problems.iter().map(ToString::to_string).collect();
     let mut allow = Vec::new();
     for rule in &config.allow {
-        match rule.parse::<Rule>() {
+        match rule.rule.parse::<Rule>() {
             Ok(rule) => allow.push(rule),
             Err(why) => problems.push(why),
         }

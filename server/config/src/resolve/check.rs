@@ -3,14 +3,17 @@
 
 use std::path::PathBuf;
 
+use super::rules;
+
 use crate::keys::{self, Key, Kind};
 use crate::problem::{Layer, Source, shown};
+use crate::rules::{RuleList, RuleText};
 use crate::sources::{Environment, Known};
 use crate::value::Value;
 use crate::{Limits, Mode, ModelName};
 
 /// Entries of one list; more are no configuration.
-const MOST_ENTRIES: usize = 1_000;
+pub(super) const MOST_ENTRIES: usize = 1_000;
 
 /// A checked value, ready to be set.
 pub(super) enum Setting {
@@ -18,7 +21,8 @@ pub(super) enum Setting {
     Mode(Mode),
     Tools(Vec<String>),
     Switch(bool),
-    Allow(Vec<String>),
+    /// Rules to add to a list.
+    Rules(RuleList, Vec<RuleText>),
     PromptFile(PathBuf),
     PromptAppend(String),
     Log(String),
@@ -56,7 +60,8 @@ pub(super) fn check(
             list(key, value, &mut refusals, |name| known_name(name, "tool", &context.known.tools))
                 .map(Setting::Tools)
         }
-        Kind::Allow => list(key, value, &mut refusals, |_| Ok(())).map(Setting::Allow),
+        Kind::Rules(which) => rules::read(key, value, context.source, &mut refusals)
+            .map(|rules| Setting::Rules(which, rules)),
         _ => single(key, value, context),
     };
     match setting {
@@ -131,14 +136,14 @@ fn text(key: &Key, text: String, context: &Context<'_>) -> Result<Setting, Refus
             }
             Setting::Provider(ProviderField::KeyVariable, variable.map(str::to_owned))
         }
-        Kind::Tools | Kind::Allow | Kind::Mechanism | Kind::Limit { .. } => {
+        Kind::Tools | Kind::Rules(_) | Kind::Mechanism | Kind::Limit { .. } => {
             return Err(expected(key, "text"));
         }
     };
     Ok(setting)
 }
 
-fn expected(key: &Key, got: &str) -> Refusal {
+pub(super) fn expected(key: &Key, got: &str) -> Refusal {
     Refusal(format!("must be {}, not {got}; it is ignored", key.takes()))
 }
 
@@ -155,8 +160,8 @@ fn list(
     }
     let mut texts: Vec<String> = Vec::with_capacity(items.len());
     for item in items {
-        let Value::Text(text) = item else {
-            let got = item.describe();
+        let Value::Text(text) = item.value else {
+            let got = item.value.describe();
             refusals.push(Refusal(format!("may only list text, not {got}; that entry is ignored")));
             continue;
         };

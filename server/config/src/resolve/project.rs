@@ -4,6 +4,7 @@
 use super::Builder;
 use super::check::{Refusal, Setting};
 use crate::problem::shown;
+use crate::rules::RuleList;
 
 impl Builder<'_> {
     /// What is left of a project's setting: `None` when it says what holds already or another
@@ -47,9 +48,10 @@ impl Builder<'_> {
                     names.into_iter().filter(|name| now.tool_enabled(name)).collect();
                 Ok((now.tools.as_ref() != Some(&left)).then_some(Setting::Tools(left)))
             }
+            Setting::Rules(RuleList::Ask | RuleList::Deny, _) => Ok(Some(setting)),
             // Keys that a project may not set are refused before their value is looked at.
             Setting::Model(_)
-            | Setting::Allow(_)
+            | Setting::Rules(RuleList::Allow, _)
             | Setting::PromptFile(_)
             | Setting::PromptAppend(_)
             | Setting::Log(_)

@@ -6,5 +6,6 @@ mod hostile;
 mod layers;
 mod problems;
 mod project;
+mod rules;
 mod spelling;
 mod world;

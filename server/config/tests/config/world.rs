@@ -6,11 +6,12 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use ropewalk_config::{Config, Environment, Known, Sources};
+use ropewalk_config::{Config, Environment, Known, RuleText, Sources};
 use serde_json::Value;
 
 pub(crate) const SYSTEM: &str = "/etc/ropewalk/config.toml";
 pub(crate) const USER: &str = "/home/ada/.config/ropewalk/config.toml";
+pub(crate) const RULES: &str = "/home/ada/.config/ropewalk/rules.toml";
 pub(crate) const PROJECT: &str = "/code/app/.ropewalk/config.toml";
 pub(crate) const SECOND: &str = "/code/lib/.ropewalk/config.toml";
 
@@ -105,12 +106,17 @@ pub(crate) fn check(world: &World, values: &[&str], problems: &[&str]) {
 /// The value of a key as TOML would write it, `none` when there is none.
 pub(crate) fn value(config: &Config, key: &str) -> String {
     let limits = &config.limits;
+    let rules = |rules: &[RuleText]| {
+        format!("{:?}", rules.iter().map(|rule| &rule.rule).collect::<Vec<_>>())
+    };
     let text = |text: Option<String>| text.map_or("none".to_owned(), |text| format!("{text:?}"));
     match key.split('.').collect::<Vec<_>>()[..] {
         ["model"] => text(config.model.as_ref().map(ToString::to_string)),
         ["mode"] => text(Some(config.mode.as_str().to_owned())),
         ["tools"] => config.tools.as_ref().map_or("none".to_owned(), |list| format!("{list:?}")),
-        ["allow"] => format!("{:?}", config.allow),
+        ["allow"] => rules(&config.allow),
+        ["ask"] => rules(&config.ask),
+        ["deny"] => rules(&config.deny),
         ["log"] => text(Some(config.log.clone())),
         ["system_prompt_file"] => {
             text(config.system_prompt_file.as_ref().map(|path| path.display().to_string()))
