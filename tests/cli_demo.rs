@@ -10,7 +10,7 @@
 )]
 
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 fn demo() -> Output {
     Command::new(env!("CARGO_BIN_EXE_ropewalk")).arg("demo").output().unwrap()
@@ -131,4 +131,29 @@ fn an_editor_that_it_does_not_know_is_an_error_of_usage() {
     let (code, words) = without_neovim(folder.path(), &["--nvim", "nvim"], None);
     assert_eq!(code, Some(2), "{words}");
     assert!(words.contains("add --editor nvim"), "{words}");
+}
+
+#[test]
+#[cfg(unix)]
+fn on_a_machine_that_has_too_little_it_fails_in_words() {
+    // How far it comes differs from machine to machine; somewhere in between each thing fails once.
+    let mut failures = 0;
+    for files in 4..=20 {
+        let limited = format!("ulimit -n {files}; exec \"$0\" demo");
+        let mut demo = Command::new("sh");
+        demo.args(["-c", &limited, env!("CARGO_BIN_EXE_ropewalk")]).stdin(Stdio::null());
+        let output = demo.output().unwrap();
+        let words = String::from_utf8(output.stderr).unwrap();
+        match output.status.code() {
+            Some(0) => assert_eq!(words, "", "{files} files"),
+            Some(1) => {
+                assert!(words.starts_with("ropewalk: "), "{files} files: {words}");
+                failures += 1;
+            }
+            // Without files for its libraries the program is not even started.
+            Some(127) => {}
+            code => panic!("{files} files: {code:?} {words}"),
+        }
+    }
+    assert!(failures > 3, "{failures}");
 }

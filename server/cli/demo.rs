@@ -14,11 +14,12 @@ use crate::exit::{self, Usage};
 use crate::plain;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
-use desk::FakeDesk;
+use desk::{Desk, FakeDesk};
 use home::Home;
 use neovim::{Neovim, NeovimDesk};
 use page::Page;
 use ropewalk_testkit::model::ScriptedModel;
+use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -59,26 +60,60 @@ pub(crate) fn demo(args: DemoArgs) -> anyhow::Result<ExitCode> {
             }
         },
     };
-    let model = ScriptedModel::start(story::script());
-    let model = model.context("no port of this machine can be used")?;
     let mut page = Page::default();
-    let shown = play(&mut page, &model, neovim);
+    let shown = in_words(|| play(&mut page, neovim));
     // What was seen before a failure is what helps to understand it.
     page.print();
-    // After a failure the script was not played to its end, which is no news.
-    let faults = model.finish();
-    shown?;
-    if let Err(faults) = faults {
-        anyhow::bail!("the model's server saw faults:\n{}", faults.join("\n"));
-    }
-    Ok(ExitCode::SUCCESS)
+    shown.map(|()| ExitCode::SUCCESS)
 }
 
 /// Plays the story in one editor.
-fn play(page: &mut Page, model: &ScriptedModel, neovim: Option<Neovim>) -> anyhow::Result<()> {
+fn play(page: &mut Page, neovim: Option<Neovim>) -> anyhow::Result<()> {
+    let model = ScriptedModel::start(story::script());
+    let model = model.context("no port of this machine can be used")?;
     let home = Home::new(&model.base_url())?;
-    match neovim {
-        None => story::play(page, &home, model, FakeDesk::open(&home)?),
-        Some(neovim) => story::play(page, &home, model, NeovimDesk::open(&home, &neovim)?),
+    let played = match neovim {
+        None => play_at(page, &home, &model, FakeDesk::open(&home)),
+        Some(neovim) => play_at(page, &home, &model, NeovimDesk::open(&home, &neovim)),
+    };
+    // After a failure the script was not played to its end, which is no news.
+    let faults = model.finish();
+    played?;
+    if let Err(faults) = faults {
+        anyhow::bail!("the model's server saw faults:\n{}", faults.join("\n"));
     }
+    Ok(())
+}
+
+/// Plays it at a desk, if that could be opened, and leaves it.
+fn play_at(
+    page: &mut Page,
+    home: &Home,
+    model: &ScriptedModel,
+    desk: anyhow::Result<impl Desk>,
+) -> anyhow::Result<()> {
+    let mut desk = desk?;
+    let played = in_words(|| story::play(page, home, model, &mut desk));
+    let left = in_words(|| {
+        if played.is_ok() {
+            return desk.close();
+        }
+        drop(desk);
+        Ok(())
+    });
+    // The first failure is the one to tell, not what it left behind.
+    played.and(left)
+}
+
+/// The fake editor and the scripted model are made for tests and fail with a panic. A user gets its words.
+fn in_words<T>(work: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<T> {
+    let usual = panic::take_hook();
+    panic::set_hook(Box::new(|_| {}));
+    let outcome = panic::catch_unwind(AssertUnwindSafe(work));
+    panic::set_hook(usual);
+    outcome.unwrap_or_else(|panic| {
+        let words = panic.downcast_ref::<String>().map(String::as_str);
+        let words = words.or_else(|| panic.downcast_ref::<&str>().copied());
+        Err(anyhow::Error::msg(words.unwrap_or("the demo broke down inside").to_owned()))
+    })
 }

@@ -41,7 +41,7 @@ pub(super) fn play(
     page: &mut Page,
     home: &Home,
     model: &ScriptedModel,
-    mut desk: impl Desk,
+    desk: &mut impl Desk,
 ) -> anyhow::Result<()> {
     page.title("Ropewalk demo");
     page.words("The model is scripted: no key and no network are needed. All else is real: the");
@@ -57,7 +57,7 @@ pub(super) fn play(
     // Once a command is answered, the keys before it have arrived.
     desk.execute("ropewalk.mode", Value::Null)?;
     model.open_gate("typing");
-    let end = wait_for_turn_end(&mut desk, 1)?;
+    let end = wait_for_turn_end(desk, 1)?;
     ensure!(end == "end_turn", "the first turn ended with {end}");
     let events = desk.events();
     page.title("The conversation");
@@ -77,14 +77,14 @@ pub(super) fn play(
     page.checked("the editor marks both, as diagnostics");
 
     page.title("The review");
-    let event = review(&mut desk, "ropewalk.accept", &json!({ "hunk": greet["id"] }))?;
+    let event = review(desk, "ropewalk.accept", &json!({ "hunk": greet["id"] }))?;
     ensure!(one_done(&event), "the accept failed: {event}");
     let accepted =
         expected.replace("def greet(name):\n", "def greet(name):\n    \"\"\"Say hello.\"\"\"\n");
     ensure!(desk.text()? == accepted, "the accepted change is not in the text");
     page.checked("accepted: the docstring of greet() is in the editor");
     let refusal = json!({ "hunk": leave["id"], "reason": REASON });
-    let event = review(&mut desk, "ropewalk.reject", &refusal)?;
+    let event = review(desk, "ropewalk.reject", &refusal)?;
     ensure!(one_done(&event), "the reject failed: {event}");
     ensure!(desk.text()? == accepted, "the rejected change is in the text");
     desk.wait_for_marks(&[])?;
@@ -92,22 +92,21 @@ pub(super) fn play(
 
     let before = desk.events().len();
     desk.execute("ropewalk.prompt", json!({ "prompt": "Go on." }))?;
-    let end = wait_for_turn_end(&mut desk, 2)?;
+    let end = wait_for_turn_end(desk, 2)?;
     ensure!(end == "end_turn", "the model was not told the reason: {end}");
     page.conversation(desk.events().get(before..).unwrap_or_default());
     page.checked("the model was told the reason with this request");
 
     ensure!(home.on_disk()? == ON_DISK, "the file on the disk was touched");
     page.checked("the file on the disk is untouched until you save");
-    let event = review(&mut desk, "ropewalk.undo", &json!({ "all": true }))?;
+    let event = review(desk, "ropewalk.undo", &json!({ "all": true }))?;
     ensure!(one_done(&event), "the undo failed: {event}");
     ensure!(desk.text()? == expected, "the undo did not give the user's own text back");
     page.checked("undone: what is left is your own text, both lines that you typed in it");
     desk.save()?;
     ensure!(home.on_disk()? == expected, "the saved file is not the text of the editor");
     page.checked("saved: the disk has it now");
-
-    desk.close()
+    Ok(())
 }
 
 /// Waits for the end of a turn, counted from 1, and gives its stop reason with what is said of it.

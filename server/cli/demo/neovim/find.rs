@@ -105,11 +105,11 @@ fn said_version(program: &Path) -> std::io::Result<String> {
         .spawn()?;
     let (sender, said) = channel();
     if let Some(output) = child.stdout.take() {
-        std::thread::spawn(move || {
+        std::thread::Builder::new().spawn(move || {
             let mut start = Vec::new();
             let _ = output.take(1000).read_to_end(&mut start);
             let _ = sender.send(start);
-        });
+        })?;
     }
     let start = said.recv_timeout(BOUND).unwrap_or_default();
     // One that goes on talking has said enough.

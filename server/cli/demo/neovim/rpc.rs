@@ -31,13 +31,13 @@ impl Rpc {
         let (input, output) = (child.stdin.take(), child.stdout.take());
         let (sender, messages) = channel();
         // It ends with Neovim's output, or when nobody listens any more.
-        std::thread::spawn(move || {
+        std::thread::Builder::new().spawn(move || {
             let mut output = BufReader::new(output?);
             while let Ok(message) = rmpv::decode::read_value(&mut output) {
                 sender.send(message).ok()?;
             }
             None::<()>
-        });
+        })?;
         Ok(Self { child, input, messages, requests: 0, notifications: Vec::new() })
     }
 
