@@ -117,7 +117,7 @@ fn settings(config: &Config, allow: Vec<Rule>) -> anyhow::Result<Settings> {
     for problem in problems.iter().filter(|problem| !said_later.contains(problem)) {
         say(problem);
     }
-    settings.allow.extend(allow);
+    settings.rules.allow.extend(allow);
     Ok(settings)
 }
 

@@ -141,10 +141,10 @@ impl Turn {
             title,
             input,
         });
-        let output = match (prepared, view) {
-            _ if self.is_interrupted() => interrupted(),
-            (Err(output), _) => output,
-            (Ok(_), None) => interrupted(),
+        let (output, secret) = match (prepared, view) {
+            _ if self.is_interrupted() => (interrupted(), None),
+            (Err(output), _) => (output, None),
+            (Ok(_), None) => (interrupted(), None),
             (Ok(prepared), Some(view)) => self.judge_and_execute(&call, prepared, view).await,
         };
         let output = self.bounded(&call, output).await;
@@ -153,23 +153,31 @@ impl Turn {
             call: call.id.clone(),
             is_error: output.is_error,
             preview: preview(&output.text, PREVIEW_CHARS),
+            secret,
         });
         (call, output)
     }
 
-    async fn judge_and_execute(&self, call: &Call, prepared: Prepared, view: Arc<View>) -> Output {
+    /// The result, and the name in the call that may hold secrets if it ran.
+    async fn judge_and_execute(
+        &self,
+        call: &Call,
+        prepared: Prepared,
+        view: Arc<View>,
+    ) -> (Output, Option<String>) {
         let running = async {
             match self.judge(call, &prepared, &view).await {
-                Ok(()) => self.execute(call, prepared, view).await,
-                Err(output) => output,
+                Ok(secret) => (self.execute(call, prepared, view).await, secret),
+                Err(output) => (output, None),
             }
         };
         // A tool that breaks down takes neither the turn nor the calls beside it along.
         AssertUnwindSafe(running).catch_unwind().await.unwrap_or_else(|_| {
             tracing::error!(tool = call.name, "a tool panicked");
-            Output::error(
+            let output = Output::error(
                 "the tool broke down inside, and what it did until then is not known. Look, then try another way",
-            )
+            );
+            (output, None)
         })
     }
 

@@ -183,6 +183,8 @@ pub enum Event {
         is_error: bool,
         /// The start of the result.
         preview: String,
+        /// The name in the call that may hold secrets, if it ran: what it gave may hold them too.
+        secret: Option<String>,
     },
     /// A call waits for the user.
     ApprovalRequested {
@@ -198,8 +200,12 @@ pub enum Event {
         detail: String,
         /// Why the user is asked.
         reason: String,
-        /// The rule that "for this session" would add, in words: calls of this kind, or this very call.
-        rule: String,
+        /// The rule that "for this session" and "always" would add; None where no rule can.
+        rule: Option<String>,
+        /// What that rule lets run, in words on one line.
+        rule_words: Option<String>,
+        /// Whether the rule can be kept for always.
+        always: bool,
         /// Files with unsaved or unpublished text that the call won't see.
         unseen: Vec<String>,
     },

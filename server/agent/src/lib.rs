@@ -5,6 +5,7 @@
 //! runs tool calls, [`approval`] waits for the user, [`prompt`] words what the model is told.
 
 pub mod approval;
+pub mod audit;
 mod calls;
 pub mod event;
 pub mod history;
@@ -14,6 +15,7 @@ pub mod session;
 mod turn;
 
 pub use approval::Verdict;
+pub use audit::Audit;
 pub use event::{Event, StopReason};
 pub use history::History;
 pub use op::{Op, Prompt, SelectedText};

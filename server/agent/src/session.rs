@@ -7,12 +7,13 @@ mod actor;
 mod review;
 pub(crate) mod shared;
 
+use crate::approval::Choices;
 use crate::event::Event;
 use crate::op::{Op, Prompt};
 use crate::prompt::PromptFacts;
 use actor::Actor;
 use ropewalk_model::{Model, Usage};
-use ropewalk_tools::{Mode, Registry, Rule};
+use ropewalk_tools::{Mode, Registry, Rule, Rules};
 use ropewalk_workspace::publish::Bounds;
 use ropewalk_workspace::{Editor, Workspace};
 use shared::{Shared, lock};
@@ -47,6 +48,9 @@ impl Default for Limits {
     }
 }
 
+/// Writes an allow rule where it holds for always; the error is a sentence.
+pub type KeepRule = Arc<dyn Fn(&Rule) -> Result<(), String> + Send + Sync>;
+
 /// What of a session may change while it lives.
 #[derive(Clone)]
 pub struct Settings {
@@ -56,8 +60,10 @@ pub struct Settings {
     pub registry: Registry,
     /// When changes reach the editor.
     pub mode: Mode,
-    /// What runs without being asked for.
-    pub allow: Vec<Rule>,
+    /// What runs without being asked for, what is always asked for, what never runs.
+    pub rules: Rules,
+    /// Keeps a rule for always; None where that can't be done. It may touch the disk.
+    pub always: Option<KeepRule>,
     /// The bounds.
     pub limits: Limits,
     /// What the system prompt is made of, apart from tools and roots.
@@ -154,8 +160,8 @@ impl Session {
         fork.diff()
     }
 
-    /// The approvals that wait, oldest first.
-    pub fn waiting_approvals(&self) -> Vec<u64> {
+    /// The approvals that wait, oldest first, and what may be said to each.
+    pub fn waiting_approvals(&self) -> Vec<(u64, Choices)> {
         self.shared.approvals.waiting()
     }
 

@@ -2,6 +2,8 @@
 
 use crate::hunks::ShownHunks;
 use crate::state::{State, lock};
+use ropewalk_agent::Verdict;
+use ropewalk_agent::approval::Choices;
 use ropewalk_workspace::DocId;
 use serde_json::{Value, json};
 use tower_lsp::lsp_types as lsp;
@@ -29,6 +31,40 @@ const ON_SELECTION: &[(&str, &str)] = &[
 
 /// How line comments begin, and what else may stand around a comment.
 const COMMENT_STARTS: &[&str] = &["//", "#", "--", ";", "%", "/*", "*", "<!--", "\"\"\"", "'''"];
+
+/// An answer to an approval.
+pub(crate) struct Answer {
+    /// What the user reads, beginning with a small letter.
+    pub(crate) title: String,
+    /// The word of `ropewalk.approve`.
+    pub(crate) word: &'static str,
+    /// What it says.
+    pub(crate) verdict: Verdict,
+}
+
+/// The most characters of a rule's words in the title of an answer.
+const TITLE_WORDS: usize = 60;
+
+/// All that may be said to a call that waits, the refusal first.
+pub(crate) fn answers_to(choices: &Choices) -> Vec<Answer> {
+    let answer = |title: &str, word, verdict| Answer { title: title.to_owned(), word, verdict };
+    let mut answers = vec![
+        answer("refuse", "refuse", Verdict::Refuse(None)),
+        answer("allow once", "once", Verdict::Once),
+    ];
+    if let Some(words) = &choices.rule_words {
+        let words = shorten(words, TITLE_WORDS);
+        let title = format!("allow {words} for this session");
+        answers.push(answer(&title, "session", Verdict::Session));
+        if choices.always {
+            answers.push(answer(&format!("always allow {words}"), "always", Verdict::Always));
+        }
+    }
+    if choices.after_save {
+        answers.push(answer("run it after saving", "afterSave", Verdict::AfterSave));
+    }
+    answers
+}
 
 impl State {
     /// The actions for a range of a document.
@@ -140,22 +176,18 @@ impl State {
     fn answers(&self) -> Vec<lsp::CodeAction> {
         let waiting =
             self.running_session().map(|session| session.waiting_approvals()).unwrap_or_default();
-        let answers = [
-            ("allow once", "once"),
-            ("allow for this session", "session"),
-            ("run it after saving", "afterSave"),
-            ("refuse", "refuse"),
-        ];
-        waiting
-            .iter()
-            .flat_map(|id| {
-                answers.map(|(title, answer)| {
-                    let arguments = json!({ "approval": id, "answer": answer });
-                    let title = format!("Ropewalk: {title} (call {id} waits)");
-                    action(&title, lsp::CodeActionKind::QUICKFIX, "approve", arguments)
-                })
-            })
-            .collect()
+        let mut actions = Vec::new();
+        for (id, choices) in waiting {
+            let mut answers = answers_to(&choices);
+            // A menu is opened on purpose, and what stands first in it does least for later.
+            answers.rotate_left(1);
+            for Answer { title, word, .. } in answers {
+                let arguments = json!({ "approval": id, "answer": word });
+                let title = format!("Ropewalk: {title} (call {id} waits)");
+                actions.push(action(&title, lsp::CodeActionKind::QUICKFIX, "approve", arguments));
+            }
+        }
+        actions
     }
 
     /// What a selected comment asks, if the selection is nothing but a comment.

@@ -253,11 +253,12 @@ struct Answer {
 }
 
 fn approve(state: &Arc<State>, argument: Value) -> Result<Value> {
-    let wanted = "{ approval?, answer?: once, session, afterSave or refuse, words? }";
+    let wanted = "{ approval?, answer?: once, session, always, afterSave or refuse, words? }";
     let Answer { approval, answer, words } = read(argument, "answer", wanted)?;
     let verdict = match answer.as_deref().unwrap_or("once") {
         "once" => Verdict::Once,
         "session" => Verdict::Session,
+        "always" => Verdict::Always,
         "afterSave" => Verdict::AfterSave,
         "refuse" => Verdict::Refuse(words),
         other => return Err(invalid(format!("{other:?} is no answer; wanted is {wanted}"))),
@@ -306,7 +307,7 @@ fn status(state: &Arc<State>, _: Value) -> Result<Value> {
     let usage = session.usage();
     let model = session.model().unwrap_or_else(|sentence| sentence);
     let hunks = session.hunks().len();
-    let waiting = session.waiting_approvals();
+    let waiting: Vec<u64> = session.waiting_approvals().into_iter().map(|(id, _)| id).collect();
     let status = json!({
         "session": &**session.id(),
         "mode": session.mode().to_string(),

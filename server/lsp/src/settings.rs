@@ -1,10 +1,11 @@
 //! From the configuration to a session's settings.
 
 use ropewalk_agent::prompt::PromptFacts;
-use ropewalk_agent::session::{Limits, Settings};
-use ropewalk_config::Config;
+use ropewalk_agent::session::{KeepRule, Limits, Settings};
+use ropewalk_config::{Config, add_rule};
 use ropewalk_model::Model;
-use ropewalk_tools::{Mode, Registry, Rule};
+use ropewalk_tools::{List, Mode, Registry, Rules, Written};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Makes the model a configuration names, or says in a sentence what to set up. The binary gives it: no
@@ -18,11 +19,16 @@ pub fn settings_of(
     interactive: bool,
 ) -> (Settings, Vec<String>) {
     let mut problems: Vec<String> = config.problems.iter().map(ToString::to_string).collect();
-    let mut allow = Vec::new();
-    for rule in &config.allow {
-        match rule.rule.parse::<Rule>() {
-            Ok(rule) => allow.push(rule),
-            Err(why) => problems.push(why),
+    let registry = Registry::standard();
+    let mut rules = Rules::default();
+    let lists =
+        [(List::Allow, &config.allow), (List::Ask, &config.ask), (List::Deny, &config.deny)];
+    for (list, texts) in lists {
+        for text in texts {
+            let (matches, refuses) = (&text.matches, &text.refuses);
+            let from = text.source.to_string();
+            let written = Written { rule: &text.rule, matches, refuses, from: &from };
+            problems.extend(rules.read(list, written, &registry));
         }
     }
     let replace =
@@ -36,9 +42,10 @@ pub fn settings_of(
         });
     let settings = Settings {
         model: factory(config),
-        registry: Registry::standard().only(|name| config.tool_enabled(name)),
+        registry: registry.only(|name| config.tool_enabled(name)),
         mode: mode_of(config.mode),
-        allow,
+        rules,
+        always: None,
         limits: Limits {
             steps: config.limits.steps,
             output_tokens: config.limits.output_tokens,
@@ -61,6 +68,14 @@ pub fn settings_of(
             .collect(),
     };
     (settings, problems)
+}
+
+/// Keeps the rules that are allowed for always in this file.
+pub(crate) fn keep_rules_in(file: PathBuf) -> KeepRule {
+    Arc::new(move |rule| {
+        let added = add_rule(&file, "allow", &rule.to_string());
+        added.map_err(|error| format!("{}: {error}", file.display()))
+    })
 }
 
 /// The same word in the other room.

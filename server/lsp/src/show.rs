@@ -3,7 +3,9 @@
 //! One task takes a session's events in order. It never waits for the user: a question is a task of its
 //! own, or a message and a code action.
 
+use crate::actions::answers_to;
 use crate::state::State;
+use ropewalk_agent::approval::Choices;
 use ropewalk_agent::event::{Event, Level};
 use ropewalk_agent::{Op, StopReason, Verdict};
 use serde::Serialize;
@@ -90,8 +92,18 @@ impl Shown {
                 self.report(state, format!("{tool} {title}")).await
             }
             Event::Hunks { hunks } => state.show_hunks(hunks).await,
-            Event::ApprovalRequested { approval, tool, detail, reason, rule, unseen, .. } => {
-                let question = Question { approval, tool, detail, reason, rule, unseen };
+            Event::ApprovalRequested {
+                approval,
+                tool,
+                detail,
+                reason,
+                rule_words,
+                always,
+                unseen,
+                ..
+            } => {
+                let question =
+                    Question { approval, tool, detail, reason, rule_words, always, unseen };
                 self.report(state, "waits for your approval".to_owned()).await;
                 ask(state, question).await;
             }
@@ -186,7 +198,8 @@ struct Question {
     tool: String,
     detail: String,
     reason: String,
-    rule: String,
+    rule_words: Option<String>,
+    always: bool,
     unseen: Vec<String>,
 }
 
@@ -199,6 +212,10 @@ impl Question {
                 "\nIt will not see the unsaved or unpublished text of {}.",
                 self.unseen.join(", ")
             ));
+        }
+        if let Some(rule) = &self.rule_words {
+            let always = if self.always { " or always" } else { "" };
+            words.push_str(&format!("\nFor this session{always} means: {rule}."));
         }
         words
     }
@@ -226,17 +243,19 @@ async fn ask(state: &Arc<State>, question: Question) {
 /// A message with buttons, for clients in which only a click answers it. It waits without a bound; closing
 /// it answers nothing.
 async fn ask_in_dialog(state: &Arc<State>, question: Question) {
-    let session_title = format!("Allow {} for this session", question.rule);
-    let mut answers = vec![
-        ("Refuse", Verdict::Refuse(None)),
-        ("Allow once", Verdict::Once),
-        (session_title.as_str(), Verdict::Session),
-    ];
-    if !question.unseen.is_empty() {
-        answers.push(("Run after saving", Verdict::AfterSave));
-    }
+    let choices = Choices {
+        rule_words: question.rule_words.clone(),
+        always: question.always,
+        after_save: !question.unseen.is_empty(),
+    };
+    let answers = answers_to(&choices).into_iter().map(|answer| {
+        let mut title = answer.title.chars();
+        let first = title.next().map(|first| first.to_ascii_uppercase());
+        (first.into_iter().chain(title).collect::<String>(), answer.verdict)
+    });
+    let answers: Vec<(String, Verdict)> = answers.collect();
     let items = answers.iter().map(|(title, _)| lsp::MessageActionItem {
-        title: (*title).to_owned(),
+        title: title.clone(),
         properties: Default::default(),
     });
     let chosen = state

@@ -5,10 +5,10 @@
 
 use crate::editor::LspEditor;
 use crate::hunks::ShownHunks;
-use crate::settings::{ModelFactory, settings_of};
+use crate::settings::{ModelFactory, keep_rules_in, settings_of};
 use ropewalk_agent::session::{SessionConfig, Settings};
 use ropewalk_agent::{Op, Session};
-use ropewalk_config::{Config, Environment, Sources};
+use ropewalk_config::{Config, Environment, Sources, rules_file};
 use ropewalk_model::Model;
 use ropewalk_text::Text;
 use ropewalk_tools::Mode;
@@ -210,7 +210,14 @@ impl State {
     }
 
     fn settings(&self, config: &Config) -> (Settings, Vec<String>) {
-        settings_of(config, &self.options.models, true)
+        let (mut settings, problems) = settings_of(config, &self.options.models, true);
+        settings.always = self.rules_file().map(keep_rules_in);
+        (settings, problems)
+    }
+
+    /// The one file of the rules that hold for always; None without a home.
+    pub(crate) fn rules_file(&self) -> Option<PathBuf> {
+        rules_file(&*self.options.environment)
     }
 
     /// Builds the configuration anew and hands it to the session. Gives what is wrong with it.

@@ -154,3 +154,11 @@ pub fn simple_commands(command: &str) -> Result<Vec<SimpleCommand>, UnknownSynta
         None => Ok(script.commands),
     }
 }
+
+/// Every simple command that could be read, and why that may not be all; for deny rules, which lose nothing by
+/// a list with gaps.
+#[must_use]
+pub(crate) fn readable_commands(command: &str) -> (Vec<SimpleCommand>, Option<UnknownSyntax>) {
+    let script = script::read(command);
+    (script.commands, script.unknown)
+}

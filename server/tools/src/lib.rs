@@ -28,6 +28,8 @@ mod walk;
 pub mod write_file;
 
 pub use bounds::Bounds;
-pub use policy::{Decision, Mode, Rule, decide};
+pub use policy::{
+    By, Decision, List, Mode, Named, Offer, Rule, Rules, Ruling, Written, decide, named_paths,
+};
 pub use registry::{CallError, Registry, ToolInfo};
 pub use tool::{Context, Effect, Output, Prepared, Subject, Tool};

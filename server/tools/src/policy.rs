@@ -1,15 +1,25 @@
-//! Policy: may this call run? A pure function of the call, the mode and the allow rules.
+//! Policy: may this call run? A pure function of the call, where its paths lead, the mode and the rules.
 //!
 //! Deny comes first, then what must be asked, then what is allowed. It decides nothing about containment:
-//! paths outside the roots are refused where they are resolved.
+//! paths outside the roots are refused where they are resolved. Rules about paths hold for the tools that are
+//! given paths, not for what commands read; a rule for those is one about the command.
 
+mod command;
+mod kind;
+mod path;
+mod pattern;
 mod rule;
+mod rules;
 mod secrets;
 
 use crate::danger::dangerous;
 use crate::tool::{Effect, Prepared};
+use command::Reading;
+pub use path::{Named, named_paths};
 pub use rule::Rule;
-pub use secrets::is_sensitive;
+use rule::{Hit, Seen};
+pub use rules::{List, Rules, Written};
+pub use secrets::{is_sensitive, without_keys};
 
 /// When changes reach the editor, and so what a call may do.
 #[derive(
@@ -60,41 +70,211 @@ pub enum Decision {
     Deny(String),
 }
 
-/// Decides on one call. `allow` are the user's rules, such as `bash(git status *)`.
+impl Decision {
+    /// The one word for it: `allow`, `ask` or `deny`.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Decision::Allow => "allow",
+            Decision::Ask(_) => "ask",
+            Decision::Deny(_) => "deny",
+        }
+    }
+}
+
+/// What decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum By {
+    /// A rule of a list, or those by which each simple command passed.
+    Rule(List, String),
+    /// What the user allowed for the session.
+    Session(String),
+    /// The mode.
+    Mode(Mode),
+    /// A danger of the command.
+    Danger,
+    /// That it may hold secrets.
+    Secrets,
+    /// That the command can't be read.
+    Syntax,
+    /// The effect of the tool: what looks or proposes runs, what executes is asked for.
+    Effect,
+}
+
+impl std::fmt::Display for By {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            By::Rule(list, rule) => write!(f, "{list} {rule}"),
+            By::Session(rule) => write!(f, "session {rule}"),
+            By::Mode(mode) => write!(f, "mode {mode}"),
+            By::Danger => f.write_str("danger"),
+            By::Secrets => f.write_str("secrets"),
+            By::Syntax => f.write_str("syntax"),
+            By::Effect => f.write_str("effect"),
+        }
+    }
+}
+
+/// A rule that an approval may take, with what it lets run later.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// The rule.
+    pub rule: Rule,
+    /// Whether it can be kept for good. Not where a rule of the user's own asks: that comes before what is
+    /// allowed.
+    pub always: bool,
+}
+
+/// A decision and what it comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ruling {
+    /// May it run?
+    pub decision: Decision,
+    /// What decided.
+    pub by: By,
+    /// The name in the call that may hold secrets, whatever was decided.
+    pub secret: Option<String>,
+    /// When it asks: the rule that would let the like of it run.
+    pub offer: Option<Offer>,
+}
+
+/// Decides on one call. `paths` is where its paths lead ([`named_paths`]), `granted` what the user has allowed
+/// for the session.
 ///
 /// What may hold secrets is asked about unless a rule names it; so is a command that can't be read, unless a
-/// rule allows it as it is or allows every command.
-pub fn decide(call: &Prepared, mode: Mode, allow: &[Rule]) -> Decision {
+/// rule allows it as it is or allows every command and no other rule could be about it. An ask rule is answered
+/// for the session by the very call alone.
+pub fn decide(
+    call: &Prepared,
+    paths: &[Named],
+    mode: Mode,
+    rules: &Rules,
+    granted: &[Rule],
+) -> Ruling {
     let command = call.subject.command.as_deref();
-    if mode == Mode::Plan && call.effect == Effect::Write {
-        return Decision::Deny(
-            "Error: Refused in plan mode: nothing is changed. Describe the change as a step of the plan instead.".to_owned(),
-        );
-    }
-    let danger = command.and_then(dangerous);
-    if let Some(danger) = danger.as_ref().filter(|danger| danger.denies()) {
-        return Decision::Deny(danger.result_text());
-    }
-    if mode == Mode::Plan && call.effect == Effect::Execute {
-        return Decision::Deny(
-            "Error: Refused in plan mode: commands can change files. Look with the reading tools instead."
-                .to_owned(),
-        );
-    }
-    let rules: Vec<&Rule> = allow.iter().filter(|rule| rule.allows(call)).collect();
     let secret = command
         .and_then(secrets::in_command)
         .or_else(|| call.subject.paths.iter().find(|path| is_sensitive(path)).cloned());
-    if let Some(name) = secret
-        && !rules.iter().any(|rule| rule.names_secrets())
-    {
-        return Decision::Ask(format!("{name} may hold secrets"));
-    }
-    if call.effect != Effect::Execute || !rules.is_empty() {
-        return Decision::Allow;
-    }
-    Decision::Ask(match danger {
-        Some(unknown) => unknown.to_string(),
-        None => "commands run on the disk and change it at once".to_owned(),
-    })
+    let seen = Seen {
+        tool: call.tool,
+        title: &call.subject.title,
+        command: command.map(Reading::new),
+        paths,
+    };
+    let case = Case { call, seen: &seen, mode, rules, granted, secret: secret.as_deref() };
+    let (decision, by) = case.forbidden().or_else(|| case.asked()).unwrap_or_else(|| case.passed());
+    let offer = match &decision {
+        Decision::Ask(_) => case.offer(&by),
+        Decision::Allow | Decision::Deny(_) => None,
+    };
+    Ruling { decision, by, secret, offer }
 }
+
+/// One call and all that is known when it is decided on.
+struct Case<'a> {
+    call: &'a Prepared,
+    seen: &'a Seen<'a>,
+    mode: Mode,
+    rules: &'a Rules,
+    granted: &'a [Rule],
+    secret: Option<&'a str>,
+}
+
+impl Case<'_> {
+    fn danger(&self) -> Option<crate::danger::Danger> {
+        self.seen.command.as_ref().and_then(|command| dangerous(command.text))
+    }
+
+    /// What never runs.
+    fn forbidden(&self) -> Option<(Decision, By)> {
+        let deny = |text: String, by| Some((Decision::Deny(text), by));
+        if self.mode == Mode::Plan && self.call.effect == Effect::Write {
+            let text = "Error: Refused in plan mode: nothing is changed. Describe the change as a step of the plan instead.";
+            return deny(text.to_owned(), By::Mode(self.mode));
+        }
+        if let Some(danger) = self.danger().filter(|danger| danger.denies()) {
+            return deny(danger.result_text(), By::Danger);
+        }
+        if let Some((rule, Hit::Yes)) = rules::first_hit(&self.rules.deny, self.seen) {
+            let text = format!(
+                "Error: Refused: the user's rules forbid it ({rule}). Don't look for a way around it; go on without it, or tell the user what it is needed for."
+            );
+            return deny(text, By::Rule(List::Deny, rule.to_string()));
+        }
+        if self.mode == Mode::Plan && self.call.effect == Effect::Execute {
+            let text = "Error: Refused in plan mode: commands can change files. Look with the reading tools instead.";
+            return deny(text.to_owned(), By::Mode(self.mode));
+        }
+        None
+    }
+
+    /// What is asked for though something may allow it.
+    fn asked(&self) -> Option<(Decision, By)> {
+        let exactly = |rules: &[Rule]| rules.iter().any(|rule| rule.is_exactly(self.seen));
+        let ask = |why: String, by| Some((Decision::Ask(why), by));
+        let by_rule = rules::first_hit(&self.rules.ask, self.seen);
+        if let Some((rule, Hit::Yes)) = by_rule
+            && !exactly(self.granted)
+        {
+            let why = format!("the rule {rule} asks about it");
+            return ask(why, By::Rule(List::Ask, rule.to_string()));
+        }
+        let allowed = || self.rules.allow.iter().chain(self.granted);
+        if let Some(name) = self.secret
+            && !exactly(self.granted)
+            && !exactly(&self.rules.allow)
+            && !rules::passing(allowed().filter(|rule| rule.names_secrets()), self.seen).is_some()
+        {
+            return ask(format!("{name} may hold secrets"), By::Secrets);
+        }
+        let perhaps =
+            rules::first_hit(&self.rules.deny, self.seen).map(|(rule, _)| (List::Deny, rule));
+        if let Some((list, rule)) = perhaps.or(by_rule.map(|(rule, _)| (List::Ask, rule)))
+            && !exactly(self.granted)
+            && !exactly(&self.rules.allow)
+        {
+            let why =
+                format!("what it runs can't be told before, and the rule {rule} may be about it");
+            return ask(why, By::Rule(list, rule.to_string()));
+        }
+        None
+    }
+
+    /// What runs by its effect or by a rule, and what is asked for because no rule allows it.
+    fn passed(&self) -> (Decision, By) {
+        let names = |rules: Vec<&Rule>| {
+            rules.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and ")
+        };
+        if self.call.effect != Effect::Execute {
+            return (Decision::Allow, By::Effect);
+        }
+        if let Some(by) = rules::passing(&self.rules.allow, self.seen) {
+            return (Decision::Allow, By::Rule(List::Allow, names(by)));
+        }
+        if let Some(by) = rules::passing(self.rules.allow.iter().chain(self.granted), self.seen) {
+            return (Decision::Allow, By::Session(names(by)));
+        }
+        match self.danger() {
+            Some(unknown) => (Decision::Ask(unknown.to_string()), By::Syntax),
+            None => {
+                let why = "commands run on the disk and change it at once";
+                (Decision::Ask(why.to_owned()), By::Effect)
+            }
+        }
+    }
+
+    /// The rule that an approval may take: for this very call where a rule or a secret asks, else for its kind.
+    fn offer(&self, by: &By) -> Option<Offer> {
+        let by_rule = matches!(by, By::Rule(..));
+        let rule = if by_rule || self.secret.is_some() {
+            Rule::exactly(self.seen)
+        } else {
+            Rule::generalised(self.seen)
+        }?;
+        let text = rule.to_string();
+        let can_be_kept = text.len() <= MOST_KEPT && !text.chars().any(char::is_control);
+        Some(Offer { rule, always: can_be_kept && !matches!(by, By::Rule(List::Ask, _)) })
+    }
+}
+
+/// The longest rule that is kept for good, in bytes: a list of them is to be read by people, one a line.
+const MOST_KEPT: usize = 1_000;

@@ -1,15 +1,20 @@
 //! May this call run? Policy's word, and the user's where it is wanted.
 //!
-//! What policy says of a call is `ropewalk_tools::policy`'s; here is the waiting.
+//! What policy says of a call is `ropewalk_tools::policy`'s; here is the waiting, and the audit of it all.
 
 use super::{Call, interrupted};
-use crate::approval::{Approvals, Verdict};
+use crate::approval::{Approvals, Choices, Verdict};
+use crate::audit::Audit;
 use crate::event::Event;
 use crate::session::shared::lock;
 use crate::turn::{Interrupted, Turn};
 use ropewalk_tools::bash::unseen_files;
-use ropewalk_tools::{Decision, Effect, Output, Prepared, Rule, decide};
+use ropewalk_tools::bounds::{PREVIEW_CHARS, preview};
+use ropewalk_tools::policy::without_keys;
+use ropewalk_tools::{Decision, Effect, Named, Offer, Output, Prepared, Rule, Ruling};
+use ropewalk_tools::{decide, named_paths};
 use ropewalk_workspace::View;
+use std::sync::Arc;
 
 /// Takes an approval back when nobody waits for it any more, however that came.
 struct Withdraw<'a>(&'a Approvals, u64);
@@ -21,78 +26,150 @@ impl Drop for Withdraw<'_> {
 }
 
 impl Turn {
-    /// Ok when the call may run, else its result.
+    /// Ok when the call may run, with the name in it that may hold secrets; else its result.
     pub(super) async fn judge(
         &self,
         call: &Call,
         prepared: &Prepared,
-        view: &View,
-    ) -> Result<(), Output> {
-        let reason = match self.decide(prepared) {
-            Decision::Allow => return Ok(()),
-            Decision::Deny(text) => return Err(denied(text)),
-            Decision::Ask(reason) => reason,
+        view: &Arc<View>,
+    ) -> Result<Option<String>, Output> {
+        let mut ruling = self.ruling(prepared, view).await?;
+        let mut verdict = None;
+        let mut judged = match &ruling.decision {
+            Decision::Allow => Ok(()),
+            Decision::Deny(text) => Err(denied(text)),
+            Decision::Ask(reason) => {
+                let (said, answered) = self.ask_user(call, prepared, view, &ruling, reason).await;
+                verdict = Some(said.to_owned());
+                answered
+            }
         };
-        let rule = Rule::generalised(prepared);
-        if !self.shared.settings().interactive {
-            return Err(Output::error(format_args!(
-                "Refused: {reason}, and nobody is there to be asked. The user can allow it with --allow '{}'",
-                rule.to_string().replace('\'', r"'\''")
-            )));
+        if verdict.is_some() && judged.is_ok() {
+            // The user may have changed the mode or the rules while this waited.
+            let now = self.ruling(prepared, view).await?;
+            if let Decision::Deny(text) = &now.decision {
+                judged = Err(denied(text));
+                ruling = now;
+            }
         }
-        let (id, verdict) = self.shared.approvals.ask();
-        let _withdraw = Withdraw(&self.shared.approvals, id);
+        self.shared.audit(&Audit {
+            turn: self.number,
+            call: call.id.clone(),
+            tool: call.name.clone(),
+            subject: preview(&without_keys(subject(prepared)), PREVIEW_CHARS),
+            decision: ruling.decision.word().to_owned(),
+            by: ruling.by.to_string(),
+            verdict,
+            secret: ruling.secret.clone(),
+        });
+        judged.map(|()| ruling.secret)
+    }
+
+    /// Asks the user and waits: what was said, for the audit, and the result if it may not run.
+    async fn ask_user(
+        &self,
+        call: &Call,
+        prepared: &Prepared,
+        view: &View,
+        ruling: &Ruling,
+        reason: &str,
+    ) -> (&'static str, Result<(), Output>) {
+        let settings = self.shared.settings();
+        let offer = ruling.offer.as_ref();
+        let always = settings.always.is_some() && offer.is_some_and(|offer| offer.always);
+        if !settings.interactive {
+            return ("nobody", Err(nobody_to_ask(reason, offer)));
+        }
         let runs = prepared.effect == Effect::Execute;
+        let unseen = if runs { unseen_files(view) } else { Vec::new() };
+        let rule_words = offer.map(|offer| offer.rule.in_words());
+        let choices =
+            Choices { rule_words: rule_words.clone(), always, after_save: !unseen.is_empty() };
+        let (id, answer) = self.shared.approvals.ask(choices);
+        let _withdraw = Withdraw(&self.shared.approvals, id);
         self.shared.tell(Event::ApprovalRequested {
             turn: self.number,
             approval: id,
             call: call.id.clone(),
             tool: call.name.clone(),
-            detail: prepared
-                .subject
-                .command
-                .clone()
-                .unwrap_or_else(|| prepared.subject.title.clone()),
-            reason,
-            rule: rule.to_string(),
-            unseen: if runs { unseen_files(view) } else { Vec::new() },
+            detail: subject(prepared).to_owned(),
+            reason: reason.to_owned(),
+            rule: offer.map(|offer| offer.rule.to_string()),
+            rule_words,
+            always,
+            unseen,
         });
         let resolved = |how| {
-            self.shared.tell(Event::ApprovalResolved { turn: self.number, approval: id, how })
+            self.shared.tell(Event::ApprovalResolved { turn: self.number, approval: id, how });
         };
-        match self.or_interrupted(verdict).await {
+        match self.or_interrupted(answer).await {
             Err(Interrupted) | Ok(Err(_)) => {
                 resolved("interrupted");
-                return Err(interrupted());
+                ("interrupted", Err(interrupted()))
             }
             Ok(Ok(Verdict::Refuse(words))) => {
                 resolved("refused");
                 let words = words.map(|words| format!(": {words}")).unwrap_or_default();
-                return Err(Output::error(format!("The user refused this call{words}")));
+                ("refuse", Err(Output::error(format!("The user refused this call{words}"))))
             }
-            Ok(Ok(Verdict::Once)) => resolved("allowed"),
-            Ok(Ok(Verdict::Session)) => {
+            Ok(Ok(Verdict::Once)) => {
                 resolved("allowed");
-                lock(&self.shared.granted).push(rule);
+                ("once", Ok(()))
             }
             Ok(Ok(Verdict::AfterSave)) => {
                 resolved("waiting for save");
-                self.or_interrupted(self.all_saved()).await.map_err(|Interrupted| interrupted())?;
+                let saved = self.or_interrupted(self.all_saved()).await;
+                ("afterSave", saved.map_err(|Interrupted| interrupted()))
             }
-        }
-        // The user may have changed the mode while this waited.
-        match self.decide(prepared) {
-            Decision::Deny(text) => Err(denied(text)),
-            Decision::Allow | Decision::Ask(_) => Ok(()),
+            Ok(Ok(lasting @ (Verdict::Session | Verdict::Always))) => {
+                resolved("allowed");
+                let Some(Offer { rule, .. }) = offer else {
+                    self.warn("Allowed this once: no rule can stand for that call.".to_owned());
+                    return ("once", Ok(()));
+                };
+                lock(&self.shared.granted).push(rule.clone());
+                match lasting {
+                    Verdict::Always if always => (self.keep(rule).await, Ok(())),
+                    Verdict::Always => {
+                        self.warn(
+                            "Allowed for this session: that can't be kept for always.".to_owned(),
+                        );
+                        ("session", Ok(()))
+                    }
+                    _ => ("session", Ok(())),
+                }
+            }
         }
     }
 
-    /// What policy says, with all that the user has allowed so far.
-    fn decide(&self, call: &Prepared) -> Decision {
+    /// Writes a rule where it holds for always.
+    async fn keep(&self, rule: &Rule) -> &'static str {
+        let (keep, kept) = (self.shared.settings().always.clone(), rule.clone());
+        let keeping = tokio::task::spawn_blocking(move || keep.map(|keep| keep(&kept)));
+        let why = match keeping.await {
+            Ok(Some(Ok(()))) => return "always",
+            Ok(Some(Err(why))) => why,
+            Ok(None) => "there is no place for such rules".to_owned(),
+            Err(error) => {
+                tracing::error!(%error, "keeping a rule broke down");
+                "keeping it broke down inside".to_owned()
+            }
+        };
+        self.warn(format!("Allowed for this session only; the rule {rule} can't be kept: {why}"));
+        "session"
+    }
+
+    /// What policy says, by where the call's paths lead now and with all that the user has allowed so far.
+    async fn ruling(&self, call: &Prepared, view: &Arc<View>) -> Result<Ruling, Output> {
+        let (subject, view) = (call.subject.clone(), view.clone());
+        let paths = tokio::task::spawn_blocking(move || named_paths(&subject, &view)).await;
+        let paths: Vec<Named> = paths.map_err(|error| {
+            tracing::error!(%error, "paths could not be looked up");
+            Output::error("where its paths lead could not be found out, so it was not run")
+        })?;
         let settings = self.shared.settings();
         let granted = lock(&self.shared.granted);
-        let rules: Vec<Rule> = settings.allow.iter().chain(&*granted).cloned().collect();
-        decide(call, settings.mode, &rules)
+        Ok(decide(call, &paths, settings.mode, &settings.rules, &granted))
     }
 
     /// Until no open file has unsaved text. A buffer without a file can't be saved to one and isn't waited
@@ -116,6 +193,22 @@ impl Turn {
     }
 }
 
-fn denied(text: String) -> Output {
-    Output { text, is_error: true, proposals: Vec::new() }
+/// What a call would do, whole.
+fn subject(call: &Prepared) -> &str {
+    call.subject.command.as_deref().unwrap_or(&call.subject.title)
+}
+
+fn denied(text: &str) -> Output {
+    Output { text: text.to_owned(), is_error: true, proposals: Vec::new() }
+}
+
+fn nobody_to_ask(reason: &str, offer: Option<&Offer>) -> Output {
+    let how = match offer.filter(|offer| offer.always) {
+        Some(Offer { rule, .. }) => format!(
+            ". The user can allow it with --allow '{}'",
+            rule.to_string().replace('\'', r"'\''")
+        ),
+        None => String::new(),
+    };
+    Output::error(format_args!("Refused: {reason}, and nobody is there to be asked{how}"))
 }

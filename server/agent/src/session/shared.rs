@@ -5,6 +5,7 @@
 
 use super::{SessionConfig, Settings};
 use crate::approval::Approvals;
+use crate::audit::Audit;
 use crate::event::{Event, HunkInfo, Level};
 use crate::history::History;
 use crate::prompt::{PromptFacts, system_prompt};
@@ -109,6 +110,23 @@ impl Shared {
 
     pub(crate) fn notice(&self, level: Level, message: impl Into<String>) {
         self.tell(Event::Notice { level, message: message.into() });
+    }
+
+    /// Writes down what was decided about a call.
+    pub(crate) fn audit(&self, audit: &Audit) {
+        tracing::info!(
+            target: "ropewalk::audit",
+            session = %self.id,
+            turn = audit.turn,
+            call = %audit.call,
+            tool = audit.tool,
+            subject = audit.subject,
+            decision = audit.decision,
+            by = audit.by,
+            verdict = audit.verdict,
+            secret = audit.secret,
+            "judged"
+        );
     }
 
     /// System prompt and tools, serialised once and kept until something in them changes.

@@ -17,7 +17,7 @@ async fn it_waits_for_an_hour_and_then_runs() {
         assert!(bench.events.try_recv().is_err(), "nothing happens without a word of the user");
     }
     tokio::time::resume();
-    assert_eq!(bench.session.waiting_approvals(), [id]);
+    assert_eq!(bench.waiting(), [id]);
     bench.approve(id, Verdict::Once);
     assert_eq!(bench.end().await.1, StopReason::EndTurn);
 }
@@ -68,7 +68,7 @@ async fn for_the_session_means_calls_of_this_kind() {
         _ => None,
     });
     let (id, rule) = id.await;
-    assert_eq!(rule, "bash(git status *)");
+    assert_eq!(rule.as_deref(), Some("bash(git status *)"));
     bench.approve(id, Verdict::Session);
     let id = bench.approval().await;
     assert!(
@@ -110,7 +110,7 @@ async fn a_file_with_secrets_is_allowed_for_the_session_by_itself() {
             _ => None,
         })
         .await;
-    assert_eq!(rule, "read_file(.env)");
+    assert_eq!(rule.as_deref(), Some("read_file(.env)"));
     bench.approve(id, Verdict::Session);
     let id = bench.approval().await;
     bench.approve(id, Verdict::Refuse(None));
@@ -129,7 +129,7 @@ async fn two_may_wait_and_are_answered_in_any_order_or_oldest_first() {
         bench.file(".env", "A=1\n").file("key.pem", "B\n");
         bench.session.prompt(Prompt::new("go"));
         let (first, second) = (bench.approval().await, bench.approval().await);
-        assert_eq!(bench.session.waiting_approvals(), [first, second]);
+        assert_eq!(bench.waiting(), [first, second]);
         if oldest_first {
             bench.session.send(Op::Approve(None, Verdict::Refuse(Some("first".into()))));
             bench.session.send(Op::Approve(None, Verdict::Once));

@@ -7,7 +7,7 @@ use ropewalk_agent::{Event, Limits, Op, Prompt, Session, SessionConfig, StopReas
 use ropewalk_model::{AnthropicModel, Block, Http, Model};
 pub(crate) use ropewalk_testkit::model::{Place, ScriptedModel, ScriptedReply};
 use ropewalk_text::Coordinates;
-use ropewalk_tools::{Mode, Registry};
+use ropewalk_tools::{Mode, Registry, Rules};
 use ropewalk_workspace::publish::Bounds;
 use ropewalk_workspace::{
     ContentChange, DocId, DocumentEdit, Editor, EditorError, Habits, Roots, Workspace,
@@ -108,7 +108,8 @@ pub(crate) fn settings(model: Arc<dyn Model>) -> Settings {
         model: Ok(model),
         registry: Registry::standard(),
         mode: Mode::Review,
-        allow: Vec::new(),
+        rules: Rules::default(),
+        always: None,
         limits: Limits::default(),
         facts: PromptFacts {
             date: "2026-01-31".into(),
@@ -126,7 +127,7 @@ pub(crate) fn start(replies: impl IntoIterator<Item = ScriptedReply>) -> Bench {
 
 /// Everything that runs needs no asking.
 pub(crate) fn start_allowing(replies: impl IntoIterator<Item = ScriptedReply>) -> Bench {
-    start_with(replies, |settings| settings.allow = vec!["bash(*)".parse().unwrap()])
+    start_with(replies, |settings| settings.rules.allow = vec!["bash(*)".parse().unwrap()])
 }
 
 pub(crate) fn start_with(
@@ -182,6 +183,11 @@ impl Bench {
 
     pub(crate) fn disk(&self, name: &str) -> String {
         std::fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// The approvals that wait.
+    pub(crate) fn waiting(&self) -> Vec<u64> {
+        self.session.waiting_approvals().into_iter().map(|(id, _)| id).collect()
     }
 
     /// Opens a document with this text, saved or not.

@@ -249,7 +249,7 @@ async fn a_commands_time_is_bounded() {
             says("ok").expect_text("Error: Timeout (1s)").expect_text("begun"),
         ],
         |settings| {
-            settings.allow = vec!["bash(*)".parse().unwrap()];
+            settings.rules.allow = vec!["bash(*)".parse().unwrap()];
             settings.limits.command_seconds = 1;
         },
     );

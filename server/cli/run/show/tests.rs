@@ -24,7 +24,13 @@ fn call(id: &str, tool: &str, title: &str) -> Event {
 }
 
 fn result(id: &str, preview: &str) -> Event {
-    Event::ToolResult { turn: 1, call: id.into(), is_error: false, preview: preview.to_owned() }
+    Event::ToolResult {
+        turn: 1,
+        call: id.into(),
+        is_error: false,
+        preview: preview.to_owned(),
+        secret: None,
+    }
 }
 
 #[test]
@@ -63,7 +69,13 @@ fn nothing_from_outside_drives_the_terminal() {
         text("\u{1b}"),
         text("[2J"),
         call("a", evil, evil),
-        Event::ToolResult { turn: 1, call: "a".into(), is_error: true, preview: evil.to_owned() },
+        Event::ToolResult {
+            turn: 1,
+            call: "a".into(),
+            is_error: true,
+            preview: evil.to_owned(),
+            secret: None,
+        },
         Event::Retrying { turn: 1, attempt: 2, wait_ms: 0, reason: evil.to_owned() },
     ];
     let obeyed = |c: char| (c.is_control() && c != '\n') || is_control(c);

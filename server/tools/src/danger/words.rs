@@ -90,6 +90,26 @@ impl Word {
         !self.pieces.iter().any(|p| matches!(p, Piece::Expansion(_)))
     }
 
+    /// The start that is sure, when the program may be given something else than the text: an expansion, a
+    /// pattern of file names or a brace list stands in it. None when all of it is sure.
+    pub(crate) fn sure_start(&self) -> Option<String> {
+        let mut start = String::new();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Quoted(text) => start.push_str(text),
+                Piece::Expansion(_) => return Some(start),
+                Piece::Bare(text) => match text.find(['*', '?', '[', '{']) {
+                    Some(at) => {
+                        start.push_str(text.get(..at).unwrap_or_default());
+                        return Some(start);
+                    }
+                    None => start.push_str(text),
+                },
+            }
+        }
+        None
+    }
+
     pub(super) fn pieces(&self) -> &[Piece] {
         &self.pieces
     }

@@ -1,63 +1,67 @@
-//! Allow rules: `tool`, or `tool(pattern)`.
+//! A rule: `tool`, or `tool(pattern)`, and which calls it is about.
 //!
-//! A command passes only if each simple command in it does and nothing in it is left open, so that nothing can
-//! be hidden behind a harmless beginning. It is taken apart by [`crate::danger`].
+//! An allow rule lets a command pass only if nothing in it is left open, so that nothing can be hidden behind a
+//! harmless beginning; a deny or ask rule hits however the command or path is spelled, and where that can't be
+//! told it may hit. Which list a rule is in is [`super::rules`]'s.
 
+use super::command::Reading;
 use super::is_sensitive;
-use crate::danger::{self, SimpleCommand, Word};
-use crate::tool::Prepared;
+use super::path::Named;
+use super::pattern::Pattern;
+use crate::bash::Bash;
+use crate::bounds::{PREVIEW_CHARS, preview};
+use crate::delete_file::DeleteFile;
+use crate::edit_file::EditFile;
+use crate::list_dir::ListDir;
+use crate::move_file::MoveFile;
+use crate::read_file::ReadFile;
+use crate::tool::Tool;
+use crate::write_file::WriteFile;
 
-/// An allow rule: `tool`, or `tool(pattern)` with a command's or a path's pattern, where `*` in the pattern stands for any text, a last ` *` for any
-/// arguments or none, and `\*` for a star.
+/// A rule: `tool`, or `tool(pattern)` with a command's or a path's pattern. The tool `*` is every tool. In the
+/// pattern `*` stands for any text, a last ` *` for any arguments or none, a last `/*` for all in a folder and
+/// the folder itself, `\*` for a star and `\\` for a backslash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
-    tool: String,
-    pattern: Option<String>,
+    /// None for every tool.
+    tool: Option<String>,
+    pattern: Option<Pattern>,
 }
 
-/// Programs whose first argument says what is done: a rule for more of the same keeps both.
-const WITH_SUBCOMMANDS: &[&str] = &[
-    "bundle",
-    "cargo",
-    "composer",
-    "deno",
-    "docker",
-    "dotnet",
-    "gh",
-    "git",
-    "go",
-    "gradle",
-    "just",
-    "kubectl",
-    "make",
-    "mix",
-    "mvn",
-    "npm",
-    "pip",
-    "pip3",
-    "pnpm",
-    "podman",
-    "poetry",
-    "rake",
-    "rustup",
-    "swift",
-    "terraform",
-    "uv",
-    "yarn",
-    "zig",
-];
+/// What rules look at of a call.
+#[derive(Debug)]
+pub(super) struct Seen<'a> {
+    pub(super) tool: &'a str,
+    pub(super) title: &'a str,
+    pub(super) command: Option<Reading<'a>>,
+    pub(super) paths: &'a [Named],
+}
 
-/// Programs that only look, whatever their arguments.
-const LOOKING: &[&str] = &[
-    "basename", "cat", "df", "diff", "dirname", "du", "echo", "false", "file", "grep", "head",
-    "ls", "nl", "pwd", "readlink", "realpath", "stat", "tail", "true", "uname", "wc", "which",
+/// Whether a deny or ask rule is about a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Hit {
+    No,
+    /// It can't be told before the call runs.
+    Maybe,
+    Yes,
+}
+
+/// How the tools that people know speak of what they do; any other is named.
+const DOING: &[(&str, &str)] = &[
+    (DeleteFile::NAME, "deleting"),
+    (EditFile::NAME, "editing"),
+    (ListDir::NAME, "listing"),
+    (MoveFile::NAME, "moving"),
+    (ReadFile::NAME, "reading"),
+    (WriteFile::NAME, "writing"),
 ];
 
 impl std::fmt::Display for Rule {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let tool = self.tool.as_deref().unwrap_or("*");
         match &self.pattern {
-            Some(pattern) => write!(f, "{}({pattern})", self.tool),
-            None => f.write_str(&self.tool),
+            Some(pattern) => write!(f, "{tool}({})", pattern.text()),
+            None => f.write_str(tool),
         }
     }
 }
@@ -68,7 +72,8 @@ impl std::str::FromStr for Rule {
     fn from_str(text: &str) -> Result<Self, String> {
         let text = text.trim();
         let wrong = || {
-            format!("{text:?} is no rule: write tool or tool(pattern), as in bash(git status *)")
+            let shown = preview(text, PREVIEW_CHARS);
+            format!("{shown:?} is no rule: write tool or tool(pattern), as in bash(git status *)")
         };
         let is_name = |name: &str| {
             !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
@@ -77,138 +82,155 @@ impl std::str::FromStr for Rule {
             None => (text, None),
             Some((tool, rest)) => (tool, Some(rest.strip_suffix(')').ok_or_else(wrong)?)),
         };
-        if !is_name(tool) || pattern == Some("") {
+        if !(tool == "*" || is_name(tool)) || pattern == Some("") {
             return Err(wrong());
         }
-        Ok(Self { tool: tool.to_owned(), pattern: pattern.map(str::to_owned) })
+        let tool = Some(tool.to_owned()).filter(|tool| tool != "*");
+        Ok(Self { tool, pattern: pattern.map(Pattern::new) })
     }
 }
 
 impl Rule {
-    /// A rule that allows the same kind of call for the rest of a session: the program and its subcommand with
-    /// any arguments where that is the same kind of thing, else this very call.
-    pub fn generalised(call: &Prepared) -> Self {
-        let pattern = match &call.subject.command {
-            Some(command) => kind_of(command).unwrap_or_else(|| escaped(command)),
-            None => escaped(about(call)),
-        };
-        Self { tool: call.tool.to_owned(), pattern: Some(pattern).filter(|p| !p.is_empty()) }
+    pub(super) fn of(tool: &str, pattern: Pattern) -> Self {
+        Self { tool: Some(tool.to_owned()), pattern: Some(pattern) }
     }
 
-    /// Whether it lets `call` run. A command passes if it is the pattern itself, or if each simple command in
-    /// it matches, writes to no file by redirection, sets no variable, and has no expansion whose value isn't
-    /// known. `bash` and `bash(*)` let every command pass.
-    pub fn allows(&self, call: &Prepared) -> bool {
-        if self.tool != call.tool {
+    /// The tool it is about; None for every tool.
+    pub fn tool(&self) -> Option<&str> {
+        self.tool.as_deref()
+    }
+
+    /// What calls it is about, in words on one line, for somebody who is about to allow them: "`git status`
+    /// with any arguments", "reading all files under src/".
+    pub fn in_words(&self) -> String {
+        let short = |text: &str| preview(text, PREVIEW_CHARS);
+        let Some(tool) = self.tool.as_deref() else {
+            return match self.narrow() {
+                None => "every call of every tool".to_owned(),
+                Some(pattern) => format!("calls of every tool for {}", short(pattern.text())),
+            };
+        };
+        let Some(pattern) = self.narrow() else {
+            return match tool {
+                Bash::NAME => "every command".to_owned(),
+                _ => format!("every call of {tool}"),
+            };
+        };
+        if tool == Bash::NAME {
+            let arguments = pattern.before_star().and_then(|start| start.strip_suffix(' '));
+            return match (pattern.exact(), arguments) {
+                (Some(command), _) => format!("exactly `{}`", short(command)),
+                (None, Some(command)) => format!("`{}` with any arguments", short(command)),
+                (None, None) => format!("commands of the form `{}`", short(pattern.text())),
+            };
+        }
+        let known = DOING.iter().find(|(name, _)| *name == tool);
+        let doing = known.map_or_else(|| format!("{tool} of"), |(_, doing)| (*doing).to_owned());
+        let folder = pattern.before_star().filter(|start| start.ends_with('/'));
+        match (pattern.exact(), folder) {
+            (Some(path), _) => format!("{doing} {}", short(path)),
+            (None, Some(folder)) => format!("{doing} all files under {}", short(folder)),
+            (None, None) => format!("{doing} files named {}", short(pattern.text())),
+        }
+    }
+
+    /// Its pattern, unless that matches everything.
+    fn narrow(&self) -> Option<&Pattern> {
+        self.pattern.as_ref().filter(|pattern| !pattern.is_all())
+    }
+
+    fn is_about(&self, tool: &str) -> bool {
+        self.tool.as_deref().is_none_or(|own| own == tool)
+    }
+
+    /// Whether it holds for every call of the tool, whatever is called for.
+    pub(super) fn is_for_all(&self, tool: &str) -> bool {
+        self.is_about(tool) && self.narrow().is_none()
+    }
+
+    /// Whether it is about this very call: its pattern has no star and is the whole command, the one path, or
+    /// the title of a call that has none or several.
+    pub(super) fn is_exactly(&self, seen: &Seen<'_>) -> bool {
+        let Some(exact) = self.pattern.as_ref().and_then(Pattern::exact) else { return false };
+        self.is_about(seen.tool)
+            && match (&seen.command, seen.paths) {
+                (Some(command), _) => command.text == exact,
+                (None, [path]) => path.names().any(|name| name == exact),
+                // A title says of several paths which they are, unless one looks like a title itself.
+                (None, paths) => {
+                    let is_title = |path: &Named| path.as_written().contains('→');
+                    seen.title == exact && !paths.iter().any(is_title)
+                }
+            }
+    }
+
+    /// As an allow rule: whether it lets one simple command pass.
+    pub(super) fn passes_line(&self, tool: &str, line: &str) -> bool {
+        self.is_about(tool)
+            && self.pattern.as_ref().is_none_or(|pattern| pattern.matches_command(line))
+    }
+
+    /// As an allow rule: whether it lets a call pass that is no command. All its paths must match, as they are
+    /// once links and dots are resolved.
+    pub(super) fn passes_paths(&self, seen: &Seen<'_>) -> bool {
+        if self.is_for_all(seen.tool) || self.is_exactly(seen) {
+            return true;
+        }
+        let Some(pattern) = self.pattern.as_ref().filter(|_| self.is_about(seen.tool)) else {
             return false;
-        }
-        let Some(pattern) = self.pattern.as_deref().filter(|pattern| *pattern != "*") else {
-            return true;
         };
-        let Some(command) = &call.subject.command else {
-            return matches(pattern, about(call));
-        };
-        // One that can't be read passes as it is, and only so.
-        if pieces(pattern) == [command.as_str()] {
-            return true;
+        match seen.paths {
+            [] => pattern.matches_command(seen.title),
+            paths => paths.iter().all(|path| path.names().any(|name| pattern.matches_path(name))),
         }
-        let parts = danger::simple_commands(command).unwrap_or_default();
-        !parts.is_empty()
-            && parts.iter().all(|part| is_plain(part) && matches(pattern, &line(part)))
+    }
+
+    /// As a deny or ask rule: whether it is about the call, or some part of it.
+    pub(super) fn hits(&self, seen: &Seen<'_>) -> Hit {
+        // What may not be read may not be searched either: both show a file's text.
+        let reads = self.tool() == Some(ReadFile::NAME) && seen.tool == crate::grep::Grep::NAME;
+        if !self.is_about(seen.tool) && !(reads && self.narrow().is_some()) {
+            return Hit::No;
+        }
+        let Some(pattern) = self.narrow() else { return Hit::Yes };
+        // A pattern for bash is one of commands, not of the folder they run in.
+        let paths = if seen.command.is_some() && self.tool.is_some() { &[] } else { seen.paths };
+        if paths.iter().any(|path| path.spellings().any(|name| pattern.matches_folded(name))) {
+            return Hit::Yes;
+        }
+        let Some(command) = &seen.command else {
+            let by_title = seen.paths.is_empty() && pattern.matches_command(seen.title);
+            return if by_title { Hit::Yes } else { Hit::No };
+        };
+        if pattern.exact() == Some(command.text) {
+            return Hit::Yes;
+        }
+        let mut hit = if command.has_gaps { Hit::Maybe } else { Hit::No };
+        for way in command.parts.iter().flat_map(|part| &part.ways) {
+            if pattern.matches_command(&way.line) {
+                return Hit::Yes;
+            }
+            if way.sure.as_deref().is_some_and(|start| pattern.could_match(start)) {
+                hit = Hit::Maybe;
+            }
+        }
+        hit
+    }
+
+    /// As a deny or ask rule: whether a file that is not named itself is to be left out of what shows texts.
+    pub(super) fn hides(&self, file: &Named) -> bool {
+        let is_reader = self
+            .tool()
+            .is_none_or(|tool| tool == ReadFile::NAME || tool == crate::grep::Grep::NAME);
+        is_reader
+            && self
+                .narrow()
+                .is_some_and(|pattern| file.spellings().any(|name| pattern.matches_folded(name)))
     }
 
     /// Whether the pattern itself names something that may hold secrets.
     pub(super) fn names_secrets(&self) -> bool {
-        let pieces = self.pattern.as_deref().map(pieces).unwrap_or_default();
+        let pieces = self.pattern.as_ref().map(Pattern::pieces).unwrap_or_default();
         pieces.iter().flat_map(|piece| piece.split_whitespace()).any(is_sensitive)
     }
-}
-
-/// What a pattern is matched against, for a call that is no command: its path if it has one, else its title.
-fn about(call: &Prepared) -> &str {
-    match call.subject.paths.as_slice() {
-        [path] => path,
-        _ => &call.subject.title,
-    }
-}
-
-/// The pattern for more commands of the same kind; None where only the same one will do.
-fn kind_of(command: &str) -> Option<String> {
-    let parts = danger::simple_commands(command).ok()?;
-    let [part] = parts.as_slice() else { return None };
-    if !is_plain(part) || super::secrets::in_command(command).is_some() {
-        return None;
-    }
-    let program = part.words.first()?.text();
-    if LOOKING.contains(&program) {
-        return Some(format!("{program} *"));
-    }
-    let sub = part.words.get(1)?.text();
-    let is_word = |c: char| c.is_ascii_alphanumeric() || "-_:".contains(c);
-    let is_sub = sub.starts_with(|c: char| c.is_ascii_alphanumeric()) && sub.chars().all(is_word);
-    (WITH_SUBCOMMANDS.contains(&program) && is_sub).then(|| format!("{program} {sub} *"))
-}
-
-/// Whether a simple command does nothing but run its program with the words that are seen.
-fn is_plain(part: &SimpleCommand) -> bool {
-    let harmless =
-        |target: &str| target == "/dev/null" || target.bytes().all(|b| b.is_ascii_digit());
-    part.assignments.is_empty()
-        && part.words.iter().all(Word::is_literal)
-        && part.redirects.iter().all(|redirect| {
-            redirect.target.is_literal()
-                && (!redirect.writes || harmless(redirect.target.text().trim_start_matches('&')))
-        })
-}
-
-/// A simple command as a pattern sees it: words with blanks in them, and empty ones, in quotes, so that they
-/// can't be taken for several.
-fn line(part: &SimpleCommand) -> String {
-    let word = |word: &Word| match word.text() {
-        text if text.is_empty() || text.contains(char::is_whitespace) => format!("'{text}'"),
-        text => text.to_owned(),
-    };
-    part.words.iter().map(word).collect::<Vec<_>>().join(" ")
-}
-
-/// A pattern that matches this text alone.
-fn escaped(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('*', "\\*")
-}
-
-/// A pattern's texts between its stars. Never empty.
-fn pieces(pattern: &str) -> Vec<String> {
-    let mut pieces = Vec::new();
-    let mut piece = String::new();
-    let mut chars = pattern.chars().peekable();
-    while let Some(c) = chars.next() {
-        match (c, chars.peek()) {
-            ('\\', Some('*' | '\\')) => piece.extend(chars.next()),
-            ('*', _) => pieces.push(std::mem::take(&mut piece)),
-            _ => piece.push(c),
-        }
-    }
-    pieces.push(piece);
-    pieces
-}
-
-/// Whether `text` matches `pattern`. O(both lengths multiplied).
-fn matches(pattern: &str, text: &str) -> bool {
-    let without_arguments = pattern.strip_suffix(" *").is_some_and(|bare| glob(bare, text));
-    without_arguments || glob(pattern, text)
-}
-
-/// Whether `text` matches `pattern`, in which `*` stands for any text.
-pub(super) fn glob(pattern: &str, text: &str) -> bool {
-    let pieces = pieces(pattern);
-    let Some((first, rest)) = pieces.split_first() else { return false };
-    let Some(mut text) = text.strip_prefix(first.as_str()) else { return false };
-    let Some((last, middle)) = rest.split_last() else { return text.is_empty() };
-    for piece in middle {
-        match text.split_once(piece.as_str()) {
-            Some((_, after)) => text = after,
-            None => return false,
-        }
-    }
-    text.ends_with(last.as_str())
 }

@@ -3,7 +3,7 @@
 //! A pattern of the shell (`cat .e*`), a search through a folder or a program of one's own can read such files
 //! unnamed: this is a guard against accidents, not a wall.
 
-use super::rule::glob;
+use super::pattern::matches as glob;
 use crate::danger;
 
 /// Names of files and folders that hold secrets, in small letters. `*` stands for anything; a name with a
@@ -78,4 +78,55 @@ pub(super) fn in_command(command: &str) -> Option<String> {
 fn in_text(text: &str) -> Option<String> {
     let cut = |c: char| c.is_whitespace() || "'\"=:;|&<>(){}[]$`,@".contains(c);
     std::iter::once(text).chain(text.split(cut)).find(|name| is_sensitive(name)).map(str::to_owned)
+}
+
+/// What the names of variables and options have in them whose values are keys, in small letters.
+const KEY_NAMES: &[&str] = &[
+    "apikey",
+    "api-key",
+    "api_key",
+    "authorization",
+    "bearer",
+    "credential",
+    "passw",
+    "secret",
+    "token",
+];
+
+/// How keys of common services begin.
+const KEY_STARTS: &[&str] =
+    &["AKIA", "AIza", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "sk-", "xox"];
+
+/// The text with `***` for what looks like a key: after a name of one, or by how it begins. For the audit, in
+/// which a command is named and nothing secret is to stand.
+pub fn without_keys(text: &str) -> String {
+    let is_word = |c: char| c.is_alphanumeric() || "_-.~+/%".contains(c);
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    // Whether a name of a key came before, and whether a space is enough between it and the value.
+    let mut after_name = None;
+    while let Some(first) = rest.chars().next() {
+        let end = rest.find(|c| is_word(c) != is_word(first)).unwrap_or(rest.len());
+        let (run, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
+        rest = after;
+        if !is_word(first) {
+            // A value stands behind its name on the same line, with signs between them but no other command.
+            let is_space = run.trim().is_empty();
+            let goes_on = !run.contains(['\n', ';', '|', '&', '(']);
+            after_name = after_name.filter(|by_space| goes_on && (*by_space || !is_space));
+            out.push_str(run);
+            continue;
+        }
+        let small = run.to_lowercase();
+        let is_path = run.contains(['.', '/']);
+        let is_name = !is_path && KEY_NAMES.iter().any(|name| small.contains(name));
+        let is_key = run.len() >= 16 && KEY_STARTS.iter().any(|start| run.starts_with(start));
+        if is_key || (after_name.is_some() && !is_name) {
+            out.push_str("***");
+        } else {
+            out.push_str(run);
+        }
+        after_name = is_name.then(|| run.starts_with('-') || small == "bearer");
+    }
+    out
 }

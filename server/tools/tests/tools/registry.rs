@@ -2,7 +2,9 @@
 
 use crate::support::Bench;
 use futures::future::BoxFuture;
-use ropewalk_tools::{Context, Decision, Effect, Mode, Output, Registry, Subject, Tool, decide};
+use ropewalk_tools::{
+    Context, Decision, Effect, Mode, Output, Registry, Rules, Subject, Tool, decide,
+};
 use ropewalk_workspace::{DocId, DocumentEdit, Editor, EditorError, Habits};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -46,7 +48,10 @@ fn a_tool_is_one_file_and_one_line() {
     let call = || bench.registry.prepare("shout", json!({"text": "ah", "times": "2"})).unwrap();
     assert_eq!(call().subject.title, "ah");
     assert!(
-        matches!(decide(&call(), Mode::Plan, &[]), Decision::Deny(_)),
+        matches!(
+            decide(&call(), &[], Mode::Plan, &Rules::default(), &[]).decision,
+            Decision::Deny(_)
+        ),
         "policy knows its effect"
     );
     let said = bench.say("shout", json!({"text": "ah", "times": "2"}));

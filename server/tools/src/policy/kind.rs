@@ -1,0 +1,84 @@
+//! The rule that more calls of the same kind pass by: what an approval offers for later.
+
+use super::command::is_plain;
+use super::pattern::Pattern;
+use super::rule::{Rule, Seen};
+use crate::danger;
+
+/// Programs whose first argument says what is done: a rule for more of the same keeps both.
+const WITH_SUBCOMMANDS: &[&str] = &[
+    "bundle",
+    "cargo",
+    "composer",
+    "deno",
+    "docker",
+    "dotnet",
+    "gh",
+    "git",
+    "go",
+    "gradle",
+    "just",
+    "kubectl",
+    "make",
+    "mix",
+    "mvn",
+    "npm",
+    "pip",
+    "pip3",
+    "pnpm",
+    "podman",
+    "poetry",
+    "rake",
+    "rustup",
+    "swift",
+    "terraform",
+    "uv",
+    "yarn",
+    "zig",
+];
+
+/// Programs that only look, whatever their arguments.
+const LOOKING: &[&str] = &[
+    "basename", "cat", "df", "diff", "dirname", "du", "echo", "false", "file", "grep", "head",
+    "ls", "nl", "pwd", "readlink", "realpath", "stat", "tail", "true", "uname", "wc", "which",
+];
+
+impl Rule {
+    /// The rule for calls of the same kind: the program and its subcommand with any arguments where that is the
+    /// same kind of thing, else this very call.
+    pub(super) fn generalised(seen: &Seen<'_>) -> Option<Self> {
+        let kind = seen.command.as_ref().and_then(|command| kind_of(command.text));
+        match kind {
+            Some(pattern) => Some(Self::of(seen.tool, Pattern::new(&pattern))),
+            None => Self::exactly(seen),
+        }
+    }
+
+    /// The rule for this very call alone; None where no rule can say that.
+    pub(super) fn exactly(seen: &Seen<'_>) -> Option<Self> {
+        let text = match (&seen.command, seen.paths) {
+            (Some(command), _) => command.text,
+            (None, [path]) => path.names().next()?,
+            (None, _) => seen.title,
+        };
+        let rule = (!text.is_empty()).then(|| Self::of(seen.tool, Pattern::exactly(text)));
+        rule.filter(|rule| rule.is_exactly(seen))
+    }
+}
+
+/// The pattern for more commands of the same kind; None where only the same one will do.
+fn kind_of(command: &str) -> Option<String> {
+    let parts = danger::simple_commands(command).ok()?;
+    let [part] = parts.as_slice() else { return None };
+    if !is_plain(part) || super::secrets::in_command(command).is_some() {
+        return None;
+    }
+    let program = part.words.first()?.text();
+    if LOOKING.contains(&program) {
+        return Some(format!("{program} *"));
+    }
+    let sub = part.words.get(1)?.text();
+    let is_word = |c: char| c.is_ascii_alphanumeric() || "-_:".contains(c);
+    let is_sub = sub.starts_with(|c: char| c.is_ascii_alphanumeric()) && sub.chars().all(is_word);
+    (WITH_SUBCOMMANDS.contains(&program) && is_sub).then(|| format!("{program} {sub} *"))
+}

@@ -1,0 +1,150 @@
+//! Patterns of rules: a text in which `*` stands for any text.
+//!
+//! What a pattern is matched against, and what follows from it, is [`super::rule`]'s.
+
+use unicode_normalization::UnicodeNormalization as _;
+
+/// A pattern: `*` stands for any text, also for none and across slashes; `\*` is a star and `\\` a backslash.
+#[derive(Clone, Debug)]
+pub(super) struct Pattern {
+    text: String,
+    /// The texts between its stars. Never empty.
+    pieces: Vec<String>,
+    /// The same as [`fold`] leaves them.
+    folded: Vec<String>,
+}
+
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Self) -> bool {
+        // The rest is made of it.
+        self.text == other.text
+    }
+}
+
+impl Eq for Pattern {}
+
+impl Pattern {
+    pub(super) fn new(text: &str) -> Self {
+        let pieces = pieces(text);
+        let folded = pieces.iter().map(|piece| fold(piece)).collect();
+        Self { text: text.to_owned(), pieces, folded }
+    }
+
+    /// The pattern that matches this text alone.
+    pub(super) fn exactly(text: &str) -> Self {
+        Self::new(&text.replace('\\', "\\\\").replace('*', "\\*"))
+    }
+
+    /// As it is written.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether it matches every text.
+    pub(super) fn is_all(&self) -> bool {
+        self.pieces.len() > 1 && self.pieces.iter().all(String::is_empty)
+    }
+
+    /// The one text it matches, if it has no star.
+    pub(super) fn exact(&self) -> Option<&str> {
+        match self.pieces.as_slice() {
+            [text] => Some(text),
+            _ => None,
+        }
+    }
+
+    /// What stands before its one star, which is its end: `src/` of `src/**`.
+    pub(super) fn before_star(&self) -> Option<&str> {
+        let (first, rest) = self.pieces.split_first()?;
+        (!rest.is_empty() && rest.iter().all(String::is_empty)).then_some(first)
+    }
+
+    /// The pieces between its stars.
+    pub(super) fn pieces(&self) -> &[String] {
+        &self.pieces
+    }
+
+    /// Whether it matches a simple command: with ` *` at its end, also without arguments.
+    pub(super) fn matches_command(&self, line: &str) -> bool {
+        let bare = self.before_star().and_then(|start| start.strip_suffix(' '));
+        bare == Some(line) || glob(&self.pieces, line)
+    }
+
+    /// Whether it could match a command of which only the start is known.
+    pub(super) fn could_match(&self, start: &str) -> bool {
+        let first = self.pieces.first().map_or("", String::as_str);
+        match self.exact() {
+            Some(whole) => whole.starts_with(start),
+            None => first.starts_with(start) || start.starts_with(first),
+        }
+    }
+
+    /// Whether it matches a path: with `/*` at its end, also the folder itself.
+    pub(super) fn matches_path(&self, path: &str) -> bool {
+        in_folder(&self.pieces, path)
+    }
+
+    /// The same for a path that [`fold`] has gone over: no difference of case or of normal forms gets round it.
+    pub(super) fn matches_folded(&self, path: &str) -> bool {
+        in_folder(&self.folded, path)
+    }
+}
+
+/// A path as systems that don't tell upper from lower case see it.
+pub(super) fn fold(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    text.nfc().flat_map(char::to_lowercase).nfc().collect()
+}
+
+fn in_folder(pieces: &[String], path: &str) -> bool {
+    // A path is given as `src/a`; a pattern may be written `./src/*`.
+    let (first, rest) = match pieces.split_first() {
+        Some((first, rest)) => (first.strip_prefix("./").unwrap_or(first), rest),
+        None => return false,
+    };
+    let folder = first.strip_suffix('/').filter(|_| !rest.is_empty());
+    if rest.iter().all(String::is_empty) && folder == Some(path) {
+        return true;
+    }
+    glob_from(first, rest, path)
+}
+
+/// The texts between the stars. Never empty.
+fn pieces(pattern: &str) -> Vec<String> {
+    let mut pieces = Vec::new();
+    let mut piece = String::new();
+    let mut chars = pattern.chars().peekable();
+    while let Some(c) = chars.next() {
+        match (c, chars.peek()) {
+            ('\\', Some('*' | '\\')) => piece.extend(chars.next()),
+            ('*', _) => pieces.push(std::mem::take(&mut piece)),
+            _ => piece.push(c),
+        }
+    }
+    pieces.push(piece);
+    pieces
+}
+
+/// Whether `text` matches `pattern`, in which `*` stands for any text.
+pub(super) fn matches(pattern: &str, text: &str) -> bool {
+    glob(&pieces(pattern), text)
+}
+
+fn glob(pieces: &[String], text: &str) -> bool {
+    pieces.split_first().is_some_and(|(first, rest)| glob_from(first, rest, text))
+}
+
+/// Takes each piece where it comes first, which is as good a place as any. O(both lengths multiplied).
+fn glob_from(first: &str, rest: &[String], text: &str) -> bool {
+    let Some(mut text) = text.strip_prefix(first) else { return false };
+    let Some((last, middle)) = rest.split_last() else { return text.is_empty() };
+    for piece in middle {
+        match text.split_once(piece.as_str()) {
+            Some((_, after)) => text = after,
+            None => return false,
+        }
+    }
+    text.ends_with(last.as_str())
+}

@@ -1,0 +1,178 @@
+//! The lists of rules, what a call finds in them, and reading them with their examples.
+//!
+//! Where rules are written is the configuration's; here they have no files.
+
+use super::command::Reading;
+use super::path::Named;
+use super::rule::{Hit, Rule, Seen};
+use crate::bounds::{PREVIEW_CHARS, preview};
+use crate::registry::Registry;
+use crate::tool::Effect;
+use ropewalk_workspace::Place;
+
+/// A list of rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum List {
+    /// What runs without being asked for.
+    Allow,
+    /// What is always asked for.
+    Ask,
+    /// What never runs.
+    Deny,
+}
+
+impl std::fmt::Display for List {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            List::Allow => "allow",
+            List::Ask => "ask",
+            List::Deny => "deny",
+        })
+    }
+}
+
+/// The user's rules. Deny comes first, then ask, then allow; the order within a list means nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rules {
+    /// What runs without being asked for.
+    pub allow: Vec<Rule>,
+    /// What is always asked for.
+    pub ask: Vec<Rule>,
+    /// What never runs.
+    pub deny: Vec<Rule>,
+}
+
+/// A rule as somebody wrote it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Written<'a> {
+    /// The rule.
+    pub rule: &'a str,
+    /// Commands or paths it must match.
+    pub matches: &'a [String],
+    /// Commands or paths it must not match.
+    pub refuses: &'a [String],
+    /// Where it stands, for messages.
+    pub from: &'a str,
+}
+
+impl Rules {
+    /// Adds a rule after trying its examples, and says in sentences what is wrong with it. An allow rule that
+    /// fails one is not used; a deny or ask rule is, since that can only be stricter. `registry` says which
+    /// tools there are and which of them run commands.
+    pub fn read(&mut self, list: List, written: Written<'_>, registry: &Registry) -> Vec<String> {
+        let Written { rule: text, from, .. } = written;
+        let rule = match text.parse::<Rule>() {
+            Ok(rule) => rule,
+            Err(why) => {
+                return vec![format!("{from}: {why}. It stands in {list} and does nothing.")];
+            }
+        };
+        let shown = preview(text.trim(), PREVIEW_CHARS);
+        let mut wrong: Vec<String> = examples(written)
+            .filter(|(example, wanted)| matches_example(&rule, list, example, registry) != *wanted)
+            .map(|(example, wanted)| {
+                let (is, must) = if wanted { ("does not match", "must") } else { ("matches", "must not") };
+                let used = if list == List::Allow { "The rule is not used" } else { "The rule is used as it is" };
+                let example = preview(example, PREVIEW_CHARS);
+                format!("{from}: the {list} rule {shown} {is} its example {example:?}, which it {must} match. {used}.")
+            })
+            .collect();
+        if wrong.is_empty() || list != List::Allow {
+            self.list_mut(list).push(rule.clone());
+        }
+        if let Some(tool) = rule.tool()
+            && !registry.names().any(|name| name == tool)
+        {
+            let known = registry.names().collect::<Vec<_>>().join(", ");
+            wrong.push(format!(
+                "{from}: the {list} rule {shown} is about {tool}, and there is no such tool. The tools are {known}."
+            ));
+        }
+        wrong
+    }
+
+    fn list_mut(&mut self, list: List) -> &mut Vec<Rule> {
+        match list {
+            List::Allow => &mut self.allow,
+            List::Ask => &mut self.ask,
+            List::Deny => &mut self.deny,
+        }
+    }
+
+    /// Whether a search that was not pointed at this file leaves it out, because it may not be read unasked.
+    pub fn hides(&self, place: &Place) -> bool {
+        let mut rules = self.deny.iter().chain(&self.ask).peekable();
+        if rules.peek().is_none() {
+            return false;
+        }
+        let file = Named::at(&place.shown, place);
+        rules.any(|rule| rule.hides(&file))
+    }
+}
+
+/// The examples of a rule, and whether it is to match them.
+fn examples<'a>(written: Written<'a>) -> impl Iterator<Item = (&'a str, bool)> {
+    let all = |list: &'a [String], wanted| list.iter().map(move |text| (text.as_str(), wanted));
+    all(written.matches, true).chain(all(written.refuses, false))
+}
+
+/// Whether a rule that stands alone in its list is about this command or path. An example of a rule for every
+/// tool is tried as both.
+fn matches_example(rule: &Rule, list: List, example: &str, registry: &Registry) -> bool {
+    let runs = |tool: &str| {
+        registry.infos().iter().any(|info| info.name == tool && info.effect == Effect::Execute)
+    };
+    let paths = [Named::written(example)];
+    let tool = rule.tool().unwrap_or("*");
+    let command = Seen { tool, title: example, command: Some(Reading::new(example)), paths: &[] };
+    let path = Seen { tool, title: example, command: None, paths: &paths };
+    let is_about = |seen: &Seen<'_>| match list {
+        List::Allow => passing([rule], seen).is_some(),
+        List::Ask | List::Deny => rule.hits(seen) == Hit::Yes,
+    };
+    match rule.tool() {
+        Some(tool) if runs(tool) => is_about(&command),
+        Some(_) => is_about(&path),
+        None => is_about(&command) || is_about(&path),
+    }
+}
+
+/// The rules of an allow list by which a call passes: each simple command by one of them. None when it doesn't.
+pub(super) fn passing<'r>(
+    rules: impl IntoIterator<Item = &'r Rule, IntoIter: Clone>,
+    seen: &Seen<'_>,
+) -> Option<Vec<&'r Rule>> {
+    let rules = rules.into_iter();
+    let Some(command) = &seen.command else {
+        return rules.clone().find(|rule| rule.passes_paths(seen)).map(|rule| vec![rule]);
+    };
+    let whole = |rule: &&Rule| rule.is_for_all(seen.tool) || rule.is_exactly(seen);
+    if let Some(rule) = rules.clone().find(whole) {
+        return Some(vec![rule]);
+    }
+    let mut by: Vec<&Rule> = Vec::new();
+    for part in command.all_parts() {
+        let passes = |rule: &&Rule| rule.passes_line(seen.tool, &part.line);
+        // Most commands pass by the rule that let the one before pass.
+        let rule =
+            by.iter().copied().find(|rule| passes(rule)).or_else(|| rules.clone().find(passes));
+        let rule = rule.filter(|_| part.is_plain)?;
+        if !by.contains(&rule) {
+            by.push(rule);
+        }
+    }
+    (!by.is_empty()).then_some(by)
+}
+
+/// The first rule of a list that is about a call, one that surely is before one that may be.
+pub(super) fn first_hit<'r>(rules: &'r [Rule], seen: &Seen<'_>) -> Option<(&'r Rule, Hit)> {
+    let mut maybe = None;
+    for rule in rules {
+        match rule.hits(seen) {
+            Hit::Yes => return Some((rule, Hit::Yes)),
+            Hit::Maybe if maybe.is_none() => maybe = Some((rule, Hit::Maybe)),
+            Hit::Maybe | Hit::No => {}
+        }
+    }
+    maybe
+}
