@@ -20,9 +20,9 @@ pub struct Key {
 /// What the configuration of a project may do with a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProjectRule {
-    /// Nothing: it is ignored, and said.
+    /// Nothing, unless the user trusts the folder with it.
     Never,
-    /// Make it stricter, as these words say.
+    /// Make it stricter, as these words say; anything else as above.
     Stricter(&'static str),
 }
 
@@ -46,6 +46,7 @@ pub(crate) enum Kind {
     PromptFile,
     PromptAppend,
     Log,
+    Locked,
     Limit { least: u32, most: u32, field: fn(&mut Limits) -> &mut u32 },
     Protocol,
     BaseUrl,
@@ -63,7 +64,7 @@ const fn limit(
     Key { name, description, project, kind: Kind::Limit { least, most, field } }
 }
 
-/// A key that only the user sets.
+/// A key that the user sets.
 const fn own(name: &'static str, kind: Kind, description: &'static str) -> Key {
     Key { name, description, project: ProjectRule::Never, kind }
 }
@@ -166,6 +167,11 @@ pub const KEYS: &[Key] = &[
         Kind::KeyVariable,
         "The name of the environment variable that holds the key; without it no key is sent.",
     ),
+    own(
+        "locked",
+        Kind::Locked,
+        "In `/etc/ropewalk/config.toml` only: keys that keep the value they have there, or their default, such as `mode`, `limits` or `provider.*.base_url`.",
+    ),
 ];
 
 impl Key {
@@ -181,6 +187,7 @@ impl Key {
             Kind::Tools => "a list of names".to_owned(),
             Kind::Rules(_) => "a list of rules".to_owned(),
             Kind::Mechanism => "`true` or `false`".to_owned(),
+            Kind::Locked => "a list of keys".to_owned(),
             Kind::PromptFile => "a path".to_owned(),
             Kind::PromptAppend | Kind::Log => "text".to_owned(),
             Kind::Limit { least, most, .. } => format!("a whole number from {least} to {most}"),
@@ -204,7 +211,7 @@ impl Key {
             Kind::Mode => KeyDefault::Value(format!("\"{}\"", Mode::default().as_str())),
             Kind::Tools => KeyDefault::Unset("all tools"),
             Kind::Mechanism => KeyDefault::Value("true".to_owned()),
-            Kind::Rules(_) => KeyDefault::Value("[]".to_owned()),
+            Kind::Rules(_) | Kind::Locked => KeyDefault::Value("[]".to_owned()),
             Kind::Log => KeyDefault::Value(format!("\"{DEFAULT_LOG}\"")),
             Kind::Limit { field, .. } => {
                 let mut limits = Limits::DEFAULT;
@@ -229,9 +236,17 @@ impl Key {
         matches!(self.kind, Kind::Rules(_))
     }
 
+    /// Whether only the system's file sets it.
+    pub(crate) fn is_locked_list(&self) -> bool {
+        matches!(self.kind, Kind::Locked)
+    }
+
     /// Whether the value is text, so that a flag's value needs no quotes whatever it looks like.
     pub(crate) fn is_text(&self) -> bool {
-        !matches!(self.kind, Kind::Tools | Kind::Rules(_) | Kind::Mechanism | Kind::Limit { .. })
+        !matches!(
+            self.kind,
+            Kind::Tools | Kind::Rules(_) | Kind::Mechanism | Kind::Locked | Kind::Limit { .. }
+        )
     }
 }
 
@@ -246,7 +261,8 @@ pub fn markdown_table() -> String {
             KeyDefault::Unset(words) => words.to_owned(),
         };
         let project = match key.project {
-            ProjectRule::Never => "ignored".to_owned(),
+            _ if key.is_locked_list() => "ignored".to_owned(),
+            ProjectRule::Never => "if trusted".to_owned(),
             ProjectRule::Stricter(words) => format!("may {words}"),
         };
         let name = key.name.replace('*', "NAME");
@@ -276,6 +292,18 @@ pub(crate) fn find(path: &[String]) -> Found {
         }
     }
     Found::Unknown
+}
+
+/// Whether a pattern with `*` for a name fits a key or a table of keys.
+pub(crate) fn some_fits(pattern: &str) -> bool {
+    KEYS.iter().any(|key| {
+        let mut known = key.name.split('.');
+        pattern.split('.').all(|segment| {
+            known.next().is_some_and(|known| {
+                segment == "*" || segment == known || (known == "*" && !segment.is_empty())
+            })
+        })
+    })
 }
 
 /// The key nearest to an unknown path: by spelling, or the same name in another table.

@@ -3,24 +3,27 @@
 //! The layers, lowest first:
 //!
 //! 1. built-in defaults ([`KEYS`], [`Limits::DEFAULT`], [`MODEL_DEFAULTS`], [`PROVIDER_PRESETS`]);
-//! 2. `/etc/ropewalk/config.toml` (Unix only);
+//! 2. `/etc/ropewalk/config.toml` (Unix only), which may lock keys;
 //! 3. `~/.config/ropewalk/config.toml`, or `$XDG_CONFIG_HOME/ropewalk/config.toml`;
 //! 4. `rules.toml` beside it, which holds only `allow`, `ask` and `deny`;
-//! 5. `.ropewalk/config.toml` of each root, which may only make things **stricter**;
+//! 5. `.ropewalk/config.toml` of each root, which may only make things **stricter**,
+//!    unless the user trusts the folder with what else it asks for ([`trust`]);
 //! 6. `initializationOptions`, then the settings of `workspace/didChangeConfiguration`;
 //! 7. command-line flags, `-c key=value`.
 //!
 //! A layer's value stands in for that of the layers below; only rules add up.
 //! What a project makes stricter holds against everything below it. It gives way only to what the
-//! user chose explicitly, for this editor or this run: layers 6 and 7.
+//! user chose explicitly, for this editor or this run: layers 6 and 7. A locked key has its value from
+//! layers 1 and 2 alone. A lock that can't be read doesn't hold, which is said to everybody.
 //!
 //! [`Config::build`] is a pure function of its arguments, so applying an edit means building again.
 //! Bad input never stops it: whatever can't be used is left out and said in [`Config::problems`].
 //!
 //! Deliberately not here: values of keys (only the *names* of the variables that hold them),
-//! watching files (only the list of what to watch), locking of keys, trusting of folders, and any
+//! watching files (only the list of what to watch), asking whether a folder is trusted, and any
 //! knowledge of which tools, mechanisms or protocols exist: those come from the caller ([`Known`]).
 
+mod instructions;
 mod keys;
 mod private_file;
 mod problem;
@@ -28,15 +31,22 @@ mod resolve;
 mod rules;
 mod sources;
 mod toml_text;
+pub mod trust;
 mod value;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use resolve::Lock;
+
+pub use instructions::{Instructions, MAX_INSTRUCTIONS_BYTES};
 pub use keys::{KEYS, Key, KeyDefault, ProjectRule, markdown_table};
 pub use problem::{Layer, Problem, Source};
 pub use rules::{RuleText, add_rule};
-pub use sources::{Environment, Known, MAX_FILE_BYTES, RealEnvironment, Sources, rules_file};
+pub use sources::{
+    Environment, Known, MAX_FILE_BYTES, RealEnvironment, Sources, rules_file, state_folder,
+};
+pub use trust::Untrusted;
 
 /// Which model is used when none is configured: the first variable that is set in the environment
 /// and not empty decides. Data, so that another provider is one line.
@@ -194,8 +204,14 @@ pub struct Config {
     /// Everything that was ignored, refused or missing, lowest layer first.
     pub problems: Vec<Problem>,
     /// Files whose appearance, change or removal calls for building again: the files of the layers,
-    /// present or not, and `system_prompt_file`.
+    /// the store of trust and the instructions, present or not, and `system_prompt_file`.
     pub watched: Vec<PathBuf>,
+    /// What the projects ask for that the user has neither trusted nor refused: ignored, and to be
+    /// asked about. In the order of the roots.
+    pub untrusted: Vec<Untrusted>,
+    /// The roots' instructions to the model; none with `mechanisms.instructions = false`.
+    pub instructions: Vec<Instructions>,
+    locks: Vec<Lock>,
     provenance: BTreeMap<String, Source>,
 }
 
@@ -212,6 +228,18 @@ impl Config {
     #[must_use]
     pub fn provenance(&self, key: &str) -> Source {
         self.provenance.get(key).cloned().unwrap_or_else(Source::built_in)
+    }
+
+    /// What locks a key, dotted as for [`Config::provenance`]: a locked key has the value that the
+    /// system's file or the code gives it, and nothing at run time may change it either.
+    #[must_use]
+    pub fn is_locked(&self, key: &str) -> Option<&Source> {
+        self.locks.iter().find(|lock| lock.holds(key)).map(|lock| &lock.source)
+    }
+
+    /// The locks as written, such as `provider.*.base_url`, each with its place.
+    pub fn locks(&self) -> impl Iterator<Item = (&str, &Source)> {
+        self.locks.iter().map(|lock| (&*lock.pattern, &lock.source))
     }
 
     /// The provider of the configured model, when both exist.

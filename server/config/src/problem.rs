@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::sources::{self, Environment};
+
 /// A layer of the configuration, lowest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Layer {
@@ -10,14 +12,15 @@ pub enum Layer {
     BuiltIn,
     /// A default picked because a variable is set in the environment.
     Environment,
-    /// `/etc/ropewalk/config.toml`.
+    /// `/etc/ropewalk/config.toml`, which may lock keys.
     System,
     /// The user's own file.
     User,
     /// `rules.toml` beside it, which holds only rules: the one place of those that were approved
     /// for always.
     Rules,
-    /// `.ropewalk/config.toml` of a root; may only make things stricter.
+    /// `.ropewalk/config.toml` of a root; may only make things stricter, unless the user trusts the
+    /// folder with what it asks for.
     Project,
     /// `initializationOptions`. Trusted as the user's explicit choice: an editor that lets a
     /// repository write its settings has to keep that part of them back.
@@ -57,6 +60,11 @@ impl Source {
         Source { layer, file: None, line: None, name: name.into() }
     }
 
+    pub(crate) fn of_file(layer: Layer, file: PathBuf, environment: &dyn Environment) -> Source {
+        let name = sources::abbreviated(&file, environment.home().as_deref());
+        Source { layer, file: Some(file), line: None, name }
+    }
+
     pub(crate) fn at(&self, line: Option<usize>) -> Source {
         Source { line, ..self.clone() }
     }
@@ -87,6 +95,30 @@ impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.sentence)
     }
+}
+
+/// Text from outside made fit for a question: as [`one_line`], and without back quotes, spaces that
+/// don't look like one, and characters that look like nothing.
+pub(crate) fn plainly(text: &str, longest: usize) -> String {
+    let mut out = String::new();
+    for c in text.chars().take(longest) {
+        let blank = (c.is_whitespace() && !matches!(c, ' ' | '\n' | '\t'))
+            || matches!(c, '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' | '\u{2800}');
+        if c == '`' || blank || turns_text(c) {
+            out.extend(c.escape_unicode());
+        } else {
+            out.push_str(&one_line(c.encode_utf8(&mut [0; 4]), 1));
+        }
+    }
+    if text.chars().nth(longest).is_some() {
+        out.push('…');
+    }
+    out
+}
+
+/// Whether it turns the direction of the text around it.
+pub(crate) fn turns_text(c: char) -> bool {
+    matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// A name from outside made fit for a sentence: one line, no control characters, not long.

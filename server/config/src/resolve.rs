@@ -3,18 +3,24 @@
 //! the rule for projects in `project`, and what needs all layers in `finish`.
 
 mod check;
+mod enables;
 mod finish;
+mod locks;
 mod project;
 mod rules;
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
+use std::path::Path;
 
 use crate::keys::{self, Found, Key};
 use crate::problem::{Layer, Problem, Source, shown};
 use crate::sources::{self, Environment, MAX_FILE_BYTES, Sources};
 use crate::value::{Entry, MAX_DEPTH, Value};
-use crate::{Config, DEFAULT_LOG, Limits, Mode, PROVIDER_PRESETS, ProjectRule, toml_text};
+use crate::{Config, DEFAULT_LOG, Limits, Mode, PROVIDER_PRESETS, toml_text};
+pub(crate) use locks::Lock;
+use project::{Project, Wish};
+
 use check::{ProviderField, Refusal, Setting};
 
 /// Problems told of one layer; a file full of nonsense must not become a flood.
@@ -22,11 +28,10 @@ const MOST_PROBLEMS: usize = 20;
 
 pub(crate) fn build(sources: &Sources, environment: &dyn Environment) -> Config {
     let mut builder = Builder::new(sources, environment);
-    let files = sources.files(environment);
-    builder.config.watched = files.iter().filter_map(|source| source.file.clone()).collect();
-    for file in files {
-        builder.file(file);
+    for file in Sources::files(environment) {
+        builder.file(file, None);
     }
+    builder.projects();
     let clients = [
         (Layer::InitializationOptions, "initializationOptions", &sources.initialization_options),
         (Layer::Settings, "the editor's settings", &sources.settings),
@@ -55,6 +60,8 @@ struct Builder<'a> {
     drafts: BTreeMap<String, Draft>,
     /// What the layers below the projects say, against which each project is measured.
     own: Option<Config>,
+    /// The project whose file is being read.
+    project: Option<Project>,
     /// How many problems the current layer has had.
     told: usize,
 }
@@ -76,6 +83,9 @@ impl<'a> Builder<'a> {
             log: DEFAULT_LOG.to_owned(),
             problems: Vec::new(),
             watched: Vec::new(),
+            untrusted: Vec::new(),
+            instructions: Vec::new(),
+            locks: Vec::new(),
             provenance: BTreeMap::new(),
         };
         let drafts = PROVIDER_PRESETS
@@ -89,7 +99,7 @@ impl<'a> Builder<'a> {
                 ((*name).to_owned(), draft)
             })
             .collect();
-        Builder { sources, environment, config, drafts, own: None, told: 0 }
+        Builder { sources, environment, config, drafts, own: None, project: None, told: 0 }
     }
 
     fn problem(&mut self, source: &Source, key: Option<String>, sentence: String) {
@@ -113,13 +123,19 @@ impl<'a> Builder<'a> {
 
     // Layers.
 
-    fn file(&mut self, source: Source) {
+    /// Reads one file; with a root, only if it lies in it.
+    fn file(&mut self, source: Source, root: Option<&Path>) {
         self.told = 0;
-        if source.layer == Layer::Project && self.own.is_none() {
-            self.own = Some(self.config.clone());
-        }
         let Some(path) = source.file.clone() else { return };
-        let bytes = match self.environment.read(&path, MAX_FILE_BYTES + 1) {
+        self.config.watched.push(path.clone());
+        let bytes = match root {
+            Some(root) => self.environment.read_inside(root, &path, MAX_FILE_BYTES + 1),
+            None if source.layer == Layer::System => {
+                self.environment.read_system(&path, MAX_FILE_BYTES + 1)
+            }
+            None => self.environment.read(&path, MAX_FILE_BYTES + 1),
+        };
+        let bytes = match bytes {
             Ok(bytes) => bytes,
             Err(error)
                 if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
@@ -267,13 +283,16 @@ impl<'a> Builder<'a> {
     fn key(&mut self, source: &Source, key: &Key, path: &[String], value: Value) {
         let dotted = path.join(".");
         let name = shown(&dotted);
-        let project = source.layer == Layer::Project;
-        if project && key.project == ProjectRule::Never {
-            let own = self.own_file();
-            let sentence = format!(
-                "`{name}` in {source} is ignored: a project's configuration may only make things stricter; set it in {own} if you want it"
-            );
-            return self.problem(source, Some(name), sentence);
+        if source.layer != Layer::System {
+            let why = if key.is_locked_list() {
+                Some("only /etc/ropewalk/config.toml locks keys".to_owned())
+            } else {
+                self.config.is_locked(&dotted).map(|lock| format!("it is locked by {lock}"))
+            };
+            if let Some(why) = why {
+                let sentence = format!("`{name}` in {source} is ignored: {why}");
+                return self.problem(source, Some(name), sentence);
+            }
         }
         if source.layer == Layer::Rules && !key.is_rules() {
             let own = self.own_file();
@@ -293,21 +312,24 @@ impl<'a> Builder<'a> {
             environment: self.environment,
         };
         let (setting, mut refusals) = check::check(key, value, &context);
-        let setting = match setting {
-            Some(setting) if project => self.tightened(path, setting).unwrap_or_else(|refusal| {
-                refusals.push(refusal);
-                None
-            }),
-            setting => setting,
-        };
+        if let Some(setting) = setting {
+            if source.layer == Layer::Project {
+                let wish = Wish { path: path.to_vec(), setting, source: source.clone() };
+                refusals.extend(self.wish(wish).err());
+            } else {
+                self.set(path, setting, source);
+            }
+        }
         for Refusal(words) in refusals {
             let sentence = format!("`{name}` in {source} {words}");
             self.problem(source, Some(name.clone()), sentence);
         }
-        if let Some(setting) = setting {
-            self.assign(path, setting);
-            self.config.provenance.insert(dotted, source.clone());
-        }
+    }
+
+    /// Sets a key, and says where its value came from.
+    fn set(&mut self, path: &[String], setting: Setting, source: &Source) {
+        self.assign(path, setting);
+        self.config.provenance.insert(path.join("."), source.clone());
     }
 
     fn assign(&mut self, path: &[String], setting: Setting) {
@@ -320,6 +342,7 @@ impl<'a> Builder<'a> {
             Setting::Switch(on) => {
                 config.mechanisms.insert(name, on);
             }
+            Setting::Locks(locks) => config.locks = locks,
             Setting::Rules(list, rules) => list.add(config, rules),
             Setting::PromptFile(path) => config.system_prompt_file = Some(path),
             Setting::PromptAppend(text) => config.system_prompt_append = Some(text),

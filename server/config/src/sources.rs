@@ -22,6 +22,33 @@ pub trait Environment {
     /// `NotFound` or `NotADirectory` means that there is no such file, which is no problem; any
     /// other error is told to the user.
     fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>>;
+
+    /// As [`read`](Environment::read), of a file that speaks for the administrator: nobody else may be
+    /// able to change it.
+    ///
+    /// # Errors
+    /// Also when others could have written it, in words.
+    fn read_system(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+        self.read(path, limit)
+    }
+
+    /// As [`read`](Environment::read), of a file that must lie in `root` once all links are resolved: a
+    /// repository must not get at files outside by bringing a link.
+    ///
+    /// # Errors
+    /// Also when it leads outside, in words.
+    fn read_inside(&self, root: &Path, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+        let _ = root;
+        self.read(path, limit)
+    }
+
+    /// The path with all links resolved.
+    ///
+    /// # Errors
+    /// When there is nothing there, or it can't be looked at.
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
+        Ok(path.to_owned())
+    }
 }
 
 /// The process's own environment and disk.
@@ -46,6 +73,43 @@ impl Environment for RealEnvironment {
         File::open(path)?.take(limit).read_to_end(&mut bytes)?;
         Ok(bytes)
     }
+
+    fn read_system(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+        // The folder counts too: who can write in it can put another file in place of this one.
+        for place in [path, path.parent().unwrap_or(path)] {
+            if !only_the_administrator_writes(&std::fs::metadata(place)?) {
+                return Err(io::Error::other(format!(
+                    "{} must belong to root and be writable for nobody else (`chown root` and `chmod go-w` do that)",
+                    place.display()
+                )));
+            }
+        }
+        self.read(path, limit)
+    }
+
+    fn read_inside(&self, root: &Path, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+        let resolved = std::fs::canonicalize(path)?;
+        if !resolved.starts_with(std::fs::canonicalize(root)?) {
+            return Err(io::Error::other("it leads outside the folder"));
+        }
+        self.read(&resolved, limit)
+    }
+
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
+        std::fs::canonicalize(path)
+    }
+}
+
+#[cfg(unix)]
+fn only_the_administrator_writes(found: &std::fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    found.uid() == 0 && found.mode() & 0o022 == 0
+}
+
+/// Elsewhere there is no file of the system's.
+#[cfg(not(unix))]
+fn only_the_administrator_writes(_: &std::fs::Metadata) -> bool {
+    false
 }
 
 /// Names that exist elsewhere, as data, so that a wrong one is noticed here with a suggestion. An
@@ -80,32 +144,30 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// The files of the layers, lowest first, whether they exist or not.
-    pub(crate) fn files(&self, environment: &dyn Environment) -> Vec<Source> {
-        let home = environment.home();
-        let mut files = Vec::new();
-        let mut add = |layer, path: PathBuf| {
-            // A root that is given twice has one file.
-            if files.iter().any(|known: &Source| known.file.as_ref() == Some(&path)) {
-                return;
-            }
-            let name = abbreviated(&path, home.as_deref());
-            files.push(Source { layer, file: Some(path), line: None, name });
-        };
+    /// The files of the layers below the projects, lowest first, whether they exist or not.
+    pub(crate) fn files(environment: &dyn Environment) -> Vec<Source> {
         // Elsewhere `/etc` would be a folder that anybody can make on the current drive.
-        if cfg!(unix) {
-            add(Layer::System, PathBuf::from("/etc/ropewalk/config.toml"));
-        }
-        if let Some(path) = user_file(environment) {
-            add(Layer::User, path);
-        }
-        if let Some(path) = rules_file(environment) {
-            add(Layer::Rules, path);
-        }
+        let system = cfg!(unix).then(|| PathBuf::from("/etc/ropewalk/config.toml"));
+        [
+            (Layer::System, system),
+            (Layer::User, user_file(environment)),
+            (Layer::Rules, rules_file(environment)),
+        ]
+        .into_iter()
+        .filter_map(|(layer, file)| Some(Source::of_file(layer, file?, environment)))
+        .collect()
+    }
+
+    /// Each root, once, with its project's file, whether that exists or not.
+    pub(crate) fn projects(&self, environment: &dyn Environment) -> Vec<(PathBuf, Source)> {
+        let mut projects: Vec<(PathBuf, Source)> = Vec::new();
         for root in &self.roots {
-            add(Layer::Project, root.join(".ropewalk").join("config.toml"));
+            if !projects.iter().any(|(known, _)| known == root) {
+                let file = root.join(".ropewalk").join("config.toml");
+                projects.push((root.clone(), Source::of_file(Layer::Project, file, environment)));
+            }
         }
-        files
+        projects
     }
 }
 
@@ -121,15 +183,23 @@ pub fn rules_file(environment: &dyn Environment) -> Option<PathBuf> {
     Some(own_folder(environment)?.join("rules.toml"))
 }
 
-/// The folder of the user's files. A relative `XDG_CONFIG_HOME` is ignored, as its specification
-/// asks.
+/// The folder of the user's files.
 fn own_folder(environment: &dyn Environment) -> Option<PathBuf> {
-    let folder = environment
-        .var("XDG_CONFIG_HOME")
-        .map(PathBuf::from)
-        .filter(|folder| folder.is_absolute())
-        .or_else(|| Some(environment.home()?.join(".config")))?;
-    Some(folder.join("ropewalk"))
+    Some(base_folder(environment, "XDG_CONFIG_HOME", ".config")?.join("ropewalk"))
+}
+
+/// Where state is kept: `ropewalk` in the state folder of the XDG base directory specification, by
+/// default `~/.local/state/ropewalk`; `None` without a home.
+#[must_use]
+pub fn state_folder(environment: &dyn Environment) -> Option<PathBuf> {
+    Some(base_folder(environment, "XDG_STATE_HOME", ".local/state")?.join("ropewalk"))
+}
+
+/// The folder that a variable names, or one in the home. A relative one is to be ignored, says the
+/// specification; so an empty one is too.
+fn base_folder(environment: &dyn Environment, variable: &str, in_home: &str) -> Option<PathBuf> {
+    let named = environment.var(variable).map(PathBuf::from).filter(|folder| folder.is_absolute());
+    named.or_else(|| Some(environment.home()?.join(in_home)))
 }
 
 /// The path for a sentence, the home folder as `~`.

@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use super::locks::{self, Lock};
 use super::rules;
 
 use crate::keys::{self, Key, Kind};
@@ -21,6 +22,7 @@ pub(super) enum Setting {
     Mode(Mode),
     Tools(Vec<String>),
     Switch(bool),
+    Locks(Vec<Lock>),
     /// Rules to add to a list.
     Rules(RuleList, Vec<RuleText>),
     PromptFile(PathBuf),
@@ -62,6 +64,12 @@ pub(super) fn check(
         }
         Kind::Rules(which) => rules::read(key, value, context.source, &mut refusals)
             .map(|rules| Setting::Rules(which, rules)),
+        Kind::Locked => match value {
+            Value::List(items) => {
+                locks::read(items, context.source, &mut refusals).map(Setting::Locks)
+            }
+            other => Err(expected(key, other.describe())),
+        },
         _ => single(key, value, context),
     };
     match setting {
@@ -136,7 +144,7 @@ fn text(key: &Key, text: String, context: &Context<'_>) -> Result<Setting, Refus
             }
             Setting::Provider(ProviderField::KeyVariable, variable.map(str::to_owned))
         }
-        Kind::Tools | Kind::Rules(_) | Kind::Mechanism | Kind::Limit { .. } => {
+        Kind::Tools | Kind::Rules(_) | Kind::Mechanism | Kind::Locked | Kind::Limit { .. } => {
             return Err(expected(key, "text"));
         }
     };

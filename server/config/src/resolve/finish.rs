@@ -2,7 +2,9 @@
 //! used, and whether the two fit. It reads no layer.
 
 use super::{Builder, Draft};
-use crate::problem::{Layer, Source, shown};
+use crate::instructions::{self, Instructions};
+use crate::problem::{Layer, Source, plainly, shown};
+use crate::trust;
 use crate::{Config, MODEL_DEFAULTS, ModelName, Provider};
 
 impl Builder<'_> {
@@ -10,8 +12,33 @@ impl Builder<'_> {
         self.told = 0;
         self.providers();
         self.model();
+        self.instructions();
+        self.config.watched.extend(trust::file(self.environment));
         self.config.watched.extend(self.config.system_prompt_file.clone());
         self.config
+    }
+
+    /// Reads what the roots tell the model, if that is on. The files are watched in either case.
+    fn instructions(&mut self) {
+        for (root, _) in self.sources.projects(self.environment) {
+            let file = instructions::file(&root);
+            self.config.watched.push(file.clone());
+            if !self.config.mechanism_enabled("instructions") {
+                continue;
+            }
+            let source = Source::of_file(Layer::Project, file, self.environment);
+            match instructions::read(self.environment, &root) {
+                Ok(None) => {}
+                Ok(Some(text)) => {
+                    let file = plainly(&source.to_string(), usize::MAX);
+                    self.config.instructions.push(Instructions { file, text });
+                }
+                Err(error) => {
+                    let sentence = format!("{source} can't be read: {error}; it is skipped");
+                    self.problem(&source, None, sentence);
+                }
+            }
+        }
     }
 
     fn providers(&mut self) {

@@ -1,61 +1,235 @@
-//! The rule for a project's configuration: stricter than what the user set, or refused. Which keys
-//! it may set at all is in `keys`.
+//! A project's configuration: what makes things stricter counts, what else it asks for counts only
+//! if the user trusts the folder with exactly that. How the asking is worded is in `enables`.
 
-use super::Builder;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
 use super::check::{Refusal, Setting};
-use crate::problem::shown;
+use super::{Builder, enables};
+use crate::problem::{Source, plainly};
 use crate::rules::RuleList;
+use crate::sources::MAX_FILE_BYTES;
+use crate::trust::{self, Answer, Store};
+use crate::{Config, Untrusted};
+
+/// Things that one project may ask for: as many as somebody reads before they answer.
+const MOST_ENABLES: usize = 40;
+
+/// One key that a project sets.
+pub(super) struct Wish {
+    pub(super) path: Vec<String>,
+    pub(super) setting: Setting,
+    pub(super) source: Source,
+}
+
+/// A project whose file is being read.
+pub(super) struct Project {
+    /// The root as it was opened.
+    opened: PathBuf,
+    /// The root, links resolved.
+    root: PathBuf,
+    /// What makes things stricter than the user set them, or as strict.
+    stricter: Vec<Wish>,
+    /// Everything else.
+    asked: Vec<Asked>,
+}
+
+struct Asked {
+    wish: Wish,
+    /// In words.
+    lines: Vec<String>,
+    /// For the hash: the key and the value, one line.
+    canonical: String,
+}
 
 impl Builder<'_> {
-    /// What is left of a project's setting: `None` when it says what holds already or another
-    /// project is stricter still, a refusal when it would loosen what the user set.
-    pub(super) fn tightened(
-        &self,
-        path: &[String],
-        setting: Setting,
-    ) -> Result<Option<Setting>, Refusal> {
+    /// Reads the projects' files, and sets what of them counts. What is trusted comes first, so that
+    /// one project's strictness holds against what another is trusted with.
+    pub(super) fn projects(&mut self) {
+        let mut stricter = Vec::new();
+        let mut store = None;
+        self.own = Some(self.config.clone());
+        for (root, source) in self.sources.projects(self.environment) {
+            let resolved = self.environment.canonical(&root);
+            self.project = Some(Project {
+                opened: root.clone(),
+                root: resolved.unwrap_or_else(|_| root.clone()),
+                stricter: Vec::new(),
+                asked: Vec::new(),
+            });
+            self.file(source.clone(), Some(&root));
+            let Some(project) = self.project.take() else { continue };
+            stricter.extend(project.stricter);
+            if !project.asked.is_empty() {
+                self.answer(&source, project.root, project.asked, &mut store);
+            }
+        }
+        for Wish { path, setting, source } in stricter {
+            if let Some(setting) = self.tightened(&path, setting) {
+                self.set(&path, setting, &source);
+            }
+        }
+    }
+
+    /// Takes one key of the project that is being read.
+    pub(super) fn wish(&mut self, wish: Wish) -> Result<(), Refusal> {
+        let own = self.own.as_ref().unwrap_or(&self.config);
+        let loosens = loosens(own, &wish.path, &wish.setting);
+        let asked = match (&self.project, loosens) {
+            (Some(project), true) => {
+                let root = &project.opened;
+                let mut canonical = enables::canonical(&wish.path, &wish.setting, root);
+                if let Setting::PromptFile(file) = &wish.setting {
+                    canonical += &self.content_hash(root, file)?;
+                }
+                let lines = enables::lines(&wish.path, &wish.setting, root)?;
+                Some((lines, canonical))
+            }
+            _ => None,
+        };
+        let Some(project) = &mut self.project else { return Ok(()) };
+        match asked {
+            Some((lines, canonical)) => project.asked.push(Asked { wish, lines, canonical }),
+            None => project.stricter.push(wish),
+        }
+        Ok(())
+    }
+
+    /// A file that a project brings is trusted with its text, all of it.
+    fn content_hash(&self, root: &Path, file: &Path) -> Result<String, Refusal> {
+        let bytes = self
+            .environment
+            .read_inside(root, file, MAX_FILE_BYTES + 1)
+            .map_err(|error| Refusal(format!("is ignored: the file can't be read: {error}")))?;
+        if bytes.len() as u64 > MAX_FILE_BYTES {
+            let words = format!("is ignored: the file is longer than {MAX_FILE_BYTES} bytes");
+            return Err(Refusal(words));
+        }
+        Ok(hex(&Sha256::digest(bytes)))
+    }
+
+    /// Sets what the user trusts the folder with, and says what waits for an answer.
+    fn answer(
+        &mut self,
+        source: &Source,
+        root: PathBuf,
+        asked: Vec<Asked>,
+        store: &mut Option<Store>,
+    ) {
+        let keys: Vec<String> = asked
+            .iter()
+            .map(|asked| format!("`{}`", plainly(&asked.wish.path.join("."), 60)))
+            .collect();
+        let (keys, are) = (keys.join(", "), if asked.len() == 1 { "is" } else { "are" });
+        let count: usize = asked.iter().map(|asked| asked.lines.len()).sum();
+        if count > MOST_ENABLES {
+            let own = self.own_file();
+            let sentence = format!(
+                "what {source} asks for is ignored: it is {count} things, and more than {MOST_ENABLES} are not read before they are trusted; put what you want of it into {own}"
+            );
+            return self.problem(source, None, sentence);
+        }
+        let canonical: BTreeSet<&str> = asked.iter().map(|asked| &*asked.canonical).collect();
+        let mut text = String::from("ropewalk trust 1\n");
+        for line in canonical {
+            text.push_str(line);
+            text.push('\n');
+        }
+        let hash = hex(&Sha256::digest(text));
+        let store = match store {
+            Some(store) => store,
+            None => store.insert(self.load_store()),
+        };
+        match store.answer(&root, &hash) {
+            Some(Answer::Trust) => {
+                for Asked { wish: Wish { path, setting, source }, .. } in asked {
+                    self.set(&path, setting, &source);
+                }
+            }
+            Some(Answer::Never) => {}
+            None => {
+                let sentence = format!(
+                    "{keys} in {source} {are} ignored unless you trust that folder: a project's configuration may only make things stricter by itself"
+                );
+                self.problem(source, None, sentence);
+                let file = source.file.clone().unwrap_or_default();
+                let enables = asked.into_iter().flat_map(|asked| asked.lines).collect();
+                self.config.untrusted.push(Untrusted { root, file, enables, hash });
+            }
+        }
+    }
+
+    fn load_store(&mut self) -> Store {
+        Store::load(self.environment).unwrap_or_else(|error| {
+            let source = self.store_source();
+            let sentence = format!("{source} can't be read: {error}; no folder is trusted");
+            self.problem(&source, None, sentence);
+            Store::default()
+        })
+    }
+
+    fn store_source(&self) -> Source {
+        let file = trust::file(self.environment).unwrap_or_default();
+        Source::of_file(crate::Layer::User, file, self.environment)
+    }
+
+    /// What is left of a project's setting that makes things stricter than the user set them: `None`
+    /// when it says what holds already or another project is stricter still.
+    fn tightened(&self, path: &[String], setting: Setting) -> Option<Setting> {
         let now = &self.config;
-        let own = self.own.as_ref().unwrap_or(now);
         let name = path.get(1).map_or("", String::as_str);
-        match setting {
-            Setting::Mode(mode) if mode < own.mode => Err(Refusal(format!(
-                "is ignored: a project may only make the mode stricter, and it is `{}`",
-                own.mode.as_str()
-            ))),
-            Setting::Mode(mode) => Ok((mode > now.mode).then_some(setting)),
+        let counts = match &setting {
+            Setting::Mode(mode) => *mode > now.mode,
             Setting::Limit(field, number) => {
-                let (mut own, mut now) = (own.limits, now.limits);
-                let own = *field(&mut own);
-                if number > own {
-                    return Err(Refusal(format!(
-                        "is ignored: a project may only lower it, and it is {own}"
-                    )));
-                }
-                Ok((number < *field(&mut now)).then_some(setting))
+                let mut now = now.limits;
+                number < field(&mut now)
             }
-            Setting::Switch(true) if !own.mechanism_enabled(name) => {
-                Err(Refusal("is ignored: a project may only switch mechanisms off".to_owned()))
-            }
-            Setting::Switch(on) => Ok((!on && now.mechanism_enabled(name)).then_some(setting)),
+            Setting::Switch(on) => !on && now.mechanism_enabled(name),
+            Setting::Rules(..) => true,
             Setting::Tools(names) => {
-                if let Some(extra) = names.iter().find(|name| !own.tool_enabled(name)) {
-                    return Err(Refusal(format!(
-                        "is ignored: a project may only leave tools out, and `{}` is not among yours",
-                        shown(extra)
-                    )));
-                }
                 let left: Vec<String> =
-                    names.into_iter().filter(|name| now.tool_enabled(name)).collect();
-                Ok((now.tools.as_ref() != Some(&left)).then_some(Setting::Tools(left)))
+                    names.iter().filter(|name| now.tool_enabled(name)).cloned().collect();
+                return (now.tools.as_ref() != Some(&left)).then_some(Setting::Tools(left));
             }
-            Setting::Rules(RuleList::Ask | RuleList::Deny, _) => Ok(Some(setting)),
-            // Keys that a project may not set are refused before their value is looked at.
+            // These are never stricter.
             Setting::Model(_)
-            | Setting::Rules(RuleList::Allow, _)
             | Setting::PromptFile(_)
             | Setting::PromptAppend(_)
             | Setting::Log(_)
-            | Setting::Provider(..) => Ok(None),
-        }
+            | Setting::Locks(_)
+            | Setting::Provider(..) => false,
+        };
+        counts.then_some(setting)
     }
+}
+
+/// Whether a project that sets this would do more than make stricter what the user set.
+fn loosens(own: &Config, path: &[String], setting: &Setting) -> bool {
+    let name = path.get(1).map_or("", String::as_str);
+    match setting {
+        Setting::Mode(mode) => *mode < own.mode,
+        Setting::Limit(field, number) => {
+            let mut own = own.limits;
+            number > field(&mut own)
+        }
+        Setting::Switch(on) => *on && !own.mechanism_enabled(name),
+        Setting::Tools(names) => names.iter().any(|name| !own.tool_enabled(name)),
+        Setting::Rules(list, _) => *list == RuleList::Allow,
+        Setting::Model(_)
+        | Setting::PromptFile(_)
+        | Setting::PromptAppend(_)
+        | Setting::Log(_)
+        | Setting::Locks(_)
+        | Setting::Provider(..) => true,
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut out, byte| {
+        let _ = write!(out, "{byte:02x}");
+        out
+    })
 }

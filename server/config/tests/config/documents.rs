@@ -4,7 +4,7 @@ use ropewalk_config::{
     KEYS, KeyDefault, MODEL_DEFAULTS, ModelName, PROVIDER_PRESETS, markdown_table,
 };
 
-use crate::world::{USER, World, value};
+use crate::world::{SYSTEM, USER, World, value};
 
 #[test]
 fn every_default_in_the_table_is_the_one_in_force() {
@@ -20,7 +20,8 @@ fn every_default_in_the_table_is_the_one_in_force() {
 fn every_key_is_known_where_it_is_documented() {
     for key in KEYS {
         let name = key.name.replace("provider.*", "provider.anthropic").replace('*', "todos");
-        let config = World::new().file(USER, format!("{name} = 2020-01-01")).build();
+        let file = if key.name == "locked" { SYSTEM } else { USER };
+        let config = World::new().file(file, format!("{name} = 2020-01-01")).build();
         let sentence = &config.problems[0].sentence;
         assert!(sentence.starts_with(&format!("`{name}` in ")), "{sentence}");
         assert!(sentence.contains(&key.takes()), "{sentence} says what {name} takes");

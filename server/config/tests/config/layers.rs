@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::world::{PROJECT, RULES, SECOND, SYSTEM, USER, World, check};
+use crate::world::{PROJECT, RULES, SECOND, SYSTEM, TRUST, USER, World, check};
 
 #[test]
 fn built_in() {
@@ -139,7 +139,11 @@ fn a_path_starts_at_the_file_that_names_it() {
 fn watched_are_the_files_of_all_layers_whether_they_exist_or_not() {
     let watched = World::new().build().watched;
     let watched: Vec<_> = watched.iter().map(|path| path.to_str().unwrap()).collect();
-    assert_eq!(watched, [SYSTEM, USER, RULES, PROJECT, SECOND], "in the order of the layers");
+    assert_eq!(
+        watched,
+        [SYSTEM, USER, RULES, PROJECT, SECOND, "/code/app/AGENTS.md", "/code/lib/AGENTS.md", TRUST],
+        "in the order of the layers"
+    );
 }
 
 #[test]

@@ -3,9 +3,12 @@
 
 mod documents;
 mod hostile;
+mod instructions;
 mod layers;
+mod locks;
 mod problems;
 mod project;
 mod rules;
 mod spelling;
+mod trust;
 mod world;

@@ -9,6 +9,7 @@ use crate::world::{PROJECT, SECOND, USER, World, check, value};
 /// The user's text, the project's, the values that hold, the words of the refusal.
 struct Case(&'static str, &'static str, &'static str, &'static [&'static str]);
 
+const PROMPT: &str = "/code/app/.ropewalk/prompt.md";
 const AT: &str = "/code/app/.ropewalk/config.toml:1";
 
 const CASES: &[Case] = &[
@@ -29,107 +30,46 @@ const CASES: &[Case] = &[
     Case("mode = 'plan'", "mode = 'plan'", "mode = \"plan\" < U", &[]),
     Case("", "limits.steps = 50", "limits.steps = 50 < built in", &[]),
     Case("", "mechanisms.todos = true", "mechanisms.todos = true < built in", &[]),
-    // Looser: refused in words.
-    Case(
-        "",
-        "mode = 'auto'",
-        "mode = \"review\" < built in",
-        &["`mode` in P is ignored: a project may only make the mode stricter, and it is `review`"],
-    ),
-    Case(
-        "mode = 'plan'",
-        "mode = 'review'",
-        "mode = \"plan\" < U",
-        &["`mode` in P is ignored: a project may only make the mode stricter, and it is `plan`"],
-    ),
-    Case(
-        "",
-        "limits.steps = 51",
-        "limits.steps = 50 < built in",
-        &["`limits.steps` in P is ignored: a project may only lower it, and it is 50"],
-    ),
-    Case(
-        "limits.steps = 5",
-        "limits.steps = 6",
-        "limits.steps = 5 < U",
-        &["`limits.steps` in P is ignored: a project may only lower it, and it is 5"],
-    ),
+    // Looser: ignored unless trusted.
+    Case("", "mode = 'auto'", "mode = \"review\" < built in", UNTRUSTED),
+    Case("mode = 'plan'", "mode = 'review'", "mode = \"plan\" < U", UNTRUSTED),
+    Case("", "limits.steps = 51", "limits.steps = 50 < built in", UNTRUSTED),
+    Case("limits.steps = 5", "limits.steps = 6", "limits.steps = 5 < U", UNTRUSTED),
     Case(
         "mechanisms.todos = false",
         "mechanisms.todos = true",
         "mechanisms.todos = false < U",
-        &["`mechanisms.todos` in P is ignored: a project may only switch mechanisms off"],
+        UNTRUSTED,
     ),
-    Case(
-        "tools = ['bash']",
-        "tools = ['bash', 'edit_file']",
-        "tools = [\"bash\"] < U",
-        &[
-            "`tools` in P is ignored: a project may only leave tools out, and `edit_file` is not among yours",
-        ],
-    ),
-    // Not a project's business: refused whatever the value, which is not looked at.
+    Case("tools = ['bash']", "tools = ['bash', 'edit_file']", "tools = [\"bash\"] < U", UNTRUSTED),
+    // Not a project's business unless trusted.
     Case(
         "",
         "model = 'anthropic/other'",
         "model = \"anthropic/claude-sonnet-4-5\" < ANTHROPIC_API_KEY",
-        NEVER_MODEL,
+        UNTRUSTED,
     ),
-    Case(
-        "",
-        "allow = ['bash(*)']",
-        "allow = [] < built in",
-        &[
-            "`allow` in P is ignored: a project's configuration may only make things stricter; set it in ~/.config/ropewalk/config.toml if you want it",
-        ],
-    ),
-    Case(
-        "",
-        "log = 'trace'",
-        "log = \"info\" < built in",
-        &[
-            "`log` in P is ignored: a project's configuration may only make things stricter; set it in ~/.config/ropewalk/config.toml if you want it",
-        ],
-    ),
-    Case(
-        "",
-        "system_prompt_append = 1",
-        "system_prompt_append = none < built in",
-        &[
-            "`system_prompt_append` in P is ignored: a project's configuration may only make things stricter; set it in ~/.config/ropewalk/config.toml if you want it",
-        ],
-    ),
-    Case(
-        "",
-        "system_prompt_file = '/etc/passwd'",
-        "system_prompt_file = none < built in",
-        &[
-            "`system_prompt_file` in P is ignored: a project's configuration may only make things stricter; set it in ~/.config/ropewalk/config.toml if you want it",
-        ],
-    ),
+    Case("", "allow = ['bash(*)']", "allow = [] < built in", UNTRUSTED),
+    Case("", "log = 'trace'", "log = \"info\" < built in", UNTRUSTED),
+    Case("", "system_prompt_append = '1'", "system_prompt_append = none < built in", UNTRUSTED),
+    Case("", "system_prompt_file = 'prompt.md'", "system_prompt_file = none < built in", UNTRUSTED),
     Case(
         "",
         "provider.anthropic.base_url = 'http://localhost:6'",
         "provider.anthropic.base_url = \"https://api.anthropic.com\" < built in",
-        &[
-            "`provider.anthropic.base_url` in P is ignored: a project's configuration may only make things stricter; set it in ~/.config/ropewalk/config.toml if you want it",
-        ],
+        UNTRUSTED,
     ),
     Case(
         "",
         "provider.anthropic.api_key_env = 'HOME'",
         "provider.anthropic.api_key_env = \"ANTHROPIC_API_KEY\" < built in",
-        &[
-            "`provider.anthropic.api_key_env` in P is ignored: a project's configuration may only make things stricter; set it in ~/.config/ropewalk/config.toml if you want it",
-        ],
+        UNTRUSTED,
     ),
     Case(
         "",
         "provider.anthropic.protocol = 'openai'",
         "provider.anthropic.protocol = \"anthropic\" < built in",
-        &[
-            "`provider.anthropic.protocol` in P is ignored: a project's configuration may only make things stricter; set it in ~/.config/ropewalk/config.toml if you want it",
-        ],
+        UNTRUSTED,
     ),
     // Wrong values are told as anywhere.
     Case(
@@ -140,22 +80,28 @@ const CASES: &[Case] = &[
     ),
 ];
 
-const NEVER_MODEL: &[&str] = &[
-    "`model` in P is ignored: a project's configuration may only make things stricter; set it in ~/.config/ropewalk/config.toml if you want it",
-];
+/// One sentence that names the key, and the question.
+const UNTRUSTED: &[&str] = &["untrusted"];
 
 #[test]
 fn stricter_only() {
     for Case(user, project, value, problems) in CASES {
-        let world = World::new().file(USER, user).file(PROJECT, project);
+        let world = World::new().file(USER, user).file(PROJECT, project).file(PROMPT, "Be brief.");
         let place = |text: &str| {
+            let key = value.split(" = ").next().unwrap();
+            let untrusted = format!(
+                "`{key}` in /code/app/.ropewalk/config.toml is ignored unless you trust that folder: a project's configuration may only make things stricter by itself"
+            );
             let text =
                 text.replace("< P", &format!("< {AT}")).replace("in P ", &format!("in {AT} "));
             text.replace("< U", "< ~/.config/ropewalk/config.toml:1")
+                .replace("untrusted", &untrusted)
         };
         let problems: Vec<String> = problems.iter().map(|text| place(text)).collect();
         let problems: Vec<&str> = problems.iter().map(String::as_str).collect();
         check(&world, &[&place(value)], &problems);
+        let asked = usize::from(problems.first().is_some_and(|text| text.contains("trust")));
+        assert_eq!(world.build().untrusted.len(), asked, "{project}");
     }
 }
 

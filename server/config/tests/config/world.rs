@@ -13,6 +13,7 @@ pub(crate) const SYSTEM: &str = "/etc/ropewalk/config.toml";
 pub(crate) const USER: &str = "/home/ada/.config/ropewalk/config.toml";
 pub(crate) const RULES: &str = "/home/ada/.config/ropewalk/rules.toml";
 pub(crate) const PROJECT: &str = "/code/app/.ropewalk/config.toml";
+pub(crate) const TRUST: &str = "/home/ada/.local/state/ropewalk/trust.toml";
 pub(crate) const SECOND: &str = "/code/lib/.ropewalk/config.toml";
 
 /// Files, variables and sources. The roots are `/code/app` and `/code/lib`; a key for Anthropic is
@@ -22,6 +23,8 @@ pub(crate) struct World {
     pub(crate) files: BTreeMap<PathBuf, Vec<u8>>,
     pub(crate) vars: BTreeMap<String, String>,
     pub(crate) home: Option<PathBuf>,
+    /// Whether others can write the system's file.
+    pub(crate) system_is_open: bool,
     pub(crate) sources: Sources,
 }
 
@@ -32,6 +35,7 @@ impl World {
             files: BTreeMap::new(),
             vars: [("ANTHROPIC_API_KEY".to_owned(), "not-a-real-key".to_owned())].into(),
             home: Some("/home/ada".into()),
+            system_is_open: false,
             sources: Sources {
                 roots: vec!["/code/app".into(), "/code/lib".into()],
                 known: Known {
@@ -88,6 +92,13 @@ impl Environment for World {
         let bytes = self.files.get(path).ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
         Ok(bytes.iter().copied().take(usize::try_from(limit).unwrap()).collect())
     }
+
+    fn read_system(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+        if self.system_is_open {
+            return Err(io::Error::other("others can write it"));
+        }
+        self.read(path, limit)
+    }
 }
 
 /// Expects values, each as `key = value < where it came from`, and exactly these problems.
@@ -117,6 +128,9 @@ pub(crate) fn value(config: &Config, key: &str) -> String {
         ["allow"] => rules(&config.allow),
         ["ask"] => rules(&config.ask),
         ["deny"] => rules(&config.deny),
+        ["locked"] => {
+            format!("{:?}", config.locks().map(|(pattern, _)| pattern).collect::<Vec<_>>())
+        }
         ["log"] => text(Some(config.log.clone())),
         ["system_prompt_file"] => {
             text(config.system_prompt_file.as_ref().map(|path| path.display().to_string()))

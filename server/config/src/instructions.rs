@@ -1,0 +1,61 @@
+//! The instructions that a repository brings: `AGENTS.md` at a root. They are text for the model and
+//! grant nothing. They are read and cleaned here; how they are told to the model is the agent's.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::problem::turns_text;
+use crate::sources::Environment;
+
+/// The file's name, at a root.
+const NAME: &str = "AGENTS.md";
+
+/// Bytes of it that are told; more is cut, and the text says so.
+pub const MAX_INSTRUCTIONS_BYTES: u64 = 32 * 1024;
+
+/// What one root's `AGENTS.md` says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Instructions {
+    /// The file, as shown.
+    pub file: String,
+    /// Its text: no control characters but newlines and tabs, none that hide or turn text; not empty.
+    pub text: String,
+}
+
+/// Where they would lie.
+pub(crate) fn file(root: &Path) -> PathBuf {
+    root.join(NAME)
+}
+
+/// The text of a root's file, if there is one that says anything.
+pub(crate) fn read(environment: &dyn Environment, root: &Path) -> io::Result<Option<String>> {
+    let bytes = match environment.read_inside(root, &file(root), MAX_INSTRUCTIONS_BYTES + 1) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let most = usize::try_from(MAX_INSTRUCTIONS_BYTES).unwrap_or(usize::MAX);
+    let whole = bytes.len() <= most;
+    let kept = bytes.get(..most.min(bytes.len())).unwrap_or_default();
+    let text = String::from_utf8_lossy(kept);
+    // What is cut may end within a character.
+    let text = if whole { &text } else { text.trim_end_matches('\u{fffd}') };
+    let mut text: String = text.chars().filter(|c| is_said(*c)).collect();
+    if text.trim().is_empty() {
+        return Ok(None);
+    }
+    if !whole {
+        text.push_str("\n[The file is longer; the rest of it is not shown here.]");
+    }
+    Ok(Some(text))
+}
+
+/// A person who reads the file and the model are to see the same.
+fn is_said(c: char) -> bool {
+    matches!(c, '\n' | '\t') || !(c.is_control() || turns_text(c) || is_tag(c) || c == '\u{feff}')
+}
+
+/// Unicode's tag characters, which show nothing.
+fn is_tag(c: char) -> bool {
+    ('\u{e0000}'..='\u{e007f}').contains(&c)
+}

@@ -1,0 +1,62 @@
+//! Locks: the keys that only the system's file sets. Everything here is about which keys; saying so
+//! to those who try is done where keys are set.
+
+use crate::keys;
+use crate::problem::{Source, shown};
+use crate::value::{Item, Value};
+
+use super::check::{MOST_ENTRIES, Refusal};
+
+/// One lock.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Lock {
+    /// As written, such as `mode`, `limits` or `provider.*.base_url`.
+    pub(crate) pattern: String,
+    /// Where.
+    pub(crate) source: Source,
+}
+
+impl Lock {
+    /// Whether it locks a key. A pattern locks what it names and all that lies below; `*` stands for
+    /// one name.
+    pub(crate) fn holds(&self, key: &str) -> bool {
+        let mut segments = key.split('.');
+        self.pattern
+            .split('.')
+            .all(|wanted| segments.next().is_some_and(|segment| wanted == "*" || wanted == segment))
+    }
+}
+
+/// The locks of a list. Each must name a key there is, since one that locks nothing would be taken
+/// for one that does.
+pub(super) fn read(
+    items: Vec<Item>,
+    source: &Source,
+    refusals: &mut Vec<Refusal>,
+) -> Result<Vec<Lock>, Refusal> {
+    if items.len() > MOST_ENTRIES {
+        return Err(Refusal(format!("has more than {MOST_ENTRIES} entries; it is ignored")));
+    }
+    let mut locks = Vec::new();
+    for Item { line, value } in items {
+        let Value::Text(text) = value else {
+            let got = value.describe();
+            refusals.push(Refusal(format!("may only list text, not {got}; that entry is ignored")));
+            continue;
+        };
+        let lock = Lock { pattern: text.trim().to_owned(), source: source.at(line) };
+        if keys::some_fits(&lock.pattern) {
+            locks.push(lock);
+            continue;
+        }
+        let path: Vec<String> = lock.pattern.split('.').map(str::to_owned).collect();
+        let advice = keys::nearest(&path)
+            .filter(|nearest| *nearest != lock.pattern)
+            .map_or_else(String::new, |nearest| format!(": did you mean `{}`?", shown(&nearest)));
+        refusals.push(Refusal(format!(
+            "names no key with `{}`, which locks nothing{advice}",
+            shown(&lock.pattern)
+        )));
+    }
+    Ok(locks)
+}
