@@ -17,7 +17,7 @@ use ropewalk_text::{Coordinates, Text};
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 /// Everything sessions share. See the module.
 #[derive(Debug, Default)]
@@ -29,22 +29,21 @@ pub struct Workspace {
     identities: DashMap<DocId, FileIdentity>,
     outputs: RwLock<Option<Roots>>,
     ledger: Mutex<Ledger>,
-    /// News for the session that a published change belongs to, or for all.
-    news: Mutex<Vec<News>>,
-    slots: DashMap<DocId, std::sync::Arc<tokio::sync::Mutex<()>>>,
+    news: Mutex<News>,
+    slots: DashMap<DocId, Arc<tokio::sync::Mutex<()>>>,
     next_publish: AtomicU64,
     /// Edits of documents closed since of which it will never be known whether they were made.
     lost: Mutex<HashSet<PublishId>>,
     desync_alarms: AtomicUsize,
 }
 
-/// A note and whom it concerns.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct News {
-    /// The session, or None for every session.
-    pub session: Option<std::sync::Arc<str>>,
-    /// What happened.
-    pub note: Note,
+/// The news that nobody has taken yet.
+#[derive(Debug, Default)]
+struct News {
+    /// The sessions that hear what concerns all.
+    present: HashSet<Arc<str>>,
+    /// Each note and the session that it waits for.
+    waiting: Vec<(Arc<str>, Note)>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -168,9 +167,8 @@ impl Workspace {
         }
         drop(ledger);
         let mut news = lock(&self.news);
-        news.extend(undone.into_iter().map(|hunk| News {
-            session: Some(hunk.session),
-            note: Note::Undone { file: hunk.file, old: hunk.old, new: hunk.new },
+        news.waiting.extend(undone.into_iter().map(|hunk| {
+            (hunk.session, Note::Undone { file: hunk.file, old: hunk.old, new: hunk.new })
         }));
     }
 
@@ -296,7 +294,7 @@ impl Workspace {
     }
 
     /// The turn-taking of edits of one document: at most one is under way.
-    pub(crate) fn slot(&self, id: &DocId) -> std::sync::Arc<tokio::sync::Mutex<()>> {
+    pub(crate) fn slot(&self, id: &DocId) -> Arc<tokio::sync::Mutex<()>> {
         self.slots.entry(id.clone()).or_default().clone()
     }
 
@@ -305,22 +303,37 @@ impl Workspace {
         lock(&self.ledger)
     }
 
-    /// Keeps news for a session, or for all.
-    pub fn tell(&self, session: Option<std::sync::Arc<str>>, note: Note) {
+    /// A session is there: from now on it hears what concerns all.
+    pub fn join(&self, session: Arc<str>) {
+        lock(&self.news).present.insert(session);
+    }
+
+    /// A session has ended; what it has not taken is gone with it.
+    pub fn leave(&self, session: &str) {
         let mut news = lock(&self.news);
-        let news_item = News { session, note };
-        if !news.contains(&news_item) {
-            news.push(news_item);
+        news.present.remove(session);
+        news.waiting.retain(|(waits_for, _)| **waits_for != *session);
+    }
+
+    /// Keeps news for a session, or for every session that is there now.
+    pub fn tell(&self, session: Option<Arc<str>>, note: Note) {
+        let mut news = lock(&self.news);
+        let concerned = match session {
+            Some(session) => vec![session],
+            None => news.present.iter().cloned().collect(),
+        };
+        for session in concerned {
+            let item = (session, note.clone());
+            if !news.waiting.contains(&item) {
+                news.waiting.push(item);
+            }
         }
     }
 
-    /// Takes the news for `session`.
+    /// Takes the news for `session`, oldest first.
     pub fn take_news(&self, session: &str) -> Vec<Note> {
         let mut news = lock(&self.news);
-        let (mine, others) = std::mem::take(&mut *news)
-            .into_iter()
-            .partition::<Vec<_>, _>(|item| item.session.as_deref().is_none_or(|s| s == session));
-        *news = others;
-        mine.into_iter().map(|item| item.note).collect()
+        let mine = news.waiting.extract_if(.., |(waits_for, _)| **waits_for == *session);
+        mine.map(|(_, note)| note).collect()
     }
 }

@@ -66,6 +66,7 @@ impl Shared {
         if let Ok(model) = &config.settings.model {
             history.speak_to(model.clone());
         }
+        workspace.join(config.id.clone());
         Self {
             fork: Mutex::new(Fork::new(config.id.clone())),
             id: config.id,
@@ -179,6 +180,12 @@ impl Shared {
         if let Err(error) = showing.await {
             tracing::error!(%error, "the pending hunks could not be shown");
         }
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.workspace.leave(&self.id);
     }
 }
 

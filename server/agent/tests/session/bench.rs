@@ -172,6 +172,11 @@ pub(crate) fn session(
 }
 
 impl Bench {
+    /// One more session beside the first.
+    pub(crate) fn another(&self, id: &str) -> (Session, mpsc::UnboundedReceiver<Event>) {
+        session(id, settings(client(&self.model)), &self.workspace, &self.editor, None)
+    }
+
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join("w").join(name)
     }

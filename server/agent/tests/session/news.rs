@@ -1,13 +1,19 @@
 //! News for the model: what happened to its changes reaches it once, with the next message.
 
 use crate::bench::*;
-use ropewalk_agent::{Op, Prompt, StopReason};
+use ropewalk_agent::{Event, Op, Prompt, StopReason};
 use ropewalk_tools::Mode;
 use ropewalk_workspace::Selection;
 use serde_json::json;
+use tokio::sync::mpsc;
 
 fn edit(old: &str, new: &str) -> ScriptedReply {
     calls("edit_file", json!({"path": "a.txt", "old_text": old, "new_text": new}))
+}
+
+/// Waits for the end of a turn of another session.
+async fn ended(events: &mut mpsc::UnboundedReceiver<Event>) {
+    while !matches!(events.recv().await.unwrap(), Event::TurnEnded { .. }) {}
 }
 
 #[tokio::test]
@@ -113,6 +119,28 @@ async fn a_conflict_with_the_disk_is_told_once() {
 }
 
 #[tokio::test]
+async fn every_session_hears_of_a_conflict_with_the_disk_once() {
+    let words = "a.txt has unsaved text in the editor and was changed on the disk too";
+    let mut bench = start([
+        says("ok"),
+        says("ok").expect_text(words),
+        says("ok").conversation("other").expect_text(words),
+        says("ok").conversation("late").expect_no_text(words),
+    ]);
+    let (other, mut events) = bench.another("t");
+    bench.file("a.txt", "one\n");
+    bench.open("a.txt", "typed\n");
+    bench.run("look").await;
+    bench.file("a.txt", "another program's\n");
+    assert_eq!(bench.run("again").await, StopReason::EndTurn);
+    other.prompt(Prompt::new("hello"));
+    ended(&mut events).await;
+    let (late, mut events) = bench.another("u");
+    late.prompt(Prompt::new("good evening"));
+    ended(&mut events).await;
+}
+
+#[tokio::test]
 async fn sessions_hear_of_their_own_changes() {
     let mut bench = start([
         edit("one", "1"),
@@ -124,10 +152,9 @@ async fn sessions_hear_of_their_own_changes() {
     bench.run("go").await;
     bench.session.send(Op::Reject(Selection::All, None));
     bench.reviewed().await;
-    let (other, mut events) =
-        session("t", settings(client(&bench.model)), &bench.workspace, &bench.editor, None);
+    let (other, mut events) = bench.another("t");
     other.prompt(Prompt::new("hello"));
-    while !matches!(events.recv().await.unwrap(), ropewalk_agent::Event::TurnEnded { .. }) {}
+    ended(&mut events).await;
     assert_eq!(bench.run("again").await, StopReason::EndTurn);
 }
 
