@@ -273,14 +273,15 @@ impl Turn {
     async fn publish(&self, hunks: Vec<HunkId>, output: &mut Output) {
         let shared = self.shared.clone();
         // A task of its own: an edit that is on its way is seen through, also when the user interrupts.
-        let publishing = tokio::spawn(async move {
+        let mut publishing = tokio::spawn(async move {
             let selection = Selection::Hunks(hunks);
             let (workspace, editor) = (&*shared.workspace, &*shared.editor);
             let report = publish(workspace, editor, &shared.fork, &selection, shared.publish).await;
             shared.show_hunks().await;
             report
         });
-        let failed = match self.or_interrupted(publishing).await {
+        let failed = match self.or_interrupted(&mut publishing).await {
+            // Said in the result, which makes its notes unneeded.
             Ok(Ok(report)) => in_words(&report).1,
             Ok(Err(error)) => {
                 tracing::error!(%error, "a publish panicked");
@@ -290,6 +291,12 @@ impl Turn {
                 output.text.push_str(
                     "\n(interrupted by the user while this was on its way into their text)",
                 );
+                let shared = self.shared.clone();
+                tokio::spawn(async move {
+                    if let Ok(report) = publishing.await {
+                        shared.tell_later(report);
+                    }
+                });
                 return;
             }
         };

@@ -44,6 +44,9 @@ pub struct PublishReport {
     pub done: Vec<HunkId>,
     /// What could not be done: the file as it is shown, and why.
     pub failed: Vec<(String, Failure)>,
+    /// What the model has not heard yet of the failures of a publish: for [`Workspace::tell`], unless it is
+    /// told in another way.
+    pub notes: Vec<Note>,
 }
 
 /// Why a file's hunks were not published.
@@ -111,7 +114,7 @@ pub async fn publish(
                 }
             }
             Err(failure) => {
-                tell_failure(workspace, &session, &shown, &failure);
+                report.notes.extend(note_of(&shown, &failure));
                 report.failed.push((shown, failure));
             }
         }
@@ -128,15 +131,14 @@ fn is_published(workspace: &Workspace, session: &Arc<str>, doc: &DocId, hunk: Hu
     texts || ledger.files.iter().any(|file| file.id == hunk && file.session == *session)
 }
 
-fn tell_failure(workspace: &Workspace, session: &Arc<str>, file: &str, failure: &Failure) {
+fn note_of(file: &str, failure: &Failure) -> Option<Note> {
     let file = file.to_owned();
-    let note = match failure {
+    match failure {
         // The rebase that found the conflict has told it with both texts.
-        Failure::Conflict => return,
-        Failure::Unconfirmed => Note::Unconfirmed { file },
-        other => Note::Refused { file, why: other.to_string() },
-    };
-    workspace.tell(Some(session.clone()), note);
+        Failure::Conflict => None,
+        Failure::Unconfirmed => Some(Note::Unconfirmed { file }),
+        other => Some(Note::Refused { file, why: other.to_string() }),
+    }
 }
 
 /// What of a file is to be published, as it was when that was decided: what a call alters before its turn

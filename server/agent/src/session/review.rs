@@ -40,6 +40,7 @@ async fn review_one(shared: Arc<Shared>, review: Review) -> (&'static str, usize
         Review::Accept(selection) => {
             let report = publish(workspace, editor, &shared.fork, &selection, bounds).await;
             let (done, failed) = in_words(&report);
+            shared.tell_later(report);
             ("accept", done, failed)
         }
         Review::Undo(selection) => {

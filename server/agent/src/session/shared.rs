@@ -130,6 +130,13 @@ impl Shared {
         );
     }
 
+    /// Tells the model with its next message what it has not heard yet of a publish.
+    pub(crate) fn tell_later(&self, report: PublishReport) {
+        for note in report.notes {
+            self.workspace.tell(Some(self.id.clone()), note);
+        }
+    }
+
     /// System prompt and tools, serialised once and kept until something in them changes.
     pub(crate) fn prelude(&self, settings: &Arc<Settings>, model: &dyn Model) -> Prelude {
         let roots = self.workspace.roots();

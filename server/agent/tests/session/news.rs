@@ -5,6 +5,7 @@ use ropewalk_agent::{Event, Op, Prompt, StopReason};
 use ropewalk_tools::Mode;
 use ropewalk_workspace::Selection;
 use serde_json::json;
+use std::sync::atomic::Ordering::SeqCst;
 use tokio::sync::mpsc;
 
 fn edit(old: &str, new: &str) -> ScriptedReply {
@@ -171,4 +172,52 @@ async fn news_are_not_lost_to_a_turn_that_has_no_model() {
     assert_eq!(bench.run("again").await, StopReason::Error);
     bench.session.send(Op::Model(client(&bench.model)));
     assert_eq!(bench.run("again").await, StopReason::EndTurn);
+}
+
+#[tokio::test]
+async fn a_failed_publish_is_told_once() {
+    let failed = "the editor did not make the edit";
+    let mut bench = start_with(
+        [
+            edit("one", "1"),
+            says("ok").expect_text(failed).expect_no_text("<news>"),
+            says("ok").expect_no_text("<news>"),
+            // What the user accepts has no result to say it in.
+            says("ok").expect_text("<news>").expect_text(failed),
+            says("ok").expect_no_text("<news>"),
+        ],
+        |settings| settings.mode = Mode::Auto,
+    );
+    bench.file("a.txt", "one\n");
+    bench.open("a.txt", "one\n");
+    bench.editor.refuses.store(true, SeqCst);
+    assert_eq!(bench.run("go").await, StopReason::EndTurn);
+    assert_eq!(bench.run("and?").await, StopReason::EndTurn);
+    bench.session.send(Op::Accept(Selection::All));
+    assert_eq!(bench.reviewed().await.1, 0);
+    assert_eq!(bench.run("and now?").await, StopReason::EndTurn);
+    assert_eq!(bench.run("and then?").await, StopReason::EndTurn);
+}
+
+#[tokio::test]
+async fn a_publish_that_fails_after_an_interrupt_is_told_with_the_next_message() {
+    let mut bench = start_with(
+        [edit("one", "1"), says("ok").expect_text("<news>").expect_text("did not make an edit")],
+        |settings| settings.mode = Mode::Auto,
+    );
+    bench.file("a.txt", "one\n");
+    bench.open("a.txt", "one\n");
+    bench.editor.refuses.store(true, SeqCst);
+    bench.editor.holds.store(true, SeqCst);
+    bench.session.prompt(Prompt::new("go"));
+    bench.editor.held.notified().await;
+    bench.session.send(Op::Interrupt);
+    assert_eq!(bench.end().await.1, StopReason::Interrupted);
+    bench.editor.holds.store(false, SeqCst);
+    bench.editor.go.notify_one();
+    // It is pending again when the editor's no has come.
+    bench
+        .until(|event| matches!(event, Event::Hunks { hunks } if !hunks.is_empty()).then_some(()))
+        .await;
+    assert_eq!(bench.run("and?").await, StopReason::EndTurn);
 }
