@@ -117,6 +117,9 @@ fn settings(config: &Config, allow: Vec<Rule>) -> anyhow::Result<Settings> {
     for problem in problems.iter().filter(|problem| !said_later.contains(problem)) {
         say(problem);
     }
+    if let (Some(lock), false) = (config.is_locked("allow"), allow.is_empty()) {
+        anyhow::bail!(Usage(format!("--allow can't be given: rules that allow are locked by {lock}.")));
+    }
     settings.rules.allow.extend(allow);
     Ok(settings)
 }

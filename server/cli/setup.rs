@@ -9,14 +9,9 @@ pub(crate) fn config(roots: Vec<PathBuf>, flags: Vec<String>) -> Config {
     Config::build(&sources, &RealEnvironment)
 }
 
-/// Where state is kept: `ropewalk` in the state folder of the XDG base directory specification. None without
-/// a home.
+/// Where state is kept. None without a home.
 pub(crate) fn state_folder() -> Option<PathBuf> {
-    let named = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from);
-    let home = || Some(std::env::home_dir()?.join(".local/state"));
-    // A relative one is to be ignored, says the specification; so an empty one is too.
-    let state = named.filter(|path| path.is_absolute()).or_else(home)?;
-    state.is_absolute().then(|| state.join("ropewalk"))
+    ropewalk_config::state_folder(&RealEnvironment)
 }
 
 /// Where whole outputs of calls are kept.

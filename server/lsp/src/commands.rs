@@ -277,7 +277,11 @@ fn mode(state: &Arc<State>, argument: Value) -> Result<Value> {
     let ModeArgument { mode } = read(argument, "mode", "{ mode: auto, review or plan }")?;
     let session = state.session();
     if let Some(mode) = mode {
-        session.send(Op::Mode(mode.parse::<Mode>().map_err(invalid)?));
+        let chosen = mode.parse::<Mode>().map_err(invalid)?;
+        if let Some(lock) = state.config().is_locked("mode") {
+            return Err(invalid(format!("The mode can't be changed: it is locked by {lock}")));
+        }
+        session.send(Op::Mode(chosen));
         return Ok(json!({ "mode": mode }));
     }
     Ok(json!({ "mode": session.mode().to_string() }))

@@ -19,11 +19,11 @@ pub use backend::{Backend, service};
 pub use editor::{DiagnosticLine, DocumentParams};
 pub use state::ServerOptions;
 
-/// The names that a configuration may use: tools, protocols, and the keys of the client's own options.
+/// The names that a configuration may use: tools, mechanisms, protocols, and the keys of the client's own options.
 pub fn known() -> ropewalk_config::Known {
     ropewalk_config::Known {
         tools: ropewalk_tools::Registry::standard().names().map(str::to_owned).collect(),
-        mechanisms: Vec::new(),
+        mechanisms: vec!["instructions".to_owned()],
         protocols: vec!["anthropic".to_owned()],
         client_keys: state::CLIENT_KEYS.iter().map(|key| (*key).to_owned()).collect(),
     }

@@ -58,6 +58,11 @@ pub fn settings_of(
             date: today(),
             platform: std::env::consts::OS.to_owned(),
             replace,
+            instructions: config
+                .instructions
+                .iter()
+                .map(|told| (told.file.clone(), told.text.clone()))
+                .collect(),
             append: config.system_prompt_append.clone(),
         },
         interactive,

@@ -200,6 +200,9 @@ impl State {
         let mut sources = lock(&self.sources).clone();
         sources.flags.push(format!("model={name}"));
         let config = Config::build(&sources, &*self.options.environment);
+        if let Some(lock) = config.is_locked("model") {
+            return Err(format!("The model can't be changed: it is locked by {lock}"));
+        }
         (self.options.models)(&config)
     }
 
@@ -211,7 +214,11 @@ impl State {
 
     fn settings(&self, config: &Config) -> (Settings, Vec<String>) {
         let (mut settings, problems) = settings_of(config, &self.options.models, true);
-        settings.always = self.rules_file().map(keep_rules_in);
+        // With locked rules there is none to keep.
+        settings.always = match config.is_locked("allow") {
+            Some(_) => None,
+            None => self.rules_file().map(keep_rules_in),
+        };
         (settings, problems)
     }
 
@@ -227,7 +234,7 @@ impl State {
         let (mut settings, problems) = self.settings(&config);
         if let Some(session) = self.session.get() {
             let configured = std::mem::replace(&mut *lock(&self.configured_mode), settings.mode);
-            if configured == settings.mode {
+            if configured == settings.mode && config.is_locked("mode").is_none() {
                 // The mode was not what changed: what the user chose by command stays.
                 settings.mode = session.mode();
             }
