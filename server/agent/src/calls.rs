@@ -14,7 +14,7 @@ use ropewalk_tools::bounds::{NOTE_CHARS, PREVIEW_CHARS, bound, preview};
 use ropewalk_tools::{Bounds, Context, Effect, Mode, Output, Prepared, Registry};
 use ropewalk_workspace::entry::Maker;
 use ropewalk_workspace::publish::publish;
-use ropewalk_workspace::{DiskLook, DocId, HunkId, Selection, View};
+use ropewalk_workspace::{DiskLook, DocId, HunkId, NoWitness, Selection, View};
 use serde_json::Value;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex};
@@ -276,7 +276,8 @@ impl Turn {
         let mut publishing = tokio::spawn(async move {
             let selection = Selection::Hunks(hunks);
             let (workspace, editor) = (&*shared.workspace, &*shared.editor);
-            let report = publish(workspace, editor, &shared.fork, &selection, shared.publish).await;
+            let (fork, bounds) = (&shared.fork, shared.publish);
+            let report = publish(workspace, editor, fork, &selection, bounds, &NoWitness).await;
             shared.show_hunks().await;
             report
         });

@@ -351,6 +351,11 @@ impl Document {
         self.written = Some(self.text.clone());
     }
 
+    /// The text that the disk was last known to hold, or told to.
+    pub fn last_saved(&self) -> Option<&Text> {
+        self.written.as_ref().or(self.saved.as_ref().map(|saved| &saved.text))
+    }
+
     /// Whether a write was told of that the disk has not been found to hold. Asked once.
     pub fn take_unfound_write(&mut self) -> bool {
         self.written.take().is_some()

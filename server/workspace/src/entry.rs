@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 /// Who contributed to a change.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Maker {
     /// A tool call, by its id.
     Call(Arc<str>),
@@ -22,7 +23,7 @@ pub enum Maker {
 }
 
 /// What is known of one pending change.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Mark {
     /// Its id, stable while it is pending.
     pub id: HunkId,
@@ -73,7 +74,8 @@ impl Base {
 }
 
 /// A change of the file itself, beside its text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum FileChange {
     /// The file is deleted.
     Delete,
@@ -86,7 +88,7 @@ pub enum FileChange {
         from: crate::DocId,
     },
     /// Its bytes are replaced as a whole.
-    Binary(Arc<[u8]>),
+    Binary(#[serde(with = "crate::state::wire::bytes")] Arc<[u8]>),
     /// Its permission bits.
     Mode(u32),
 }
@@ -146,6 +148,12 @@ impl Entry {
             text,
             log: DeltaLog::default(),
         }
+    }
+
+    /// An entry with these pending changes of the base. None unless there is one mark for each and they fit.
+    pub fn with(base: Base, set: ChangeSet, marks: Vec<Mark>) -> Option<Self> {
+        let text = set.apply(&base.text()).ok().filter(|_| set.changes().len() == marks.len())?;
+        Some(Self { set, marks, text, ..Self::new(base) })
     }
 
     /// The fork's text.
@@ -398,6 +406,26 @@ impl Entry {
         touched
     }
 
+    /// Puts one more change of the base beside the pending ones. False, and nothing done, if it overlaps one of
+    /// them.
+    pub fn insert(&mut self, change: Change, mark: Mark) -> bool {
+        let base = self.base.text();
+        let at = self.set.changes().partition_point(|own| own.range.end <= change.range.start);
+        let mut changes = self.set.changes().to_vec();
+        changes.insert(at, change);
+        let Some(set) = ChangeSet::new(base.len(), changes) else { return false };
+        if set.changes().len() != self.marks.len() + 1 {
+            return false;
+        }
+        let Ok(text) = set.apply(&base) else { return false };
+        let change = ropewalk_text::diff(&self.text, &text);
+        self.log.push(Delta { change, origin: Origin::User });
+        self.marks.insert(at, mark);
+        self.set = set;
+        self.text = text;
+        true
+    }
+
     /// Takes the changes with these ids out of the fork, as if they had never been made. Gives what they
     /// were: their mark, old and new text.
     pub fn remove(&mut self, which: &[HunkId]) -> Vec<SetAside> {
@@ -544,6 +572,16 @@ pub struct Merged {
 pub struct HunkIds(u64);
 
 impl HunkIds {
+    /// Gives ids above `last`.
+    pub fn after(last: u64) -> Self {
+        Self(last)
+    }
+
+    /// The last id given; 0 before the first.
+    pub fn last(&self) -> u64 {
+        self.0
+    }
+
     /// The next id; ids start at 1.
     pub fn give(&mut self) -> HunkId {
         self.0 += 1;

@@ -6,8 +6,8 @@
 
 use crate::disk::FileError;
 use crate::document::Document;
-use crate::entry::{Base, Entry, FileChange, HunkIds, Maker, Mark, SetAside};
-use crate::ledger::{Ledger, Published};
+use crate::entry::{Base, Content, Entry, FileChange, HunkIds, Maker, Mark, SetAside};
+use crate::ledger::{Ledger, Published, Stands};
 use crate::log::{Cursor, Origin};
 use crate::note::Note;
 use crate::paths::Place;
@@ -16,7 +16,7 @@ use crate::workspace::Workspace;
 use crate::{DocId, HunkId};
 use ropewalk_text::decode::FileFormat;
 use ropewalk_text::{ChangeSet, Text, diff, line_hunks, refine, unified};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -140,6 +140,9 @@ pub struct ForkFile {
     pub place: Option<Place>,
     /// What is pending.
     pub entry: Entry,
+    /// Hunks that were published, and that an editor which died unsaved has taken along: pending again, until
+    /// their text turns up after all.
+    pub returned: Vec<Published>,
 }
 
 /// See the module.
@@ -149,12 +152,22 @@ pub struct Fork {
     pub session: Arc<str>,
     pub(crate) files: BTreeMap<DocId, ForkFile>,
     pub(crate) ids: HunkIds,
+    /// Hunks that the user rejected: going back doesn't bring them back.
+    pub(crate) rejected: BTreeSet<HunkId>,
+    /// Hunks that were published, also those undone since.
+    pub(crate) accepted: BTreeSet<HunkId>,
 }
 
 impl Fork {
     /// An empty fork.
     pub fn new(session: Arc<str>) -> Self {
-        Self { session, files: BTreeMap::new(), ids: HunkIds::default() }
+        Self {
+            session,
+            files: BTreeMap::new(),
+            ids: HunkIds::default(),
+            rejected: BTreeSet::new(),
+            accepted: BTreeSet::new(),
+        }
     }
 
     /// Its files with what is pending in each, on the base as of the last sync.
@@ -190,7 +203,16 @@ impl Fork {
         self.files.retain(|_, file| !file.entry.is_empty());
     }
 
-    fn tell_conflict(&self, workspace: &Workspace, file: String, one: SetAside) {
+    /// Remembers what the ledger has of this session as accepted. O(ledger).
+    pub(crate) fn note_accepted(&mut self, workspace: &Workspace) {
+        let ledger = workspace.ledger();
+        let texts = ledger.texts.iter().filter(|hunk| hunk.session == self.session);
+        self.accepted.extend(texts.map(|hunk| hunk.id));
+        let files = ledger.files.iter().filter(|file| file.session == self.session);
+        self.accepted.extend(files.map(|file| file.id));
+    }
+
+    pub(crate) fn tell_conflict(&self, workspace: &Workspace, file: String, one: SetAside) {
         let note = Note::Conflict { file, new: one.new, now: one.now };
         workspace.tell(Some(self.session.clone()), note);
     }
@@ -292,8 +314,12 @@ impl Fork {
             let from = base_of(id, &file.entry).clone();
             let mut gone = Entry::new(file.entry.base.clone());
             gone.file = Some((FileChange::Away, mark.clone()));
-            let left =
-                ForkFile { shown: file.shown.clone(), place: file.place.clone(), entry: gone };
+            let left = ForkFile {
+                shown: file.shown.clone(),
+                place: file.place.clone(),
+                entry: gone,
+                returned: Vec::new(),
+            };
             if from == *id {
                 self.files.insert(id.clone(), left);
             }
@@ -355,7 +381,12 @@ impl Fork {
             entry.disk = Some(disk);
         }
         let fresh = SeenFile { text: entry.text().clone(), cursor: Some(entry.cursor()) };
-        let file = ForkFile { shown: place.shown.clone(), place: Some(place.clone()), entry };
+        let file = ForkFile {
+            shown: place.shown.clone(),
+            place: Some(place.clone()),
+            entry,
+            returned: Vec::new(),
+        };
         self.files.insert(id.clone(), file);
         Ok(seen.unwrap_or(fresh))
     }
@@ -396,6 +427,7 @@ impl Fork {
                 continue;
             }
             count += 1;
+            self.rejected.extend(&hunk.parts);
             let note = Note::Rejected {
                 file: hunk.file.clone(),
                 old: hunk.old.clone(),
@@ -428,7 +460,7 @@ impl Fork {
     }
 
     /// Entries whose rename was rejected go back to their old name.
-    fn return_renamed(&mut self) {
+    pub(crate) fn return_renamed(&mut self) {
         let strayed: Vec<DocId> = self
             .files
             .iter()
@@ -541,7 +573,7 @@ fn delete(file: &mut ForkFile, mark: Mark) {
 }
 
 /// The document under an entry: itself, or the one it was renamed from.
-fn base_of<'a>(id: &'a DocId, entry: &'a Entry) -> &'a DocId {
+pub(crate) fn base_of<'a>(id: &'a DocId, entry: &'a Entry) -> &'a DocId {
     match &entry.file {
         Some((FileChange::Rename { from }, _)) => from,
         _ => id,
@@ -550,7 +582,7 @@ fn base_of<'a>(id: &'a DocId, entry: &'a Entry) -> &'a DocId {
 
 /// Brings one entry's base to now. Ours that was confirmed since goes to the ledger, in the same critical
 /// section as the look at the document, so that its place there is true from the start.
-fn sync_file(
+pub(crate) fn sync_file(
     workspace: &Workspace,
     session: &Arc<str>,
     source: &DocId,
@@ -561,7 +593,7 @@ fn sync_file(
         aside = sync_buffer(workspace, session, source, file, document);
     });
     if open.is_none() {
-        aside = sync_disk(workspace, source, &mut file.entry);
+        aside = sync_disk(workspace, session, source, file);
     }
     aside
 }
@@ -573,6 +605,7 @@ fn sync_buffer(
     file: &mut ForkFile,
     document: &mut Document,
 ) -> Vec<SetAside> {
+    melt_returned(workspace, session, file, document.text());
     let (entry, mut aside, mut fresh) = (&mut file.entry, Vec::new(), Ledger::default());
     let mut undone = Vec::new();
     if let Base::Buffer { cursor, .. } = &entry.base
@@ -605,6 +638,9 @@ fn sync_buffer(
     aside.extend(entry.set_aside_lost(|id| document.is_lost(id) || workspace.is_lost(id)));
     // What was sent and is expected no more, without having been confirmed, waits for the user again.
     entry.free_unexpected(|id| document.is_expected(id));
+    if let Some(saved) = document.last_saved().filter(|_| !fresh.texts.is_empty()) {
+        fresh.found_saved(saved);
+    }
     workspace.ledger().texts.append(&mut fresh.texts);
     for hunk in undone {
         workspace.tell(
@@ -615,11 +651,21 @@ fn sync_buffer(
     aside
 }
 
-fn sync_disk(workspace: &Workspace, source: &DocId, entry: &mut Entry) -> Vec<SetAside> {
+fn sync_disk(
+    workspace: &Workspace,
+    session: &Arc<str>,
+    source: &DocId,
+    file: &mut ForkFile,
+) -> Vec<SetAside> {
+    let entry = &mut file.entry;
     let mut aside = entry.set_aside_lost(|id| workspace.is_lost(id));
     entry.free_unexpected(|_| false);
     let Some(place) = workspace.place(source) else { return aside };
     let Ok(found) = read_file(&place, &workspace.roots()) else { return aside };
+    if let DiskFile::Text { text, .. } = &found {
+        melt_returned(workspace, session, file, text);
+    }
+    let entry = &mut file.entry;
     let was = entry.base.text();
     match found {
         DiskFile::Text { text, hash, format } => {
@@ -640,9 +686,42 @@ fn sync_disk(workspace: &Workspace, source: &DocId, entry: &mut Entry) -> Vec<Se
     aside
 }
 
+/// What was returned too early: its text has turned up in `now`, which a buffer with unsaved text brought. It is
+/// pending no more, and in the ledger again.
+fn melt_returned(workspace: &Workspace, session: &Arc<str>, file: &mut ForkFile, now: &Text) {
+    if file.returned.is_empty() {
+        return;
+    }
+    let entry = &mut file.entry;
+    let is_pending = |entry: &Entry, hunk: &Published| {
+        let own = Content { id: hunk.id, old: hunk.old.clone(), new: hunk.new.clone() };
+        entry.contents(&[hunk.id]).contains(&own)
+    };
+    file.returned.retain(|hunk| is_pending(entry, hunk));
+    if entry.base.text() == *now {
+        return;
+    }
+    let turned_up = |hunk: &Published| matches!(Ledger::stands(hunk, now), Stands::New(_));
+    let (back, still): (Vec<_>, Vec<_>) =
+        std::mem::take(&mut file.returned).into_iter().partition(turned_up);
+    file.returned = still;
+    entry.remove(&back.iter().map(|hunk| hunk.id).collect::<Vec<_>>());
+    let back = back.into_iter();
+    workspace.ledger().texts.extend(back.map(|hunk| Published {
+        session: session.clone(),
+        anchored: false,
+        ..hunk
+    }));
+}
+
 /// A clean buffer whose file has moved on the disk: the disk's text is the truth, and comes as a change of
 /// origin disk.
-fn follow_disk(workspace: &Workspace, source: &DocId, file: &mut ForkFile, ids: &mut HunkIds) {
+pub(crate) fn follow_disk(
+    workspace: &Workspace,
+    source: &DocId,
+    file: &mut ForkFile,
+    ids: &mut HunkIds,
+) {
     let moved = workspace.with_document(source, |document| document.moved.clone()).flatten();
     if file.entry.disk == moved {
         return;
@@ -658,7 +737,7 @@ fn follow_disk(workspace: &Workspace, source: &DocId, file: &mut ForkFile, ids: 
     }
 }
 
-fn file_hunks(id: &DocId, file: &ForkFile) -> Vec<Hunk> {
+pub(crate) fn file_hunks(id: &DocId, file: &ForkFile) -> Vec<Hunk> {
     let entry = &file.entry;
     let base = entry.base.text();
     let mut out = Vec::new();

@@ -14,11 +14,12 @@ use std::sync::Arc;
 const CONTEXT: usize = 3;
 
 /// A published change.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Published {
     /// The hunk it was.
     pub id: HunkId,
-    /// The session that made it.
+    /// The session that made it. It is not written: what is kept belongs to the session that keeps it.
+    #[serde(skip)]
     pub session: Arc<str>,
     /// The turn it belongs to.
     pub turn: u64,
@@ -26,9 +27,13 @@ pub struct Published {
     pub doc: DocId,
     /// The file as it is shown.
     pub file: String,
+    /// Where the new text stood right after.
+    pub at: Range<usize>,
     /// Where the new text stands in today's text of the file.
+    #[serde(skip)]
     pub range: Range<usize>,
     /// Whether `range` was followed through every change since. If not, it must be looked for.
+    #[serde(skip)]
     pub anchored: bool,
     /// What it replaced.
     pub old: String,
@@ -36,13 +41,26 @@ pub struct Published {
     pub new: String,
     /// The lines before and after it when it was published.
     pub around: (String, String),
+    /// The lines before and after what it replaced, right before it was published.
+    pub around_old: (String, String),
     /// The hash of the file's text right after.
+    #[serde(with = "crate::state::wire::hash")]
     pub hash: ContentHash,
+    /// Whether it has been in the file on the disk: what never was is gone when the editor dies.
+    pub saved: bool,
     /// The last edit that was sent to take it back.
     pub undoing: Option<crate::PublishId>,
 }
 
 impl Published {
+    /// Whether it is among `hunks`.
+    pub fn is_one_of(&self, hunks: &[Published]) -> bool {
+        let same = |hunk: &Published| {
+            hunk.id == self.id && hunk.session == self.session && hunk.doc == self.doc
+        };
+        hunks.iter().any(same)
+    }
+
     /// The news that it was taken back.
     pub fn undone(&self) -> Note {
         Note::Undone { file: self.file.clone(), old: self.old.clone(), new: self.new.clone() }
@@ -56,34 +74,62 @@ impl Published {
             turn: 0,
             doc,
             file,
+            at: 0..0,
             range: 0..0,
             anchored: true,
             old: String::new(),
             new: String::new(),
-            around: (String::new(), String::new()),
+            around: Default::default(),
+            around_old: Default::default(),
             hash: ContentHash(0),
+            saved: false,
             undoing: None,
         }
     }
 }
 
 /// A file that was created, deleted or renamed on the disk, to be put back on undo.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct PublishedFile {
     /// The hunk it was.
     pub id: HunkId,
-    /// The session that made it.
+    /// The session that made it. It is not written: what is kept belongs to the session that keeps it.
+    #[serde(skip)]
     pub session: Arc<str>,
     /// The turn it belongs to.
     pub turn: u64,
     /// The file, as a path inside the roots.
+    #[serde(with = "crate::state::wire::path")]
     pub path: std::path::PathBuf,
     /// The file as it is shown.
     pub file: String,
     /// Its bytes before; None when there was no file.
+    #[serde(with = "crate::state::wire::maybe_bytes")]
     pub before: Option<Arc<[u8]>>,
     /// The hash of its bytes after; None when there is no file any more.
+    #[serde(with = "crate::state::wire::maybe_hash")]
     pub after: Option<ContentHash>,
+    /// Whether it is about to be put back.
+    pub undoing: bool,
+}
+
+impl PublishedFile {
+    /// The news that it was put back.
+    pub fn undone(&self) -> Note {
+        let (old, new) = match &self.before {
+            Some(_) => ("(the file as it was)", ""),
+            None => ("", "(the file)"),
+        };
+        Note::Undone { file: self.file.clone(), old: old.to_owned(), new: new.to_owned() }
+    }
+
+    /// Whether it is the same change of the same file, whatever is under way with it.
+    pub fn is(&self, other: &PublishedFile) -> bool {
+        self.id == other.id
+            && self.session == other.session
+            && self.path == other.path
+            && self.after == other.after
+    }
 }
 
 /// Where a published change stands now.
@@ -93,6 +139,17 @@ pub enum Found {
     At(Range<usize>),
     /// The text around it has changed so that it can't be undone without guessing.
     Conflict,
+}
+
+/// Whether a published change stands in a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stands {
+    /// What it put there stands here, between the lines it was put between.
+    New(Range<usize>),
+    /// What it replaced stands here, between the lines it was replaced in.
+    Old(Range<usize>),
+    /// Neither is there for certain.
+    Unclear,
 }
 
 /// All that was published and not undone.
@@ -123,6 +180,8 @@ impl Ledger {
                 old: before.slice(change.range.clone()),
                 new: change.text.clone(),
                 around: around(after, &range),
+                around_old: around(before, &change.range),
+                at: range.clone(),
                 range,
                 anchored: true,
                 hash,
@@ -177,13 +236,61 @@ impl Ledger {
         }
     }
 
+    /// The document was saved with this text.
+    pub fn saved(&mut self, doc: &DocId, text: &Text) {
+        for hunk in self.texts.iter_mut().filter(|hunk| hunk.doc == *doc && !hunk.saved) {
+            hunk.saved = hunk.anchored || matches!(Self::stands(hunk, text), Stands::New(_));
+        }
+    }
+
+    /// What of it stands in `text`, which the disk holds, is saved.
+    pub fn found_saved(&mut self, text: &Text) {
+        for hunk in &mut self.texts {
+            hunk.saved |= matches!(Self::stands(hunk, text), Stands::New(_));
+        }
+    }
+
+    /// Whether `hunk` is in `text`, judged by the lines around it alone. The longer of its two forms is looked
+    /// for first: at the ends of a file it may hold the other. O(n).
+    pub fn stands(hunk: &Published, text: &Text) -> Stands {
+        let exact = text.slice(hunk.at.clone()) == hunk.new && hunk.at.len() == hunk.new.len();
+        if exact && text.hash() == hunk.hash {
+            return Stands::New(hunk.at.clone());
+        }
+        let whole = text.to_string();
+        let form = |(before, after): &(String, String), middle: &str| {
+            (format!("{before}{middle}{after}"), before.len()..before.len() + middle.len())
+        };
+        let (new, old) = (form(&hunk.around, &hunk.new), form(&hunk.around_old, &hunk.old));
+        let at = |start: usize, place: &Range<usize>| start + place.start..start + place.end;
+        let is_new = |start: usize| Stands::New(at(start, &new.1));
+        let is_old = |start: usize| Stands::Old(at(start, &old.1));
+        let found = if new.0.len() >= old.0.len() {
+            match only(&whole, &new.0) {
+                Count::One(start) => Some(is_new(start)),
+                Count::Many => None,
+                Count::None => only(&whole, &old.0).one().map(is_old),
+            }
+        } else {
+            match only(&whole, &old.0) {
+                Count::One(start) => Some(is_old(start)),
+                Count::Many => None,
+                Count::None => only(&whole, &new.0).one().map(is_new),
+            }
+        };
+        found.unwrap_or(Stands::Unclear)
+    }
+
     /// Where `hunk` stands in `text`.
     pub fn find(hunk: &Published, text: &Text) -> Found {
         let here = |range: &Range<usize>| {
             text.slice(range.clone()) == hunk.new && range.len() == hunk.new.len()
         };
-        if (hunk.anchored || text.hash() == hunk.hash) && here(&hunk.range) {
+        if hunk.anchored && here(&hunk.range) {
             return Found::At(hunk.range.clone());
+        }
+        if text.hash() == hunk.hash && here(&hunk.at) {
+            return Found::At(hunk.at.clone());
         }
         let needle = format!("{}{}{}", hunk.around.0, hunk.new, hunk.around.1);
         let mut places = find_all(text, &needle, LineEndSearch::Exact);
@@ -194,6 +301,35 @@ impl Ledger {
             }
             _ => Found::Conflict,
         }
+    }
+}
+
+/// How often something occurs.
+enum Count {
+    None,
+    One(usize),
+    Many,
+}
+
+impl Count {
+    fn one(self) -> Option<usize> {
+        match self {
+            Count::One(start) => Some(start),
+            Count::None | Count::Many => None,
+        }
+    }
+}
+
+/// Where the only occurrence of `needle` is; occurrences may overlap. An empty one is all of an empty text.
+fn only(text: &str, needle: &str) -> Count {
+    if needle.is_empty() {
+        return if text.is_empty() { Count::One(0) } else { Count::Many };
+    }
+    let Some(first) = text.find(needle) else { return Count::None };
+    let next = first + needle.chars().next().map_or(1, char::len_utf8);
+    match text.get(next..).and_then(|rest| rest.find(needle)) {
+        Some(_) => Count::Many,
+        None => Count::One(first),
     }
 }
 

@@ -6,7 +6,7 @@
 //!
 //! Reading order: [`id`] and [`paths`] (names), [`disk`], [`document`] with [`log`] and [`proof`] (what the
 //! editor has), [`Workspace`], [`view`] (what a call sees), [`entry`] and [`fork`] (what a session made),
-//! [`publish`] and [`undo`], [`ledger`] and [`note`].
+//! [`publish`] and [`undo`], [`ledger`] and [`note`], [`witness`] and [`state`] (what outlives the process).
 
 pub mod disk;
 pub mod document;
@@ -20,8 +20,10 @@ pub mod note;
 pub mod paths;
 pub mod proof;
 pub mod publish;
+pub mod state;
 pub mod undo;
 pub mod view;
+pub mod witness;
 pub mod workspace;
 
 pub use document::{ContentChange, Document};
@@ -32,6 +34,7 @@ pub use note::Note;
 pub use paths::{PathError, Place, Roots};
 pub use ropewalk_text::ContentHash;
 pub use view::{FileState, Snapshot, Source, View};
+pub use witness::{NoWitness, Witness};
 pub use workspace::{DiskLook, Workspace};
 
 /// Identifies an edit that was sent to the editor, among all sessions.

@@ -6,7 +6,8 @@
 use std::fmt;
 
 /// One piece of news.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Note {
     /// A pending or sent change lost its place: the user changed the text it replaces.
     Conflict {
@@ -56,6 +57,13 @@ pub enum Note {
         /// The file as it is shown.
         file: String,
         /// Why, as far as is known.
+        why: String,
+    },
+    /// A pending change could not be brought back after Ropewalk had ended.
+    NotRestored {
+        /// The file as it is shown.
+        file: String,
+        /// Why.
         why: String,
     },
     /// The disk and an unsaved buffer have both moved on.
@@ -122,6 +130,11 @@ impl fmt::Display for Note {
             Note::Refused { file, why } => {
                 write!(f, "The editor did not make an edit of {file}: {why}.")
             }
+            Note::NotRestored { file, why } => write!(
+                f,
+                "A pending change of yours in {file} could not be brought back after Ropewalk was started anew: {why}. \
+                 Read the file before you change it again."
+            ),
             Note::DiskConflict { file } => write!(
                 f,
                 "{file} has unsaved text in the editor and was changed on the disk too. You work on the editor's text."

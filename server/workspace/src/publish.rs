@@ -13,6 +13,7 @@ use crate::entry::Content;
 use crate::fork::{Fork, Selection};
 use crate::note::Note;
 use crate::proof::Settled;
+use crate::witness::Witness;
 use crate::workspace::{Workspace, lock};
 use crate::{DocId, HunkId, PublishId};
 use ropewalk_text::{Change, ChangeSet, Coordinates, LineEnds, Position, Text};
@@ -75,13 +76,14 @@ pub enum Failure {
 }
 
 /// Publishes a selection of the fork. Files are done one after the other, each on its own: what fails in one
-/// does not hold up the next.
+/// does not hold up the next. `witness` is told before each edit is sent and before each file is changed.
 pub async fn publish(
     workspace: &Workspace,
     editor: &dyn Editor,
     fork: &Mutex<Fork>,
     selection: &Selection,
     bounds: Bounds,
+    witness: &dyn Witness,
 ) -> PublishReport {
     let mut report = PublishReport::default();
     let wanted = {
@@ -95,7 +97,8 @@ pub async fn publish(
             .files
             .get(&id)
             .map_or_else(|| workspace.shown(&id), |file| file.shown.clone());
-        let outcome = publish_file(workspace, editor, fork, &id, (&ids, &seen), bounds).await;
+        let wanted = (&*ids, &*seen);
+        let outcome = publish_file(workspace, editor, fork, &id, wanted, bounds, witness).await;
         let session = lock(fork).session.clone();
         match outcome {
             Ok(done) => {
@@ -121,6 +124,7 @@ pub async fn publish(
     }
     let mut fork = lock(fork);
     fork.sync(workspace);
+    fork.note_accepted(workspace);
     report
 }
 
@@ -171,6 +175,7 @@ async fn publish_file(
     id: &DocId,
     (ids, seen): (&[HunkId], &[Content]),
     bounds: Bounds,
+    witness: &dyn Witness,
 ) -> Result<Vec<HunkId>, Failure> {
     let changes_file = lock(fork).files.get(id).is_some_and(|file| {
         file.entry.file.as_ref().is_some_and(|(_, mark)| ids.contains(&mark.id))
@@ -180,7 +185,7 @@ async fn publish_file(
         return Err(Failure::Unsaved);
     }
     if changes_file || open.is_none() {
-        return closed::publish_closed(workspace, fork, id, ids, seen).map_err(
+        return closed::publish_closed(workspace, fork, id, (ids, seen), witness).map_err(
             |error| match error {
                 FileError::Changed { .. } => Failure::Conflict,
                 other => Failure::Disk(other.to_string()),
@@ -195,9 +200,15 @@ async fn publish_file(
         // What an earlier edit carries, of which it is not known whether it was made, is not sent again.
         let ids = &file.entry.unaltered(&file.entry.unsent(ids), seen);
         let Some(part) = file.entry.part(ids) else { return Start::Nothing };
-        let started = start_edit(workspace, id, publish, &file.entry.base.text(), &part);
+        let basis = file.entry.base.text();
+        let marked = file.entry.mark_sent(ids, Some(publish));
+        // Kept before the place of the edit is made out: writing takes time, and the user may be typing.
+        witness.ahead(&fork);
+        let started = start_edit(workspace, id, publish, &basis, &part);
         if matches!(started, Start::Sent(..)) {
-            carried = file.entry.mark_sent(ids, Some(publish));
+            carried = marked;
+        } else if let Some(file) = fork.files.get_mut(id) {
+            file.entry.mark_sent(&marked, None);
         }
         started
     };

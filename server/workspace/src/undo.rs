@@ -7,31 +7,40 @@
 use crate::disk::{self, Expect, FileError};
 use crate::document::Document;
 use crate::editor::Editor;
-use crate::fork::Selection;
+use crate::fork::{Fork, Selection};
 use crate::ledger::{Found, Ledger, Published, PublishedFile};
-use crate::note::Note;
 use crate::publish::{Bounds, Failure, PublishReport, Start, send, start_edit};
 use crate::view::{DiskFile, read_file};
-use crate::workspace::Workspace;
-use crate::{ContentHash, DocId, HunkId};
+use crate::witness::Witness;
+use crate::workspace::{Workspace, lock};
+use crate::{DocId, HunkId, PublishId};
 use ropewalk_text::decode::encode;
 use ropewalk_text::{Change, ChangeSet, Text};
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 
-/// Takes back the published hunks of `session` that `selection` means.
+/// Takes back the published hunks of the fork's session that `selection` means. `witness` is told before each
+/// edit is sent and before each file is changed.
 pub async fn undo(
     workspace: &Workspace,
     editor: &dyn Editor,
-    session: &str,
+    fork: &Mutex<Fork>,
     selection: &Selection,
     bounds: Bounds,
+    witness: &dyn Witness,
 ) -> PublishReport {
     let mut report = PublishReport::default();
+    let session = &*{
+        let mut fork = lock(fork);
+        fork.note_accepted(workspace);
+        fork.session.clone()
+    };
+    let undoing = Undoing { workspace, fork, witness };
     let (texts, files) = chosen(workspace, session, selection);
     for (id, hunks) in texts {
         let shown = hunks.first().map(|hunk| hunk.file.clone()).unwrap_or_default();
         let ids: Vec<HunkId> = hunks.iter().map(|hunk| hunk.id).collect();
-        match undo_text(workspace, editor, &id, &hunks, bounds).await {
+        match undoing.text(editor, &id, &hunks, bounds).await {
             Ok(conflicts) => {
                 let done = |hunk: &&Published| !conflicts.contains(&hunk.id);
                 for hunk in hunks.iter().filter(done) {
@@ -48,20 +57,11 @@ pub async fn undo(
     }
     // The latest first: a file renamed twice finds its way back.
     for file in files.into_iter().rev() {
-        match undo_file(workspace, &file) {
+        match undoing.file(&file) {
             Ok(()) => {
                 report.done.push(file.id);
-                let (old, new) = match &file.before {
-                    Some(_) => ("(the file as it was)", ""),
-                    None => ("", "(the file)"),
-                };
-                let note = Note::Undone {
-                    file: file.file.clone(),
-                    old: old.to_owned(),
-                    new: new.to_owned(),
-                };
-                workspace.tell(Some(file.session.clone()), note);
-                workspace.ledger().files.retain(|kept| *kept != file);
+                workspace.tell(Some(file.session.clone()), file.undone());
+                workspace.ledger().files.retain(|kept| !kept.is(&file));
             }
             Err(FileError::Changed { .. } | FileError::Exists { .. }) => {
                 report.failed.push((file.file, Failure::Conflict));
@@ -125,101 +125,130 @@ fn inverse(text: &Text, hunks: &[Published]) -> (ChangeSet, Vec<HunkId>) {
     (set, conflicts)
 }
 
-async fn undo_text(
-    workspace: &Workspace,
-    editor: &dyn Editor,
-    id: &DocId,
-    hunks: &[Published],
-    bounds: Bounds,
-) -> Result<Vec<HunkId>, Failure> {
-    if workspace.with_document(id, |_| ()).is_none() {
-        return undo_on_disk(workspace, id, hunks)
-            .map_err(|error| Failure::Disk(error.to_string()));
+/// What every way of undoing needs.
+struct Undoing<'a> {
+    workspace: &'a Workspace,
+    fork: &'a Mutex<Fork>,
+    witness: &'a dyn Witness,
+}
+
+impl Undoing<'_> {
+    async fn text(
+        &self,
+        editor: &dyn Editor,
+        id: &DocId,
+        hunks: &[Published],
+        bounds: Bounds,
+    ) -> Result<Vec<HunkId>, Failure> {
+        let workspace = self.workspace;
+        if workspace.with_document(id, |_| ()).is_none() {
+            return self.on_disk(id, hunks).map_err(|error| Failure::Disk(error.to_string()));
+        }
+        let mut conflicts = Vec::new();
+        let mut start = |publish| {
+            // The ledger moves with the text: look at it anew for each try.
+            let mut now: Vec<Published> = {
+                let ledger = workspace.ledger();
+                let same = |hunk: &&Published| hunk.is_one_of(hunks);
+                ledger.texts.iter().filter(same).cloned().collect()
+            };
+            // An undo of which nobody knows whether it was made is not sent again.
+            let unsettled = |hunk: &Published| {
+                hunk.undoing.is_some_and(|id_of_undo| {
+                    let known = |document: &mut Document| {
+                        document.is_expected(id_of_undo) || document.is_lost(id_of_undo)
+                    };
+                    workspace.with_document(id, known).unwrap_or(false)
+                })
+            };
+            let before = now.len();
+            now.retain(|hunk| !unsettled(hunk));
+            if now.is_empty() && before > 0 {
+                return Start::Busy;
+            }
+            let Some(text) = workspace.with_document(id, |document| document.text().clone()) else {
+                return Start::Closed;
+            };
+            let (set, lost) = inverse(&text, &now);
+            conflicts = lost;
+            if set.is_empty() {
+                return Start::Nothing;
+            }
+            self.ahead(&now, Some(publish));
+            let started = start_edit(workspace, id, publish, &text, &set);
+            if !matches!(started, Start::Sent(..)) {
+                for hunk in &now {
+                    self.mark(std::slice::from_ref(hunk), hunk.undoing);
+                }
+            }
+            started
+        };
+        send(workspace, editor, id, &mut start, "Ropewalk: undo", bounds).await?;
+        Ok(conflicts)
     }
-    let mut conflicts = Vec::new();
-    let mut start = |publish| {
-        let same = |hunk: &Published| {
-            hunk.doc == *id && hunks.iter().any(|h| h.id == hunk.id && h.session == hunk.session)
-        };
-        // The ledger moves with the text: look at it anew for each try.
-        let mut now: Vec<Published> =
-            workspace.ledger().texts.iter().filter(|hunk| same(hunk)).cloned().collect();
-        // An undo of which nobody knows whether it was made is not sent again.
-        let unsettled = |hunk: &Published| {
-            hunk.undoing.is_some_and(|id_of_undo| {
-                let known = |document: &mut Document| {
-                    document.is_expected(id_of_undo) || document.is_lost(id_of_undo)
-                };
-                workspace.with_document(id, known).unwrap_or(false)
-            })
-        };
-        let before = now.len();
-        now.retain(|hunk| !unsettled(hunk));
-        if now.is_empty() && before > 0 {
-            return Start::Busy;
+
+    /// Notes that `publish` takes these hunks back, and has it kept.
+    fn ahead(&self, hunks: &[Published], publish: Option<PublishId>) {
+        self.mark(hunks, publish);
+        self.witness.ahead(&lock(self.fork));
+    }
+
+    fn mark(&self, hunks: &[Published], publish: Option<PublishId>) {
+        let mut ledger = self.workspace.ledger();
+        for hunk in ledger.texts.iter_mut().filter(|hunk| hunk.is_one_of(hunks)) {
+            hunk.undoing = publish;
         }
-        let Some(text) = workspace.with_document(id, |document| document.text().clone()) else {
-            return Start::Closed;
+    }
+
+    fn on_disk(&self, id: &DocId, hunks: &[Published]) -> Result<Vec<HunkId>, FileError> {
+        let all = || hunks.iter().map(|hunk| hunk.id).collect();
+        let Some(place) = self.workspace.place(id) else { return Ok(all()) };
+        let roots = self.workspace.roots();
+        let DiskFile::Text { text, hash, format } = read_file(&place, &roots)? else {
+            return Ok(all());
         };
-        let (set, lost) = inverse(&text, &now);
-        conflicts = lost;
-        if set.is_empty() {
-            return Start::Nothing;
-        }
-        let started = start_edit(workspace, id, publish, &text, &set);
-        if matches!(started, Start::Sent(..)) {
-            let mut ledger = workspace.ledger();
-            let sent =
-                |hunk: &Published| now.iter().any(|h| h.id == hunk.id && h.session == hunk.session);
-            for hunk in ledger.texts.iter_mut().filter(|hunk| hunk.doc == *id && sent(hunk)) {
-                hunk.undoing = Some(publish);
+        let (set, conflicts) = inverse(&text, hunks);
+        if let Ok(after) = set.apply(&text)
+            && !set.is_empty()
+        {
+            let bytes = encode(&after, format).map_err(|error| FileError::Io {
+                path: place.shown.clone(),
+                reason: error.to_string(),
+            })?;
+            self.ahead(hunks, Some(self.workspace.publish_id()));
+            if let Err(error) = disk::write(&roots, &place, &bytes, Expect::Hash(hash)) {
+                self.mark(hunks, None);
+                return Err(error);
             }
         }
-        started
-    };
-    send(workspace, editor, id, &mut start, "Ropewalk: undo", bounds).await?;
-    Ok(conflicts)
-}
-
-fn undo_on_disk(
-    workspace: &Workspace,
-    id: &DocId,
-    hunks: &[Published],
-) -> Result<Vec<HunkId>, FileError> {
-    let all = || hunks.iter().map(|hunk| hunk.id).collect();
-    let Some(place) = workspace.place(id) else { return Ok(all()) };
-    let roots = workspace.roots();
-    let DiskFile::Text { text, hash, format } = read_file(&place, &roots)? else {
-        return Ok(all());
-    };
-    let (set, conflicts) = inverse(&text, hunks);
-    if let Ok(after) = set.apply(&text)
-        && !set.is_empty()
-    {
-        let bytes = encode(&after, format).map_err(|error| FileError::Io {
-            path: place.shown.clone(),
-            reason: error.to_string(),
-        })?;
-        disk::write(&roots, &place, &bytes, Expect::Hash(hash))?;
+        Ok(conflicts)
     }
-    Ok(conflicts)
-}
 
-fn undo_file(workspace: &Workspace, file: &PublishedFile) -> Result<(), FileError> {
-    let changed = || FileError::Changed { path: file.file.clone() };
-    let roots = workspace.roots();
-    let place = roots.place_of(&file.path).map_err(|_| changed())?;
-    let open = workspace.with_document(&place.doc(), |document| document.is_clean());
-    if open == Some(false) {
-        return Err(changed());
-    }
-    let now: Expect = file.after.map_or(Expect::Absent, Expect::Hash);
-    match &file.before {
-        Some(bytes) => {
-            let hash: ContentHash = disk::write(&roots, &place, bytes, now)?;
-            debug_assert_eq!(hash, ContentHash::of(bytes));
+    fn file(&self, file: &PublishedFile) -> Result<(), FileError> {
+        let changed = || FileError::Changed { path: file.file.clone() };
+        let roots = self.workspace.roots();
+        let place = roots.place_of(&file.path).map_err(|_| changed())?;
+        let open = self.workspace.with_document(&place.doc(), |document| document.is_clean());
+        if open == Some(false) {
+            return Err(changed());
         }
-        None => disk::remove(&roots, &place, now)?,
+        let now: Expect = file.after.map_or(Expect::Absent, Expect::Hash);
+        self.mark_file(file, true);
+        self.witness.ahead(&lock(self.fork));
+        let done = match &file.before {
+            Some(bytes) => disk::write(&roots, &place, bytes, now).map(drop),
+            None => disk::remove(&roots, &place, now),
+        };
+        if done.is_err() {
+            self.mark_file(file, false);
+        }
+        done
     }
-    Ok(())
+
+    fn mark_file(&self, file: &PublishedFile, undoing: bool) {
+        let mut ledger = self.workspace.ledger();
+        for kept in ledger.files.iter_mut().filter(|kept| kept.is(file)) {
+            kept.undoing = undoing;
+        }
+    }
 }

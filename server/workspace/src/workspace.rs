@@ -268,7 +268,10 @@ impl Workspace {
 
     /// didSave, in the order of notifications: the buffer was written as it is now.
     pub fn written(&self, id: &DocId) {
-        self.with_document(id, Document::written);
+        self.with_document(id, |document| {
+            document.written();
+            lock(&self.ledger).saved(id, document.text());
+        });
     }
 
     /// Looks at the disk after a save. True is an alarm: the disk holds something else than was in the
@@ -291,6 +294,16 @@ impl Workspace {
     /// An id for a publish.
     pub fn publish_id(&self) -> PublishId {
         PublishId(self.next_publish.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
+    /// Publishes get ids above `last` from now on.
+    pub(crate) fn skip_publish_ids(&self, last: u64) {
+        self.next_publish.fetch_max(last, Ordering::Relaxed);
+    }
+
+    /// The last id that a publish got.
+    pub(crate) fn last_publish_id(&self) -> u64 {
+        self.next_publish.load(Ordering::Relaxed)
     }
 
     /// The turn-taking of edits of one document: at most one is under way.
@@ -328,6 +341,13 @@ impl Workspace {
                 news.waiting.push(item);
             }
         }
+    }
+
+    /// The news for `session` that nobody has taken yet.
+    pub(crate) fn news_of(&self, session: &str) -> Vec<Note> {
+        let news = lock(&self.news);
+        let own = news.waiting.iter().filter(|(waits_for, _)| **waits_for == *session);
+        own.map(|(_, note)| note.clone()).collect()
     }
 
     /// Takes the news for `session`, oldest first.

@@ -107,12 +107,20 @@ impl Bench {
             &self.fork,
             &selection,
             Bounds::default(),
+            &NoWitness,
         ))
     }
 
     fn undo(&self, selection: Selection) -> publish::PublishReport {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(undo(&self.workspace, &self.editor, "s", &selection, Bounds::default()))
+        runtime.block_on(undo(
+            &self.workspace,
+            &self.editor,
+            &self.fork,
+            &selection,
+            Bounds::default(),
+            &NoWitness,
+        ))
     }
 
     fn disk(&self, name: &str) -> Option<String> {

@@ -7,7 +7,7 @@ use super::shared::{Shared, in_words, lock};
 use crate::event::Event;
 use ropewalk_workspace::publish::publish;
 use ropewalk_workspace::undo::undo;
-use ropewalk_workspace::{HunkId, Selection};
+use ropewalk_workspace::{HunkId, NoWitness, Selection};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
@@ -38,13 +38,13 @@ async fn review_one(shared: Arc<Shared>, review: Review) -> (&'static str, usize
     let unless = |is_done: bool, why: &str| if is_done { Vec::new() } else { vec![why.to_owned()] };
     match review {
         Review::Accept(selection) => {
-            let report = publish(workspace, editor, &shared.fork, &selection, bounds).await;
+            let report = publish(workspace, editor, &shared.fork, &selection, bounds, &NoWitness).await;
             let (done, failed) = in_words(&report);
             shared.tell_later(report);
             ("accept", done, failed)
         }
         Review::Undo(selection) => {
-            let report = undo(workspace, editor, &shared.id, &selection, bounds).await;
+            let report = undo(workspace, editor, &shared.fork, &selection, bounds, &NoWitness).await;
             let (done, failed) = in_words(&report);
             ("undo", done, failed)
         }

@@ -12,8 +12,8 @@ use ropewalk_workspace::entry::Maker;
 use ropewalk_workspace::publish::{Bounds, PublishReport, publish};
 use ropewalk_workspace::undo::undo;
 use ropewalk_workspace::{
-    DocId, FileState, Fork, HunkId, HunkKind, HunkState, Proposal, ProposedChange, Roots,
-    Selection, View, Workspace,
+    DocId, FileState, Fork, HunkId, HunkKind, HunkState, NoWitness, Proposal, ProposedChange,
+    Roots, Selection, View, Workspace,
 };
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -632,7 +632,7 @@ impl World {
             (self.workspace.clone(), self.editor.clone(), selection.clone());
         let future = Box::pin(async move {
             let bounds = Bounds { echo: BOUND };
-            publish(&workspace, &*editor, &fork, &selection, bounds).await
+            publish(&workspace, &*editor, &fork, &selection, bounds, &NoWitness).await
         });
         self.tasks.push(Task { session: index, wanted, is_undo: false, future });
         self.poll_task(self.tasks.len() - 1);
@@ -675,8 +675,10 @@ impl World {
             if self.random.chance(60) { Selection::Hunks(vec![id]) } else { Selection::Turn(turn) };
         self.note(format!("session {index} undoes {selection:?}"));
         let (workspace, editor) = (self.workspace.clone(), self.editor.clone());
+        let fork = self.sessions[index].fork.clone();
         let future = Box::pin(async move {
-            undo(&workspace, &*editor, &name, &selection, Bounds { echo: BOUND }).await
+            let bounds = Bounds { echo: BOUND };
+            undo(&workspace, &*editor, &fork, &selection, bounds, &NoWitness).await
         });
         self.tasks.push(Task { session: index, wanted: Vec::new(), is_undo: true, future });
         self.poll_task(self.tasks.len() - 1);

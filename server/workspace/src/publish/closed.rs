@@ -3,9 +3,10 @@
 
 use crate::disk::{self, Expect, FileError, FileRead};
 use crate::entry::{Base, Content, Entry, FileChange, Mark};
-use crate::fork::{Fork, ForkFile};
+use crate::fork::Fork;
 use crate::ledger::{Published, PublishedFile};
 use crate::view::LARGEST_FILE;
+use crate::witness::Witness;
 use crate::workspace::{Workspace, lock};
 use crate::{ContentHash, DocId, HunkId, Place, Roots};
 use ropewalk_text::Text;
@@ -18,23 +19,23 @@ pub(super) fn publish_closed(
     workspace: &Workspace,
     fork: &Mutex<Fork>,
     id: &DocId,
-    ids: &[HunkId],
-    seen: &[Content],
+    (ids, seen): (&[HunkId], &[Content]),
+    witness: &dyn Witness,
 ) -> Result<Vec<HunkId>, FileError> {
     let mut fork = lock(fork);
     fork.sync(workspace);
     let session = fork.session.clone();
-    let Some(file) = fork.files.get_mut(id) else { return Ok(Vec::new()) };
+    let Some(file) = fork.files.get(id) else { return Ok(Vec::new()) };
     let Some(place) = file.place.clone() else { return Ok(Vec::new()) };
     let ids = file.entry.unaltered(&file.entry.pending(ids), seen);
     let change = file.entry.file.clone().filter(|(_, mark)| ids.contains(&mark.id));
-    let disk = Disk { workspace, roots: workspace.roots(), session };
+    let disk = Disk { workspace, roots: workspace.roots(), session, witness };
     match change {
-        None => disk.write_text(file, &place, &ids)?,
+        None => disk.write_text(&mut fork, id, &place, &ids)?,
         Some((FileChange::Rename { from }, mark)) => {
             disk.rename(&mut fork, id, &from, &mark, &ids)?
         }
-        Some((change, mark)) => disk.change_file(file, &place, &change, &mark)?,
+        Some((change, mark)) => disk.change_file(&mut fork, id, &place, &change, &mark)?,
     }
     fork.files.retain(|_, file| !file.entry.is_empty());
     Ok(ids)
@@ -45,6 +46,7 @@ struct Disk<'a> {
     workspace: &'a Workspace,
     roots: Roots,
     session: Arc<str>,
+    witness: &'a dyn Witness,
 }
 
 impl Disk<'_> {
@@ -68,49 +70,75 @@ impl Disk<'_> {
         }
     }
 
-    fn record(
+    /// A line of the ledger.
+    fn about(
         &self,
         place: &Place,
-        mark: (HunkId, u64),
+        (id, turn): (HunkId, u64),
         before: Option<Vec<u8>>,
         after: Option<ContentHash>,
-    ) {
-        self.workspace.ledger().files.push(PublishedFile {
-            id: mark.0,
+    ) -> PublishedFile {
+        PublishedFile {
+            id,
             session: self.session.clone(),
-            turn: mark.1,
+            turn,
             path: place.path.clone(),
             file: place.shown.clone(),
             before: before.map(Arc::from),
             after,
-        });
+            undoing: false,
+        }
+    }
+
+    /// Does something to files that the ledger tells of, and the witness, before it is done. What fails leaves
+    /// the ledger.
+    fn noted<T>(
+        &self,
+        fork: &Fork,
+        lines: &[PublishedFile],
+        act: impl FnOnce() -> Result<T, FileError>,
+    ) -> Result<T, FileError> {
+        self.workspace.ledger().files.extend_from_slice(lines);
+        self.witness.ahead(fork);
+        let done = act();
+        if done.is_err() {
+            self.workspace.ledger().files.retain(|file| !lines.iter().any(|line| line.is(file)));
+        }
+        done
     }
 
     fn change_file(
         &self,
-        file: &mut ForkFile,
+        fork: &mut Fork,
+        id: &DocId,
         place: &Place,
         change: &FileChange,
         mark: &Mark,
     ) -> Result<(), FileError> {
+        let Some(file) = fork.files.get(id) else { return Ok(()) };
         let old = self.read(place, &file.entry.base)?;
         let expect = old.as_ref().map_or(Expect::Absent, |old| Expect::Hash(old.hash));
         let before = old.map(|old| old.bytes);
+        let about = |before, after| [self.about(place, (mark.id, mark.turn), before, after)];
         match change {
+            FileChange::Delete if before.is_none() => {}
             FileChange::Delete => {
-                if before.is_some() {
-                    disk::remove(&self.roots, place, expect)?;
-                    self.record(place, (mark.id, mark.turn), before, None);
-                }
-                file.entry.base = Base::Absent;
+                let remove = || disk::remove(&self.roots, place, expect);
+                self.noted(fork, &about(before, None), remove)?;
             }
             FileChange::Binary(bytes) => {
-                let hash = disk::write(&self.roots, place, bytes, expect)?;
-                self.record(place, (mark.id, mark.turn), before, Some(hash));
+                let write = || disk::write(&self.roots, place, bytes, expect);
+                self.noted(fork, &about(before, Some(ContentHash::of(bytes))), write)?;
             }
-            FileChange::Mode(mode) => disk::set_mode(&self.roots, place, *mode)?,
+            FileChange::Mode(mode) => {
+                self.noted(fork, &[], || disk::set_mode(&self.roots, place, *mode))?;
+            }
             // Published under the new name.
             FileChange::Away | FileChange::Rename { .. } => return Ok(()),
+        }
+        let Some(file) = fork.files.get_mut(id) else { return Ok(()) };
+        if matches!(change, FileChange::Delete) {
+            file.entry.base = Base::Absent;
         }
         file.entry.file = None;
         Ok(())
@@ -126,7 +154,7 @@ impl Disk<'_> {
         ids: &[HunkId],
     ) -> Result<(), FileError> {
         let old_place = fork.files.get(from).and_then(|left| left.place.clone());
-        let Some(file) = fork.files.get_mut(id) else { return Ok(()) };
+        let Some(file) = fork.files.get(id) else { return Ok(()) };
         let (Some(old_place), Some(place)) = (old_place, file.place.clone()) else { return Ok(()) };
         let Some(old) = self.read(&old_place, &file.entry.base)? else {
             return Err(FileError::NotFound { path: old_place.shown });
@@ -135,32 +163,54 @@ impl Disk<'_> {
         let text = file.entry.part(ids).and_then(|part| part.apply(&file.entry.base.text()).ok());
         // Encoded first, so that what can't be written changes nothing.
         let bytes = text.map(|text| encoded(&text, format, &place)).transpose()?;
-        disk::rename(&self.roots, &old_place, &place, Expect::Hash(old.hash))?;
-        let mut hash = old.hash;
-        if let Some(bytes) = &bytes {
-            hash = disk::write(&self.roots, &place, bytes, Expect::Hash(old.hash))?;
+        let after = bytes.as_deref().map_or(old.hash, ContentHash::of);
+        let which = (mark.id, mark.turn);
+        let new = self.about(&place, which, None, Some(after));
+        let left = self.about(&old_place, which, Some(old.bytes.clone()), None);
+        let publish = self.workspace.publish_id();
+        if let Some(file) = fork.files.get_mut(id) {
+            file.entry.mark_sent(ids, Some(publish));
         }
-        let base = match decode(bytes.as_deref().unwrap_or(&old.bytes)) {
+        let rename = || disk::rename(&self.roots, &old_place, &place, Expect::Hash(old.hash));
+        let renamed = self.noted(fork, &[new.clone(), left], rename);
+        if let Some(file) = fork.files.get_mut(id) {
+            file.entry.mark_sent(ids, None);
+        }
+        renamed?;
+        let written = match &bytes {
+            Some(bytes) => disk::write(&self.roots, &place, bytes, Expect::Hash(old.hash)).err(),
+            None => None,
+        };
+        // The name is new; where the text could not be written it stays pending.
+        let (bytes, hash) = match (&written, &bytes) {
+            (None, Some(bytes)) => (bytes, after),
+            _ => (&old.bytes, old.hash),
+        };
+        for line in self.workspace.ledger().files.iter_mut().filter(|line| line.is(&new)) {
+            line.after = Some(hash);
+        }
+        let base = match decode(bytes) {
             Some((text, format)) => Base::Disk { text, hash, format },
             None => Base::Binary { hash },
         };
-        self.record(&place, (mark.id, mark.turn), None, Some(hash));
-        self.record(&old_place, (mark.id, mark.turn), Some(old.bytes), None);
+        fork.files.remove(from);
+        let Some(file) = fork.files.get_mut(id) else { return Ok(()) };
         let rest = ropewalk_text::diff(&base.text(), file.entry.text());
         let mut entry = Entry::new(base);
         let others = Mark { id: fork.ids.give(), sent: None, ..mark.clone() };
         entry.add(&rest, &others, &mut fork.ids);
         file.entry = entry;
-        fork.files.remove(from);
-        Ok(())
+        written.map_or(Ok(()), Err)
     }
 
     fn write_text(
         &self,
-        file: &mut ForkFile,
+        fork: &mut Fork,
+        id: &DocId,
         place: &Place,
         ids: &[HunkId],
     ) -> Result<(), FileError> {
+        let Some(file) = fork.files.get_mut(id) else { return Ok(()) };
         let Some(part) = file.entry.part(ids) else { return Ok(()) };
         let before = file.entry.base.text();
         let Ok(after) = part.apply(&before) else { return Ok(()) };
@@ -174,19 +224,28 @@ impl Disk<'_> {
             Base::Disk { .. } => None,
             base => Some(self.read(place, base)?.map(|old| old.bytes)),
         };
-        let hash = disk::write(&self.roots, place, &encoded(&after, format, place)?, expect)?;
+        let bytes = encoded(&after, format, place)?;
+        let hash = ContentHash::of(&bytes);
         let publish = self.workspace.publish_id();
-        file.entry.mark_sent(ids, Some(publish));
+        let marked = file.entry.mark_sent(ids, Some(publish));
         let hunks = file.entry.sent_by(publish, &part);
-        match (whole, hunks.first()) {
-            (Some(old), Some(first)) => self.record(place, *first, old, Some(hash)),
-            _ => {
-                let about =
-                    Published::about(self.session.clone(), place.doc(), place.shown.clone());
-                let mut ledger = self.workspace.ledger();
-                ledger.record(&about, &before, &part, &after, &hunks);
-                ledger.loosen(&place.doc());
-            }
+        let lines: Vec<PublishedFile> = match (whole, hunks.first()) {
+            (Some(old), Some(first)) => vec![self.about(place, *first, old, Some(hash))],
+            _ => Vec::new(),
+        };
+        let write = || disk::write(&self.roots, place, &bytes, expect);
+        let written = self.noted(fork, &lines, write);
+        let Some(file) = fork.files.get_mut(id) else { return Ok(()) };
+        if let Err(error) = written {
+            file.entry.mark_sent(&marked, None);
+            return Err(error);
+        }
+        if lines.is_empty() {
+            let (session, doc) = (self.session.clone(), place.doc());
+            let about = Published::about(session, doc.clone(), place.shown.clone());
+            let mut ledger = self.workspace.ledger();
+            ledger.record(&Published { saved: true, ..about }, &before, &part, &after, &hunks);
+            ledger.loosen(&doc);
         }
         file.entry.published(publish, &part, after.clone());
         file.entry.base = Base::Disk { text: after, hash, format };

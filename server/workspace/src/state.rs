@@ -1,0 +1,101 @@
+//! Kept state: what of a session's fork, ledger and news outlives the process, and how it comes back.
+//!
+//! [`Kept`] is the state as last kept. [`Kept::record`] says what has changed since, as [`StateRecord`]s for a
+//! journal to write; a reader folds them with [`Kept::take`]; [`Kept::restore`] makes a fork of it again, on the
+//! texts as they are then. Where and when records are written is the journal's business, not this room's.
+
+mod back;
+mod fold;
+mod leftover;
+mod record;
+mod restore;
+pub mod wire;
+
+pub use fold::StateError;
+pub use wire::{BaseState, BaseText, Edit, FileState, StateRecord};
+
+use crate::entry::{Base, Entry, FileChange, Mark};
+use crate::fork::{ForkFile, file_hunks};
+use crate::ledger::{Published, PublishedFile};
+use crate::log::DeltaLog;
+use crate::note::Note;
+use crate::{DocId, HunkId};
+use ropewalk_text::{ChangeSet, Text};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// A session's state as last kept. A persistent value: its texts are ropes that share memory with the fork's,
+/// and a clone costs a pointer for each file and published hunk.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Kept {
+    files: BTreeMap<DocId, Arc<KeptFile>>,
+    /// The base's text as last written for a file, also when nothing is pending in it any more.
+    bases: BTreeMap<DocId, Text>,
+    ledger: BTreeMap<HunkId, Arc<Lines>>,
+    rejected: Arc<BTreeSet<HunkId>>,
+    accepted: Arc<BTreeSet<HunkId>>,
+    news: Vec<Note>,
+    last_hunk: u64,
+    last_publish: u64,
+}
+
+/// What the ledger has of one hunk.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Lines {
+    texts: Vec<Published>,
+    files: Vec<PublishedFile>,
+}
+
+/// What is pending in one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct KeptFile {
+    shown: String,
+    base: BaseState,
+    text: Text,
+    set: ChangeSet,
+    marks: Vec<Mark>,
+    file: Option<(FileChange, Mark)>,
+    home: Option<DocId>,
+    disk: Option<Text>,
+    returned: Vec<Published>,
+}
+
+impl Kept {
+    /// How many hunks are pending. O(pending changes and the lines they touch).
+    pub fn pending(&self) -> usize {
+        let hunks = |(id, kept): (&DocId, &Arc<KeptFile>)| {
+            kept.entry().map_or(0, |entry| file_hunks(id, &kept.file_with(entry)).len())
+        };
+        self.files.iter().map(hunks).sum()
+    }
+
+    /// The files in which something is pending, as they are shown.
+    pub fn files(&self) -> impl Iterator<Item = &str> {
+        self.files.values().map(|file| file.shown.as_str())
+    }
+}
+
+impl KeptFile {
+    /// The entry as it was. None if the state fits nothing, which [`Kept::take`] lets nobody bring in.
+    fn entry(&self) -> Option<Entry> {
+        let text = self.text.clone();
+        let base = match self.base {
+            // A place in a log that nobody has: the way from here to now is the difference of the texts.
+            BaseState::Buffer => Base::Buffer { text, cursor: DeltaLog::default().cursor() },
+            BaseState::Disk { hash, format } => Base::Disk { text, hash, format },
+            BaseState::Binary { hash } => Base::Binary { hash },
+            BaseState::Absent => Base::Absent,
+        };
+        let mut entry = Entry::with(base, self.set.clone(), self.marks.clone())?;
+        entry.file.clone_from(&self.file);
+        entry.home.clone_from(&self.home);
+        entry.disk.clone_from(&self.disk);
+        Some(entry)
+    }
+
+    /// A file of a fork, without its place.
+    fn file_with(&self, entry: Entry) -> ForkFile {
+        let returned = self.returned.clone();
+        ForkFile { shown: self.shown.clone(), place: None, entry, returned }
+    }
+}

@@ -1,0 +1,188 @@
+//! What has changed since the state was last kept.
+//!
+//! Costs what is pending and what the session has in the ledger; texts are compared only where the user's text
+//! has moved under pending changes, and copied only when they were never kept.
+
+use super::wire::{BaseState, BaseText, Edit, FileState, StateRecord};
+use super::{Kept, KeptFile, Lines};
+use crate::entry::Base;
+use crate::fork::{Fork, ForkFile};
+use crate::ledger::{Published, PublishedFile};
+use crate::workspace::Workspace;
+use crate::{DocId, HunkId};
+use ropewalk_text::{ChangeSet, Text, diff};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+impl Kept {
+    /// What has changed since the last call, as records to be written in this order: cut off after any of them,
+    /// they lose nothing and say nothing twice that [`Kept::restore`] would not see.
+    ///
+    /// While the user only types, nothing changes: pending changes find their places again over the difference
+    /// of the texts, and that they do is checked here.
+    pub fn record(&mut self, fork: &Fork, workspace: &Workspace) -> Vec<StateRecord> {
+        let mut out = Vec::new();
+        self.record_ids(fork, workspace, &mut out);
+        self.record_decided(fork, &mut out);
+        let ledger = lines(fork, workspace);
+        for (id, lines) in &ledger {
+            if self.ledger.get(id).is_none_or(|kept| **kept != *lines) {
+                let Lines { texts, files } = lines.clone();
+                out.push(StateRecord::Published { id: *id, texts, files });
+            }
+        }
+        self.record_files(fork, &mut out);
+        let gone = self.ledger.keys().filter(|id| !ledger.contains_key(id));
+        out.extend(gone.map(|id| StateRecord::Unpublished { id: *id }));
+        self.ledger = ledger.into_iter().map(|(id, lines)| (id, self.shared(id, lines))).collect();
+        let notes = workspace.news_of(&fork.session);
+        if notes != self.news {
+            self.news.clone_from(&notes);
+            out.push(StateRecord::News { notes });
+        }
+        out
+    }
+
+    fn shared(&self, id: HunkId, lines: Lines) -> Arc<Lines> {
+        let kept = self.ledger.get(&id).filter(|kept| ***kept == lines);
+        kept.cloned().unwrap_or_else(|| Arc::new(lines))
+    }
+
+    fn record_ids(&mut self, fork: &Fork, workspace: &Workspace, out: &mut Vec<StateRecord>) {
+        let hunk = fork.ids.last().max(self.last_hunk);
+        let publish = workspace.last_publish_id().max(self.last_publish);
+        if (hunk, publish) != (self.last_hunk, self.last_publish) {
+            (self.last_hunk, self.last_publish) = (hunk, publish);
+            out.push(StateRecord::Ids { hunk, publish });
+        }
+    }
+
+    fn record_decided(&mut self, fork: &Fork, out: &mut Vec<StateRecord>) {
+        let new = |now: &BTreeSet<HunkId>, kept: &BTreeSet<HunkId>| -> Vec<HunkId> {
+            if now.len() == kept.len() {
+                // Neither ever loses one.
+                return Vec::new();
+            }
+            now.difference(kept).copied().collect()
+        };
+        let rejected = new(&fork.rejected, &self.rejected);
+        let accepted = new(&fork.accepted, &self.accepted);
+        if !rejected.is_empty() || !accepted.is_empty() {
+            Arc::make_mut(&mut self.rejected).extend(&rejected);
+            Arc::make_mut(&mut self.accepted).extend(&accepted);
+            out.push(StateRecord::Decided { rejected, accepted });
+        }
+    }
+
+    fn record_files(&mut self, fork: &Fork, out: &mut Vec<StateRecord>) {
+        for (id, file) in fork.files.iter().filter(|(_, file)| !file.entry.is_empty()) {
+            let now = KeptFile::of(file);
+            if self.files.get(id).is_some_and(|kept| kept.leads_to(&now)) {
+                continue;
+            }
+            out.push(StateRecord::File(Box::new(now.state(id, self.bases.get(id)))));
+            self.bases.insert(id.clone(), now.text.clone());
+            self.files.insert(id.clone(), Arc::new(now));
+        }
+        let empty = |id: &DocId| fork.files.get(id).is_none_or(|file| file.entry.is_empty());
+        let gone: Vec<DocId> = self.files.keys().filter(|id| empty(id)).cloned().collect();
+        for doc in gone {
+            self.files.remove(&doc);
+            out.push(StateRecord::FileGone { doc });
+        }
+    }
+}
+
+/// What the ledger has of a session, by hunk, as it is written: without the session, loosened.
+fn lines(fork: &Fork, workspace: &Workspace) -> BTreeMap<HunkId, Lines> {
+    let mut out: BTreeMap<HunkId, Lines> = BTreeMap::new();
+    let ledger = workspace.ledger();
+    for hunk in ledger.texts.iter().filter(|hunk| hunk.session == fork.session) {
+        out.entry(hunk.id).or_default().texts.push(written(hunk));
+    }
+    for file in ledger.files.iter().filter(|file| file.session == fork.session) {
+        let file = PublishedFile { session: Arc::default(), ..file.clone() };
+        out.entry(file.id).or_default().files.push(file);
+    }
+    out
+}
+
+/// A published hunk as it is written: without its place in today's text, which moves with each key typed above.
+fn written(hunk: &Published) -> Published {
+    Published { session: Arc::default(), anchored: false, range: 0..0, ..hunk.clone() }
+}
+
+impl KeptFile {
+    fn of(file: &ForkFile) -> Self {
+        let entry = &file.entry;
+        let base = match &entry.base {
+            Base::Buffer { .. } => BaseState::Buffer,
+            Base::Disk { hash, format, .. } => BaseState::Disk { hash: *hash, format: *format },
+            Base::Binary { hash } => BaseState::Binary { hash: *hash },
+            Base::Absent => BaseState::Absent,
+        };
+        Self {
+            shown: file.shown.clone(),
+            base,
+            text: entry.base.text(),
+            set: entry.set().clone(),
+            marks: entry.marks().to_vec(),
+            file: entry.file.clone(),
+            home: entry.home.clone(),
+            disk: entry.disk.clone(),
+            returned: file.returned.iter().map(written).collect(),
+        }
+    }
+
+    /// Whether restoring `self` on `now`'s text gives `now`: only the user has typed.
+    fn leads_to(&self, now: &KeptFile) -> bool {
+        let KeptFile { shown, base, text: _, set: _, marks, file, home, disk, returned } = self;
+        let same = (shown, base, marks, file) == (&now.shown, &now.base, &now.marks, &now.file)
+            && (home, disk, returned) == (&now.home, &now.disk, &now.returned);
+        if !same {
+            return false;
+        }
+        if self.text == now.text {
+            return self.set == now.set;
+        }
+        let rebased = self.set.rebase(&diff(&self.text, &now.text));
+        rebased
+            .is_ok_and(|rebased| rebased.mine == now.set && rebased.kept.len() == self.marks.len())
+    }
+
+    fn state(&self, id: &DocId, last: Option<&Text>) -> FileState {
+        let text = match last {
+            Some(last) => shorter(diff(last, &self.text), &self.text),
+            None => BaseText::Whole(self.text.to_string()),
+        };
+        FileState {
+            doc: id.clone(),
+            shown: self.shown.clone(),
+            base: self.base,
+            text,
+            changes: edits(&self.set),
+            marks: self.marks.clone(),
+            file: self.file.clone(),
+            home: self.home.clone(),
+            disk: self.disk.as_ref().map(|disk| edits(&diff(&self.text, disk))),
+            returned: self.returned.clone(),
+        }
+    }
+}
+
+/// A text as its changes, unless those are longer than it is.
+fn shorter(set: ChangeSet, text: &Text) -> BaseText {
+    let len: usize = set.changes().iter().map(|change| change.text.len()).sum();
+    if len > text.len() / 2 && len > 1_000 {
+        BaseText::Whole(text.to_string())
+    } else {
+        BaseText::Changed(edits(&set))
+    }
+}
+
+fn edits(set: &ChangeSet) -> Vec<Edit> {
+    let edit = |change: &ropewalk_text::Change| {
+        Edit(change.range.start, change.range.end, change.text.clone())
+    };
+    set.changes().iter().map(edit).collect()
+}

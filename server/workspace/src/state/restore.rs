@@ -1,0 +1,451 @@
+//! How a session's kept state comes back: its fork on the texts as they are now, its ledger and news into the
+//! workspace.
+//!
+//! What was under way when the process ended is looked for (`leftover`), so that an accepted edit is either in the
+//! ledger or pending, never both and never neither. What no longer has a place is told.
+
+use super::leftover::{Fate, Sent, drop_made, fate_of};
+use super::{Kept, KeptFile, Lines};
+use crate::disk;
+use crate::entry::{Base, Entry, FileChange, HunkIds, Mark};
+use crate::fork::{Fork, ForkFile, base_of, follow_disk, sync_file};
+use crate::ledger::{Found, Ledger, Published, PublishedFile, Stands};
+use crate::note::Note;
+use crate::view::{DiskFile, read_file};
+use crate::workspace::Workspace;
+use crate::{DocId, HunkId, Place, Roots};
+use ropewalk_text::{Change, ChangeSet, Text};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+impl Kept {
+    /// The session's fork on the texts as they are now; its ledger and news go into the workspace, in the place
+    /// of what that has of the session. Reads the disk. Blocking.
+    ///
+    /// A file that is not in the folders that are open now is left out, and told.
+    pub fn restore(&self, session: Arc<str>, workspace: &Workspace) -> Fork {
+        workspace.skip_publish_ids(self.last_publish);
+        for note in &self.news {
+            workspace.tell(Some(session.clone()), note.clone());
+        }
+        let mut fork = Fork::new(session);
+        fork.ids = HunkIds::after(self.last_hunk);
+        fork.rejected = (*self.rejected).clone();
+        fork.accepted = (*self.accepted).clone();
+        let roots = workspace.roots();
+        let mut back = Restoring {
+            kept: self,
+            workspace,
+            roots,
+            fork,
+            ledger: Ledger::default(),
+            fates: BTreeMap::new(),
+        };
+        back.load_ledger();
+        back.settle_files();
+        for (id, kept) in &self.files {
+            back.file(id, kept);
+        }
+        back.settle_rejected();
+        back.settle_texts();
+        back.finish()
+    }
+}
+
+/// A restore under way.
+struct Restoring<'a> {
+    kept: &'a Kept,
+    workspace: &'a Workspace,
+    roots: Roots,
+    fork: Fork,
+    ledger: Ledger,
+    /// What became of the changes of files that were under way.
+    fates: BTreeMap<HunkId, Fate>,
+}
+
+impl Restoring<'_> {
+    fn tell(&self, note: Note) {
+        self.workspace.tell(Some(self.fork.session.clone()), note);
+    }
+
+    fn not_restored(&self, file: &str, why: &str) {
+        self.tell(Note::NotRestored { file: file.to_owned(), why: why.to_owned() });
+    }
+
+    /// The ledger as it was kept, but for what this process knows better because the session was in it before.
+    fn load_ledger(&mut self) {
+        let session = &self.fork.session;
+        let mut ledger = self.workspace.ledger();
+        let live: Vec<Published> =
+            ledger.texts.extract_if(.., |hunk| hunk.session == *session).collect();
+        ledger.files.retain(|file| file.session != *session);
+        drop(ledger);
+        for Lines { texts, files } in self.kept.ledger.values().map(|lines| &**lines) {
+            for hunk in texts {
+                let same = |live: &&Published| {
+                    (live.id, &live.doc, &live.at) == (hunk.id, &hunk.doc, &hunk.at)
+                        && (&live.old, &live.new) == (&hunk.old, &hunk.new)
+                };
+                let own = || Published { session: session.clone(), ..hunk.clone() };
+                self.ledger.texts.push(live.iter().find(same).cloned().unwrap_or_else(own));
+            }
+            let own =
+                |file: &PublishedFile| PublishedFile { session: session.clone(), ..file.clone() };
+            self.ledger.files.extend(files.iter().map(own));
+        }
+    }
+
+    /// What became of changes of files: those that the ledger tells of while they are pending still, and those
+    /// that were being undone.
+    fn settle_files(&mut self) {
+        for (id, lines) in &self.kept.ledger {
+            if lines.files.is_empty() {
+                continue;
+            }
+            let fate = fate_of(&lines.files, &self.roots);
+            let undoing = lines.files.iter().any(|line| line.undoing);
+            if self.is_under_way(*id) {
+                self.fates.insert(*id, fate);
+                if fate == Fate::NotDone {
+                    self.ledger.files.retain(|line| line.id != *id);
+                }
+            } else if undoing && fate == Fate::NotDone {
+                self.ledger.files.retain(|line| line.id != *id);
+                for line in &lines.files {
+                    self.tell(line.undone());
+                }
+            }
+        }
+        let halves: Vec<HunkId> = self
+            .fates
+            .iter()
+            .filter(|(_, f)| **f == Fate::HalfRenamed)
+            .map(|(id, _)| *id)
+            .collect();
+        for id in halves {
+            let of_it = || self.ledger.files.iter().filter(move |line| line.id == id);
+            let bytes = of_it().find_map(|line| line.before.clone());
+            let hash = bytes.map(|bytes| crate::ContentHash::of(&bytes));
+            for line in self.ledger.files.iter_mut().filter(|l| l.id == id && l.after.is_some()) {
+                line.after = hash;
+            }
+        }
+        for line in &mut self.ledger.files {
+            line.undoing = false;
+        }
+    }
+
+    /// Whether a hunk is pending whose file was to be changed as a whole.
+    fn is_under_way(&self, id: HunkId) -> bool {
+        self.kept.files.values().any(|kept| {
+            kept.file.as_ref().is_some_and(|(_, mark)| mark.id == id)
+                || kept.marks.iter().any(|mark| mark.id == id && mark.sent.is_some())
+        })
+    }
+
+    fn file(&mut self, id: &DocId, kept: &KeptFile) {
+        let place = match id.path().map(|path| self.roots.place_of(&path)).transpose() {
+            Ok(place) => place,
+            Err(error) => return self.not_restored(&kept.shown, &error.to_string()),
+        };
+        let Some(entry) = kept.entry() else { return };
+        let mut file = kept.file_with(entry);
+        if let Some(place) = &place {
+            file.shown = place.shown.clone();
+        }
+        file.place = place;
+        let gone: Vec<HunkId> =
+            kept.marks.iter().map(|m| m.id).filter(|id| self.fork.rejected.contains(id)).collect();
+        file.entry.remove(&gone);
+        if !self.file_change(id, &mut file) {
+            return;
+        }
+        let source = base_of(id, &file.entry).clone();
+        let now = self.text_now(&source);
+        self.settle_sent(&source, &mut file, now.as_ref(), kept.file.is_some());
+        let aside = bring_to_now(self.workspace, &mut self.fork, &source, &mut file, now.as_ref());
+        for one in aside {
+            self.fork.tell_conflict(self.workspace, file.shown.clone(), one);
+        }
+        self.fork.files.insert(id.clone(), file);
+    }
+
+    /// What becomes of a change of the file itself. False: nothing of this entry is left.
+    fn file_change(&self, id: &DocId, file: &mut ForkFile) -> bool {
+        let Some((change, mark)) = file.entry.file.clone() else { return true };
+        let fate = self.fates.get(&mark.id).copied();
+        match (&change, fate) {
+            (_, Some(Fate::Unclear)) => {
+                if change != FileChange::Away {
+                    let why = "it is not known whether it was made, and the file has changed since";
+                    self.not_restored(&file.shown, why);
+                }
+                return false;
+            }
+            (FileChange::Away, Some(Fate::Done | Fate::HalfRenamed)) => return false,
+            (_, Some(Fate::Done | Fate::HalfRenamed)) => {
+                file.entry.file = None;
+                file.entry.home = None;
+            }
+            (FileChange::Away, _) => {
+                let goes_on = |(_, twin): (&DocId, &Arc<KeptFile>)| {
+                    twin.file.as_ref().is_some_and(|(change, own)| {
+                        own.id == mark.id && *change == FileChange::Rename { from: id.clone() }
+                    })
+                };
+                return self.kept.files.iter().any(goes_on);
+            }
+            (FileChange::Rename { from }, _) => return self.can_rename(from, &mark, file),
+            (FileChange::Delete, _) if self.is_missing(id, file) => file.entry.file = None,
+            (FileChange::Mode(mode), _) => {
+                let place = file.place.as_ref();
+                let now = place.and_then(|place| disk::stat(&self.roots, place).ok());
+                if now.is_some_and(|now| now.mode & 0o777 == mode & 0o777) {
+                    file.entry.file = None;
+                }
+            }
+            (FileChange::Delete | FileChange::Binary(_), _) => {}
+        }
+        true
+    }
+
+    fn can_rename(&self, from: &DocId, mark: &Mark, file: &ForkFile) -> bool {
+        let left = self.kept.files.get(from).and_then(|left| left.file.as_ref());
+        let away =
+            left.is_some_and(|(change, own)| *change == FileChange::Away && own.id == mark.id);
+        let place = from.path().and_then(|path| self.roots.place_of(&path).ok());
+        let there = place.is_some_and(|place| disk::stat(&self.roots, &place).is_ok());
+        if !away || !there {
+            self.not_restored(&file.shown, "the file that was to be renamed is not there");
+        }
+        away && there
+    }
+
+    /// Whether the file is neither open nor on the disk.
+    fn is_missing(&self, id: &DocId, file: &ForkFile) -> bool {
+        let open = self.workspace.with_document(id, |_| ()).is_some();
+        let found = |place: &Place| disk::stat(&self.roots, place);
+        let missing = |place| matches!(found(place), Err(disk::FileError::NotFound { .. }));
+        !open && file.place.as_ref().is_some_and(missing)
+    }
+
+    /// The open text, else the disk's. None where neither is a text.
+    fn text_now(&self, id: &DocId) -> Option<Text> {
+        let open = self.workspace.with_document(id, |document| document.text().clone());
+        open.or_else(|| self.disk_text(id))
+    }
+
+    fn disk_text(&self, id: &DocId) -> Option<Text> {
+        let place = self.roots.place_of(&id.path()?).ok()?;
+        match read_file(&place, &self.roots).ok()? {
+            DiskFile::Text { text, .. } => Some(text),
+            DiskFile::Binary { .. } | DiskFile::Missing => None,
+        }
+    }
+
+    /// Finds out about changes that had been sent. `renamed`: what is done is in the ledger as a change of the file.
+    fn settle_sent(
+        &mut self,
+        source: &DocId,
+        file: &mut ForkFile,
+        now: Option<&Text>,
+        renamed: bool,
+    ) {
+        let session = self.fork.session.clone();
+        while let Some(sent) = Sent::first(&session, source, file) {
+            let entry = &mut file.entry;
+            let before = entry.base.text();
+            let whole = !matches!(entry.base, Base::Buffer { .. } | Base::Disk { .. });
+            let closed = !matches!(entry.base, Base::Buffer { .. });
+            let of_file = sent.ids.iter().find_map(|id| self.fates.get(id)).copied();
+            let fate = match (of_file, now) {
+                (Some(fate), _) if whole => fate,
+                (_, Some(now)) => sent.fate(&before, now),
+                (_, None) => Fate::NotDone,
+            };
+            match fate {
+                Fate::Done => {
+                    drop_made(entry, &sent);
+                    if !whole && !renamed {
+                        self.made(sent.forms, now, closed);
+                    }
+                }
+                Fate::NotDone | Fate::HalfRenamed => {
+                    entry.mark_sent(&sent.ids, None);
+                    if !closed {
+                        file.returned.extend(sent.forms);
+                    }
+                }
+                Fate::Unclear => {
+                    entry.mark_sent(&sent.ids, None);
+                    let fates = match now {
+                        Some(now) if !whole => sent.fates(&before, now),
+                        _ => vec![Fate::Unclear; sent.forms.len()],
+                    };
+                    let (mut made, mut lost) = (Vec::new(), Vec::new());
+                    for (form, fate) in sent.forms.into_iter().zip(fates) {
+                        match fate {
+                            Fate::Done => made.push(form),
+                            Fate::Unclear => lost.push(form.id),
+                            Fate::NotDone | Fate::HalfRenamed => {}
+                        }
+                    }
+                    for one in entry.remove(&lost) {
+                        self.fork.tell_conflict(self.workspace, file.shown.clone(), one);
+                    }
+                    self.made(made, now, closed);
+                }
+            }
+        }
+    }
+
+    /// These are in the user's text, but for what the user took out again.
+    fn made(&mut self, forms: Vec<Published>, now: Option<&Text>, saved: bool) {
+        for form in forms {
+            self.fork.accepted.insert(form.id);
+            if now.is_some_and(|now| matches!(Ledger::stands(&form, now), Stands::Old(_))) {
+                self.tell(form.undone());
+                continue;
+            }
+            let same = |own: &Published| {
+                (own.id, &own.doc, &own.old, &own.new) == (form.id, &form.doc, &form.old, &form.new)
+            };
+            if !self.ledger.texts.iter().any(same) {
+                self.ledger.texts.push(Published { saved, ..form });
+            }
+        }
+    }
+
+    /// Changes of files that were rejected right before the end.
+    fn settle_rejected(&mut self) {
+        for file in self.fork.files.values_mut() {
+            let gone = |(_, mark): &mut (FileChange, Mark)| self.fork.rejected.contains(&mark.id);
+            file.entry.file.take_if(gone);
+        }
+        self.fork.return_renamed();
+    }
+
+    /// Published texts: what an editor that died unsaved has taken along is pending again; what was being taken
+    /// back, and is not there, was taken back.
+    fn settle_texts(&mut self) {
+        for mut hunk in std::mem::take(&mut self.ledger.texts) {
+            if hunk.anchored {
+                // This process has followed it all the time.
+                self.ledger.texts.push(hunk);
+                continue;
+            }
+            let undoing = hunk.undoing.take().is_some();
+            let on_disk = self.disk_text(&hunk.doc).map(|text| Ledger::stands(&hunk, &text));
+            let saved = matches!(on_disk, Some(Stands::New(_)));
+            hunk.saved |= saved;
+            let now = self.text_now(&hunk.doc);
+            let stands = now.as_ref().map_or(Stands::Unclear, |now| Ledger::stands(&hunk, now));
+            match (stands, now) {
+                (Stands::Old(_), _) if undoing => self.tell(hunk.undone()),
+                (Stands::Old(range), Some(now)) if !hunk.saved => {
+                    if !self.give_back(&hunk, &now, range) {
+                        self.ledger.texts.push(hunk);
+                    }
+                }
+                (Stands::Unclear, _) if !hunk.saved && !undoing && self.give_back_upon(&hunk) => {}
+                _ => self.ledger.texts.push(hunk),
+            }
+        }
+    }
+
+    /// Makes a published hunk pending again where its old text stands in the user's. False if that can't be.
+    fn give_back(&mut self, hunk: &Published, now: &Text, range: std::ops::Range<usize>) -> bool {
+        let Some(file) = self.file_for(&hunk.doc) else { return false };
+        let base = file.entry.base.text();
+        if base != *now {
+            return false;
+        }
+        let contents = file.entry.contents(&[hunk.id]);
+        if contents.iter().any(|own| own.old == hunk.old && own.new == hunk.new) {
+            return true;
+        }
+        let change = Change::new(range, hunk.new.as_str());
+        let given = file.entry.insert(change, mark_of(hunk));
+        if given {
+            file.returned.push(hunk.clone());
+        }
+        given
+    }
+
+    /// The same for one that was made on top of another that is pending again.
+    fn give_back_upon(&mut self, hunk: &Published) -> bool {
+        let mut ids = std::mem::take(&mut self.fork.ids);
+        let given = self.fork.files.get_mut(&hunk.doc).is_some_and(|file| {
+            let Stands::Old(range) = Ledger::stands(hunk, file.entry.text()) else { return false };
+            let set = ChangeSet::single(file.entry.text().len(), range, hunk.new.as_str());
+            !file.entry.add(&set, &mark_of(hunk), &mut ids).is_empty()
+        });
+        self.fork.ids = ids;
+        given
+    }
+
+    /// The fork's file of a document, with nothing pending if it had none.
+    fn file_for(&mut self, id: &DocId) -> Option<&mut ForkFile> {
+        if !self.fork.files.contains_key(id) {
+            let place = id.path().map(|path| self.roots.place_of(&path)).transpose().ok()?;
+            let open = self.workspace.with_document(id, |document| Base::Buffer {
+                text: document.text().clone(),
+                cursor: document.cursor(),
+            });
+            let base = match (open, &place) {
+                (Some(base), _) => base,
+                (None, Some(place)) => match read_file(place, &self.roots).ok()? {
+                    DiskFile::Text { text, hash, format } => Base::Disk { text, hash, format },
+                    DiskFile::Binary { .. } | DiskFile::Missing => return None,
+                },
+                (None, None) => return None,
+            };
+            let shown = self.workspace.shown(id);
+            let file = ForkFile { shown, place, entry: Entry::new(base), returned: Vec::new() };
+            self.fork.files.insert(id.clone(), file);
+        }
+        self.fork.files.get_mut(id)
+    }
+
+    fn finish(mut self) -> Fork {
+        self.fork.files.retain(|_, file| !file.entry.is_empty());
+        self.workspace.ledger().files.append(&mut self.ledger.files);
+        for mut hunk in self.ledger.texts {
+            let doc = hunk.doc.clone();
+            // Where it is found for certain its place is followed again, from this very text on.
+            let anchored = self.workspace.with_document(&doc, |document| {
+                if let Found::At(range) = Ledger::find(&hunk, document.text()) {
+                    hunk = Published { range, anchored: true, ..hunk.clone() };
+                }
+                self.workspace.ledger().texts.push(hunk.clone());
+            });
+            if anchored.is_none() {
+                self.workspace.ledger().texts.push(hunk);
+            }
+        }
+        self.fork.note_accepted(self.workspace);
+        self.fork
+    }
+}
+
+fn mark_of(hunk: &Published) -> Mark {
+    Mark { id: hunk.id, turn: hunk.turn, makers: Vec::new(), sent: None }
+}
+
+/// Brings a file that was kept to the text as it is now.
+pub(super) fn bring_to_now(
+    workspace: &Workspace,
+    fork: &mut Fork,
+    source: &DocId,
+    file: &mut ForkFile,
+    now: Option<&Text>,
+) -> Vec<crate::entry::SetAside> {
+    match now {
+        // The editor has read the disk anew meanwhile: what the fork had brought along is there.
+        Some(now) if file.entry.disk.as_ref() == Some(now) => file.entry.landed(now.clone()),
+        _ => file.entry.leave_disk(),
+    }
+    let aside = sync_file(workspace, &fork.session, source, file);
+    follow_disk(workspace, source, file, &mut fork.ids);
+    aside
+}

@@ -1,0 +1,243 @@
+//! How kept state is written: records, and the spelling of hashes, bytes, paths and changes in them.
+//!
+//! Nothing is judged here but the spelling; whether a record fits what is kept is [`super::fold`]'s business.
+
+use crate::entry::{FileChange, Mark};
+use crate::ledger::{Published, PublishedFile};
+use crate::note::Note;
+use crate::{ContentHash, DocId, HunkId};
+use ropewalk_text::decode::{Encoding, FileFormat};
+use serde::{Deserialize, Serialize};
+
+/// One thing that has changed, to be written as a line of a journal. Each stands on those before it, and a reader
+/// may stop after any of them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum StateRecord {
+    /// What is pending in a file now, all of it.
+    File(Box<FileState>),
+    /// Nothing is pending in the file any more.
+    FileGone {
+        /// The file.
+        doc: DocId,
+    },
+    /// What the ledger has of a hunk now, all of it.
+    Published {
+        /// The hunk.
+        id: HunkId,
+        /// Changes of texts.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        texts: Vec<Published>,
+        /// Changes of files.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        files: Vec<PublishedFile>,
+    },
+    /// The ledger has nothing of the hunk any more.
+    Unpublished {
+        /// The hunk.
+        id: HunkId,
+    },
+    /// Hunks that the user has decided on since the last such record.
+    Decided {
+        /// Rejected ones.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        rejected: Vec<HunkId>,
+        /// Accepted ones.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        accepted: Vec<HunkId>,
+    },
+    /// The session's news that the model has not been told yet, all of them.
+    News {
+        /// The news, oldest first.
+        notes: Vec<Note>,
+    },
+    /// The last ids given, so that none is ever given twice.
+    Ids {
+        /// The last hunk's.
+        hunk: u64,
+        /// The last publish's.
+        publish: u64,
+    },
+}
+
+/// What is pending in one file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileState {
+    /// The file. Where it lies is made out anew from this when it comes back.
+    pub doc: DocId,
+    /// How it is named to people.
+    pub shown: String,
+    /// What the user has.
+    pub base: BaseState,
+    /// The text that the user has.
+    pub text: BaseText,
+    /// The pending changes of that text, sorted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<Edit>,
+    /// A mark for each change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<Mark>,
+    /// A change of the file itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<(FileChange, Mark)>,
+    /// The name it had before a rename.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub home: Option<DocId>,
+    /// From the user's text to the disk's newer one, where the pending changes bring it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk: Option<Vec<Edit>>,
+    /// Pending hunks that were published before the editor died unsaved.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub returned: Vec<Published>,
+}
+
+/// What lies under the pending changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BaseState {
+    /// An open buffer.
+    Buffer,
+    /// A text file that is not open.
+    Disk {
+        /// The hash of its bytes.
+        #[serde(with = "hash")]
+        hash: ContentHash,
+        /// How it is encoded.
+        #[serde(with = "FormatWire")]
+        format: FileFormat,
+    },
+    /// A file that is no text.
+    Binary {
+        /// The hash of its bytes.
+        #[serde(with = "hash")]
+        hash: ContentHash,
+    },
+    /// No such file.
+    Absent,
+}
+
+/// The base's text: whole the first time, then as what has changed since it was last written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BaseText {
+    /// All of it.
+    Whole(String),
+    /// The changes of the text that was written last for this file, sorted.
+    Changed(Vec<Edit>),
+}
+
+/// A replaced range, in bytes, and its new text: `[start, end, text]`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Edit(pub usize, pub usize, pub String);
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "FileFormat")]
+struct FormatWire {
+    #[serde(with = "EncodingWire")]
+    encoding: Encoding,
+    bom: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Encoding", rename_all = "snake_case")]
+enum EncodingWire {
+    Utf8,
+    Utf16Le,
+    Utf16Be,
+    Latin1,
+}
+
+/// A hash as 32 hex digits.
+pub(crate) mod hash {
+    use crate::ContentHash;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(crate) fn serialize<S: Serializer>(hash: &ContentHash, s: S) -> Result<S::Ok, S::Error> {
+        s.collect_str(&format_args!("{:032x}", hash.0))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<ContentHash, D::Error> {
+        let digits = String::deserialize(d)?;
+        u128::from_str_radix(&digits, 16)
+            .map(ContentHash)
+            .map_err(|_| D::Error::custom("a hash has 32 hex digits"))
+    }
+}
+
+/// The same where there may be none.
+pub(crate) mod maybe_hash {
+    use crate::ContentHash;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    struct Spelled(#[serde(with = "super::hash")] ContentHash);
+
+    pub(crate) fn serialize<S: Serializer>(
+        hash: &Option<ContentHash>,
+        s: S,
+    ) -> Result<S::Ok, S::Error> {
+        hash.map(Spelled).serialize(s)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        d: D,
+    ) -> Result<Option<ContentHash>, D::Error> {
+        Ok(Option::<Spelled>::deserialize(d)?.map(|spelled| spelled.0))
+    }
+}
+
+/// Bytes in base64.
+pub(crate) mod bytes {
+    use base64::Engine;
+    use base64::prelude::BASE64_STANDARD;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+    use std::sync::Arc;
+
+    pub(crate) fn serialize<S: Serializer>(bytes: &Arc<[u8]>, s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_str(&BASE64_STANDARD.encode(bytes))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Arc<[u8]>, D::Error> {
+        let text = String::deserialize(d)?;
+        let bytes = BASE64_STANDARD.decode(text).map(Arc::from);
+        bytes.map_err(|error| D::Error::custom(format!("bytes are written in base64: {error}")))
+    }
+}
+
+/// The same where there may be none.
+pub(crate) mod maybe_bytes {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use std::sync::Arc;
+
+    #[derive(Serialize, Deserialize)]
+    struct Spelled(#[serde(with = "super::bytes")] Arc<[u8]>);
+
+    pub(crate) fn serialize<S: Serializer>(
+        bytes: &Option<Arc<[u8]>>,
+        s: S,
+    ) -> Result<S::Ok, S::Error> {
+        bytes.clone().map(Spelled).serialize(s)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        d: D,
+    ) -> Result<Option<Arc<[u8]>>, D::Error> {
+        Ok(Option::<Spelled>::deserialize(d)?.map(|spelled| spelled.0))
+    }
+}
+
+/// A path as its URI, which can say every name.
+pub(crate) mod path {
+    use crate::DocId;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+    use std::path::{Path, PathBuf};
+
+    pub(crate) fn serialize<S: Serializer>(path: &Path, s: S) -> Result<S::Ok, S::Error> {
+        DocId::from_path(path).serialize(s)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<PathBuf, D::Error> {
+        let id = DocId::deserialize(d)?;
+        id.path().ok_or_else(|| D::Error::custom(format!("{id} names no file")))
+    }
+}
