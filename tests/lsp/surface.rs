@@ -151,7 +151,7 @@ fn bad_arguments_are_refused_in_words_and_nothing_is_hurt() {
         ("ropewalk.undo", json!([1]), "wanted is"),
         ("ropewalk.edit", json!({ "hunk": 1 }), "text"),
         ("ropewalk.show", json!({ "hunk": 99 }), "no pending hunk 99"),
-        ("ropewalk.approve", json!({ "answer": "maybe" }), "once, session, afterSave or refuse"),
+        ("ropewalk.approve", json!({ "answer": "maybe" }), "always, afterSave or refuse"),
         ("ropewalk.mode", json!("yolo"), "auto, review or plan"),
         ("ropewalk.model", json!("nobody/nothing"), "nobody"),
     ];
