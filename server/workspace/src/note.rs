@@ -66,12 +66,20 @@ pub enum Note {
         /// Why.
         why: String,
     },
+    /// Between two runs of a session, files that the model knows have become other texts, or are gone.
+    ChangedMeanwhile {
+        /// The files as they are shown.
+        files: Vec<String>,
+    },
     /// The disk and an unsaved buffer have both moved on.
     DiskConflict {
         /// The file as it is shown.
         file: String,
     },
 }
+
+/// How many files a note names.
+const FILES_NAMED: usize = 50;
 
 /// How much of a text a note quotes.
 const QUOTED: usize = 400;
@@ -135,6 +143,21 @@ impl fmt::Display for Note {
                 "A pending change of yours in {file} could not be brought back after Ropewalk was started anew: {why}. \
                  Read the file before you change it again."
             ),
+            Note::ChangedMeanwhile { files } => {
+                let more = files.len().saturating_sub(FILES_NAMED);
+                let named: Vec<&str> =
+                    files.iter().take(FILES_NAMED).map(String::as_str).collect();
+                write!(
+                    f,
+                    "This session was interrupted and goes on now. Meanwhile files that you have read were changed or \
+                     removed: {}",
+                    named.join(", ")
+                )?;
+                if more > 0 {
+                    write!(f, " and {more} more")?;
+                }
+                write!(f, ". Read them again before you rely on them.")
+            }
             Note::DiskConflict { file } => write!(
                 f,
                 "{file} has unsaved text in the editor and was changed on the disk too. You work on the editor's text."

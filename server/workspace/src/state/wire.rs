@@ -148,15 +148,17 @@ enum EncodingWire {
 }
 
 /// A hash as 32 hex digits.
-pub(crate) mod hash {
+pub mod hash {
     use crate::ContentHash;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-    pub(crate) fn serialize<S: Serializer>(hash: &ContentHash, s: S) -> Result<S::Ok, S::Error> {
+    /// Writes it.
+    pub fn serialize<S: Serializer>(hash: &ContentHash, s: S) -> Result<S::Ok, S::Error> {
         s.collect_str(&format_args!("{:032x}", hash.0))
     }
 
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<ContentHash, D::Error> {
+    /// Reads it.
+    pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<ContentHash, D::Error> {
         let digits = String::deserialize(d)?;
         u128::from_str_radix(&digits, 16)
             .map(ContentHash)
