@@ -14,6 +14,13 @@ pub(crate) struct Client {
     version: i32,
 }
 
+/// The command that starts the server, in an environment of the bench's own.
+pub(crate) fn server(environment: Vec<(&str, String)>) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ropewalk"));
+    command.arg("lsp").envs(environment);
+    command
+}
+
 /// A message as it goes over the wire.
 pub(crate) fn frame(message: &Value) -> Vec<u8> {
     let body = message.to_string();
@@ -54,11 +61,9 @@ pub(crate) fn uri(path: &Path) -> String {
 }
 
 impl Client {
-    /// Starts the server.
-    pub(crate) fn start(environment: &[(&str, String)]) -> Client {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_ropewalk"))
-            .arg("lsp")
-            .envs(environment.iter().map(|(name, value)| (name, value)))
+    /// Starts the server with `command`, such as [`server`] gives.
+    pub(crate) fn start(mut command: Command) -> Client {
+        let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -70,8 +75,8 @@ impl Client {
     }
 
     /// Starts the server and introduces itself.
-    pub(crate) fn initialized(environment: &[(&str, String)], root: &Path) -> Client {
-        let mut client = Client::start(environment);
+    pub(crate) fn initialized(command: Command, root: &Path) -> Client {
+        let mut client = Client::start(command);
         client.send(&initialize(root));
         client.next();
         client.send(&notification("initialized", json!({})));
@@ -81,6 +86,20 @@ impl Client {
     /// Writes what is framed already.
     pub(crate) fn send(&mut self, frames: &[u8]) {
         self.input.write_all(frames).expect("the server reads");
+    }
+
+    /// Asks something that is answered when all that was sent before has been handled, and waits for the answer.
+    pub(crate) fn barrier(&mut self) {
+        self.send(&request(2, "ropewalk/nothing", json!(null)));
+        while self.next()["id"] != 2 {}
+    }
+
+    /// Ends the server as an editor does, and waits for its end.
+    pub(crate) fn end(mut self) {
+        self.send(&request(3, "shutdown", json!(null)));
+        self.send(&notification("exit", json!(null)));
+        let status = self.child.wait().expect("waited for");
+        assert!(status.success(), "the server ended with {status}");
     }
 
     /// The next message of the server.

@@ -85,7 +85,11 @@ impl Report {
         let this = std::env::current_exe().expect("this program's path");
         self.counted(work, times, bar, |times| {
             let mut command = Command::new(&this);
-            callgrind(command.args(["--work", work, &times.to_string()]), Stdio::null())
+            command.args(["--work", work, &times.to_string()]);
+            callgrind(&command, |mut counted| {
+                let status = counted.stdout(Stdio::null()).status().expect("valgrind starts");
+                assert!(status.success(), "{work} under valgrind: {status}");
+            })
         });
     }
 
@@ -110,22 +114,24 @@ impl Report {
     }
 }
 
-/// The instructions that `command` takes, reading `input`; None when there is no valgrind.
-pub(crate) fn callgrind(command: &Command, input: Stdio) -> Option<u64> {
+/// The instructions that `command` takes, which `run` is given so as to be counted, to start it and to wait
+/// for its end; None when there is no valgrind.
+pub(crate) fn callgrind(command: &Command, run: impl FnOnce(Command)) -> Option<u64> {
+    let found = Command::new("valgrind").arg("--version").stdout(Stdio::null()).status();
+    if found.is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
+        return None;
+    }
+    let log = tempfile::NamedTempFile::new().expect("a file");
     let variables = command.get_envs().filter_map(|(name, value)| Some((name, value?)));
-    let output = Command::new("valgrind")
+    let mut counted = Command::new("valgrind");
+    counted
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg(format!("--log-file={}", log.path().display()))
         .arg(command.get_program())
         .args(command.get_args())
-        .envs(variables)
-        .stdin(input)
-        .output();
-    let output = match output {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
-        output => output.expect("valgrind starts"),
-    };
-    let words = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "under valgrind: {words}");
+        .envs(variables);
+    run(counted);
+    let words = std::fs::read_to_string(log.path()).expect("valgrind's words");
     let count = words.lines().find_map(|line| line.split_once("Collected :"));
     Some(count.and_then(|(_, n)| n.trim().parse().ok()).expect("callgrind's count"))
 }
