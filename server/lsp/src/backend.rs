@@ -1,12 +1,12 @@
 //! The requests and notifications of LSP, each handed on and answered.
 //!
-//! A document notification changes the rope before its first await, `initialize` completes in its first
-//! poll, and no request waits for the client.
+//! `initialize` completes in its first poll, and no request waits for the client.
 
 use crate::commands;
 use crate::convert::{
     change_from_lsp, coordinates, encoding_of, encoding_to_lsp, root_from_folder, roots_of,
 };
+use crate::serve::Documents;
 use crate::state::{ClientFacts, ClientOptions, ServerOptions, State};
 use ropewalk_agent::Op;
 use ropewalk_workspace::{DocId, Habits};
@@ -111,43 +111,6 @@ impl LanguageServer for Backend {
         Ok(())
     }
 
-    async fn did_open(&self, params: lsp::DidOpenTextDocumentParams) {
-        let document = params.text_document;
-        let id = self.state.workspace.open(
-            document.uri.as_str(),
-            &document.language_id,
-            document.version,
-            &document.text,
-        );
-        self.look(id, false);
-    }
-
-    async fn did_change(&self, params: lsp::DidChangeTextDocumentParams) {
-        let document = params.text_document;
-        let changes: Vec<_> = params.content_changes.into_iter().map(change_from_lsp).collect();
-        match self.state.workspace.change(document.uri.as_str(), document.version, &changes) {
-            Some(changed) if changed.desync_alarms > 0 => {
-                tracing::warn!(document = %document.uri, "a position outside the text was clamped: desync alarm");
-            }
-            Some(_) => {}
-            None => {
-                tracing::warn!(document = %document.uri, "didChange of a document that is not open")
-            }
-        }
-        self.state.moved.notify_one();
-    }
-
-    async fn did_save(&self, params: lsp::DidSaveTextDocumentParams) {
-        let id = DocId::from_uri(params.text_document.uri.as_str());
-        self.state.workspace.written(&id);
-        self.look(id, true);
-    }
-
-    async fn did_close(&self, params: lsp::DidCloseTextDocumentParams) {
-        self.state.workspace.close(params.text_document.uri.as_str());
-        self.state.moved.notify_one();
-    }
-
     async fn did_change_workspace_folders(&self, params: lsp::DidChangeWorkspaceFoldersParams) {
         let roots = self.state.workspace.roots();
         let removed: Vec<_> = params.event.removed.iter().filter_map(root_from_folder).collect();
@@ -194,6 +157,45 @@ impl LanguageServer for Backend {
             result_id: None,
             data: Vec::new(),
         })))
+    }
+}
+
+impl Documents for Backend {
+    fn opened(&self, params: lsp::DidOpenTextDocumentParams) {
+        let document = params.text_document;
+        let id = self.state.workspace.open(
+            document.uri.as_str(),
+            &document.language_id,
+            document.version,
+            &document.text,
+        );
+        self.look(id, false);
+    }
+
+    fn changed(&self, params: lsp::DidChangeTextDocumentParams) {
+        let document = params.text_document;
+        let changes: Vec<_> = params.content_changes.into_iter().map(change_from_lsp).collect();
+        match self.state.workspace.change(document.uri.as_str(), document.version, &changes) {
+            Some(changed) if changed.desync_alarms > 0 => {
+                tracing::warn!(document = %document.uri, "a position outside the text was clamped: desync alarm");
+            }
+            Some(_) => {}
+            None => {
+                tracing::warn!(document = %document.uri, "didChange of a document that is not open")
+            }
+        }
+        self.state.moved.notify_one();
+    }
+
+    fn saved(&self, params: lsp::DidSaveTextDocumentParams) {
+        let id = DocId::from_uri(params.text_document.uri.as_str());
+        self.state.workspace.written(&id);
+        self.look(id, true);
+    }
+
+    fn closed(&self, params: lsp::DidCloseTextDocumentParams) {
+        self.state.workspace.close(params.text_document.uri.as_str());
+        self.state.moved.notify_one();
     }
 }
 

@@ -3,7 +3,8 @@
 //! It takes the place of `tower_lsp::Server`, which one bad frame ends, which a handler's panic kills, and
 //! which stops reading once four handlers wait for the client. Here
 //! - a thread of its own reads, always; nothing a handler does stops it;
-//! - each handler is polled once in order of arrival, and spawned when it is not done then. So whatever a
+//! - document notifications are [`Documents`]' plain calls, made in order of arrival;
+//! - each other handler is polled once in order of arrival, and spawned when it is not done then. So whatever a
 //!   handler does before its first await happens in the order of the client's messages;
 //! - a bad frame or message is answered in words and passed over;
 //! - a handler's panic is answered with -32603. **Its half-done changes stay**: locks and state that a panic can
@@ -16,6 +17,7 @@
 //! with -32002 and drops notifications.
 
 mod dispatch;
+mod documents;
 mod frames;
 mod message;
 mod outbox;
@@ -35,6 +37,7 @@ use tower_lsp::jsonrpc::ErrorCode;
 use tower_lsp::{ClientSocket, LanguageServer, LspService};
 
 use dispatch::Dispatch;
+pub use documents::Documents;
 use frames::{BadFrame, Frames};
 use message::Incoming;
 use outbox::Outbox;
@@ -111,7 +114,7 @@ impl End {
 ///
 /// # Errors
 /// When the two threads can't be started.
-pub async fn serve<S: LanguageServer>(
+pub async fn serve<S: LanguageServer + Documents>(
     service: LspService<S>,
     socket: ClientSocket,
     input: impl Read + Send + 'static,

@@ -8,7 +8,7 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use ropewalk_lsp::serve::{ServeOptions, serve};
+use ropewalk_lsp::serve::{Documents, ServeOptions, serve};
 use serde_json::{Value, json};
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::lsp_types::*;
@@ -38,10 +38,6 @@ impl LanguageServer for Toy {
         });
     }
 
-    async fn did_change(&self, params: DidChangeTextDocumentParams) {
-        self.edited.fetch_add(params.content_changes.len(), Ordering::Relaxed);
-    }
-
     async fn execute_command(&self, _: ExecuteCommandParams) -> Result<Option<Value>> {
         Ok(Some(json!(self.edited.load(Ordering::Relaxed))))
     }
@@ -49,6 +45,16 @@ impl LanguageServer for Toy {
     async fn shutdown(&self) -> Result<()> {
         Ok(())
     }
+}
+
+impl Documents for Toy {
+    fn changed(&self, params: DidChangeTextDocumentParams) {
+        self.edited.fetch_add(params.content_changes.len(), Ordering::Relaxed);
+    }
+
+    fn opened(&self, _: DidOpenTextDocumentParams) {}
+    fn saved(&self, _: DidSaveTextDocumentParams) {}
+    fn closed(&self, _: DidCloseTextDocumentParams) {}
 }
 
 fn frame(message: &Value) -> Vec<u8> {

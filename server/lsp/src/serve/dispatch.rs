@@ -1,9 +1,12 @@
-//! Dispatch: one message at a time to the `LspService`, without ever waiting for a handler.
+//! Dispatch: one message at a time to the `LspService`, without ever waiting for a handler. Document
+//! notifications go past it to the server itself, when it would let them.
 
 use std::any::Any;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
 
 use futures::{FutureExt, Sink};
@@ -14,6 +17,7 @@ use tower::Service;
 use tower_lsp::jsonrpc::{ErrorCode, Id, Request, Response};
 use tower_lsp::{ClientSocket, ExitedError, LanguageServer, Loopback, LspService};
 
+use super::documents::{DocumentNotification, Documents};
 use super::message::{Incoming, error_reply};
 use super::outbox::Outbox;
 use super::parent;
@@ -33,10 +37,12 @@ pub(super) struct Dispatch<S: LanguageServer> {
     /// The ids of requests whose handlers panicked in a later one.
     panicked: (mpsc::UnboundedSender<Id>, mpsc::UnboundedReceiver<Id>),
     client_process: Option<i32>,
+    /// Set when `initialize` has been answered with success.
+    initialized: Arc<AtomicBool>,
     after_shutdown: bool,
 }
 
-impl<S: LanguageServer> Dispatch<S> {
+impl<S: LanguageServer + Documents> Dispatch<S> {
     pub(super) fn new(service: LspService<S>, responses: ResponseSink, outbox: Outbox) -> Self {
         Self {
             service,
@@ -45,6 +51,7 @@ impl<S: LanguageServer> Dispatch<S> {
             running: JoinSet::new(),
             panicked: mpsc::unbounded_channel(),
             client_process: None,
+            initialized: Arc::default(),
             after_shutdown: false,
         }
     }
@@ -67,6 +74,10 @@ impl<S: LanguageServer> Dispatch<S> {
                 return ControlFlow::Break(());
             }
             Incoming::Request(request) => self.request(request).await,
+            Incoming::Document(Ok(notification)) => self.document(notification),
+            Incoming::Document(Err(error)) => {
+                tracing::warn!("a document notification was dropped, its params say: {error}");
+            }
             Incoming::Response(response) => self.response(response),
             Incoming::Refused(refusal) => {
                 tracing::warn!("a message was refused: {refusal:?}");
@@ -83,6 +94,17 @@ impl<S: LanguageServer> Dispatch<S> {
         drop(self.service.call(Request::build("exit").finish()));
     }
 
+    /// As `LspService` would have it: nothing before `initialize` and after `shutdown`.
+    fn document(&self, notification: DocumentNotification) {
+        if !self.initialized.load(Ordering::Relaxed) || self.after_shutdown {
+            return tracing::warn!("a document notification outside the session was dropped");
+        }
+        let server = self.service.inner();
+        if catch_unwind(AssertUnwindSafe(|| notification.tell(server))).is_err() {
+            tracing::error!("a document notification's handler panicked");
+        }
+    }
+
     async fn request(&mut self, request: Request) {
         let id = request.id().cloned();
         let shutdown = request.method() == "shutdown";
@@ -90,6 +112,7 @@ impl<S: LanguageServer> Dispatch<S> {
         if initialize && self.client_process.is_none() {
             self.client_process = request.params().and_then(parent::process_id);
         }
+        self.after_shutdown |= shutdown && self.initialized.load(Ordering::Relaxed);
         let request = if shutdown { without_params(request) } else { request };
 
         // Params are read in the call itself, and reading them is the backend's code too.
@@ -99,6 +122,12 @@ impl<S: LanguageServer> Dispatch<S> {
             }
             return;
         };
+        let initialized = initialize.then(|| self.initialized.clone());
+        let call = call.inspect(move |done| {
+            if let (Some(initialized), Ok(Some(response))) = (initialized, done) {
+                initialized.fetch_or(response.is_ok(), Ordering::Relaxed);
+            }
+        });
         let mut call = AssertUnwindSafe(call).catch_unwind();
         // Nobody is woken by the first poll: a handler that is not done is polled again when it is spawned.
         // It is `unconstrained`, lest a run of many messages end a handler's first poll before its first await.
@@ -107,14 +136,11 @@ impl<S: LanguageServer> Dispatch<S> {
         });
         match unconstrained(first).await {
             Poll::Ready(done) => {
-                let refused = matches!(&done, Ok(Ok(Some(response))) if response.is_error());
-                self.after_shutdown |= shutdown && !refused;
                 if let (Err(Panicked), Some(id)) = (answer(&self.outbox, done), id) {
                     self.answer_panic(id);
                 }
             }
             Poll::Pending => {
-                self.after_shutdown |= shutdown;
                 if initialize {
                     tracing::error!("`initialize` waits; until it is done, notifications are lost");
                 }

@@ -1,21 +1,26 @@
 //! Messages: what a frame's body says, as a JSON-RPC request, a response, or a refusal to be sent back.
 //!
-//! A body is parsed once, straight into its parts; only a body that fails is looked at again, to mend what
-//! editors get wrong (lone surrogates, bytes that are not UTF-8) or to find the id to refuse. What a method or
-//! its params mean is the backend's business.
+//! A body is cut into its parts, and the params are read as what the method makes of them: a document
+//! notification's into their own types, all others as JSON. Only a body that fails is looked at again, to mend
+//! what editors get wrong (lone surrogates, bytes that are not UTF-8) or to find the id to refuse. What any
+//! other method or its params mean is the backend's business.
 
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny};
 use serde_json::Value;
+use serde_json::value::RawValue;
 use tower_lsp::jsonrpc::{Error, ErrorCode, Id, Request, Response};
 
+use super::documents::DocumentNotification;
 use super::surrogates;
 
 /// One message of the client.
 #[derive(Debug)]
 pub(super) enum Incoming {
-    /// A request or a notification.
+    /// A request or a notification, other than these:
     Request(Request),
+    /// A notification about a document, or what is wrong with its params. A notification can't be answered.
+    Document(serde_json::Result<DocumentNotification>),
     /// The answer to a request of ours.
     Response(Response),
     /// No message: this is to be sent back.
@@ -50,8 +55,8 @@ pub(super) fn error_reply(id: Id, code: ErrorCode, words: impl Into<String>) -> 
 struct Parts<'a> {
     jsonrpc: Option<&'a str>,
     method: Option<String>,
-    #[serde(default, deserialize_with = "present")]
-    params: Option<Value>,
+    #[serde(default, borrow, deserialize_with = "present")]
+    params: Option<&'a RawValue>,
     #[serde(default, deserialize_with = "present")]
     id: Option<Id>,
     #[serde(default, deserialize_with = "present")]
@@ -71,23 +76,32 @@ fn parse(text: &str) -> serde_json::Result<Incoming> {
         let batch = "one JSON object a message is expected; LSP has no batches";
         return Ok(Incoming::Refused(refusal(ErrorCode::InvalidRequest, batch.into())));
     }
-    serde_json::from_str(text).map(Parts::into_incoming)
+    serde_json::from_str::<Parts>(text)?.into_incoming()
 }
 
 impl Parts<'_> {
-    fn into_incoming(self) -> Incoming {
+    fn into_incoming(self) -> serde_json::Result<Incoming> {
         let refuse = |id: Option<Id>, words: &str| {
             let id = id.unwrap_or(Id::Null);
             Incoming::Refused(error_reply(id, ErrorCode::InvalidRequest, words))
         };
-        match self {
+        Ok(match self {
             Parts { jsonrpc, method: Some(_), id, .. } if jsonrpc != Some("2.0") => {
                 refuse(id, "the request lacks `\"jsonrpc\": \"2.0\"`")
+            }
+            Parts { method: Some(method), params, id: None, .. }
+                if let Some(document) = DocumentNotification::read(&method, params) =>
+            {
+                match document {
+                    // The text itself is broken, and may be mended.
+                    Err(error) if error.is_syntax() => return Err(error),
+                    document => Incoming::Document(document),
+                }
             }
             Parts { method: Some(method), params, id, .. } => {
                 let mut request = Request::build(method);
                 if let Some(params) = params {
-                    request = request.params(params);
+                    request = request.params(serde_json::from_str::<Value>(params.get())?);
                 }
                 if let Some(id) = id {
                     request = request.id(id);
@@ -106,7 +120,7 @@ impl Parts<'_> {
                 None,
                 "the message is no request (no method) and no response (no result, no error)",
             ),
-        }
+        })
     }
 }
 
@@ -137,6 +151,7 @@ fn refused(text: &str, error: &serde_json::Error) -> Incoming {
 mod tests {
     use super::*;
     use serde_json::json;
+    use tower_lsp::lsp_types::DidChangeTextDocumentParams;
 
     fn read_text(text: impl AsRef<[u8]>) -> Incoming {
         read(&mut text.as_ref().to_vec())
@@ -175,10 +190,52 @@ mod tests {
             r#"{"jsonrpc":"2.0","method":"a","params":{"b":[1,"c",null]},"id":7}"#,
             r#"{"id":"x","method":"a","jsonrpc":"2.0"}"#,
             r#"{"jsonrpc":"2.0","method":"a","params":null,"id":null}"#,
-            r#" {"jsonrpc":"2.0","method":"textDocument\/didOpen","more":{"x":1},"params":[]} "#,
+            r#" {"jsonrpc":"2.0","method":"textDocument\/hover","more":{"x":1},"params":[]} "#,
             r#"{"jsonrpc":"2.0","method":"","id":-9223372036854775808}"#,
         ] {
             assert_eq!(request(text), serde_json::from_str::<Request>(text).unwrap());
+        }
+    }
+
+    #[test]
+    fn document_params_are_what_tower_lsp_reads_too() {
+        let document = r#""textDocument":{"uri":"file:///a%20\u00e9","version":-3,"more":[]}"#;
+        for changes in [
+            r#"[]"#,
+            r#"[{"text":""}]"#,
+            r#"[{"text":"\ud83d\ude00\"\\\n","range":null,"rangeLength":null}]"#,
+            r#"[{"rangeLength":7,"range":{"end":{"character":4294967295,"line":2},"start":{"line":1,"character":0}},
+                "text":"é","more":{"text":1}},{"text":"second"}]"#,
+        ] {
+            let params = format!(r#"{{"contentChanges":{changes},{document}}}"#);
+            let text = format!(
+                r#"{{"jsonrpc":"2.0","method":"textDocument/didChange","params":{params}}}"#
+            );
+            let value = serde_json::from_str::<Value>(&params).unwrap();
+            let expected = serde_json::from_value::<DidChangeTextDocumentParams>(value).unwrap();
+            match read_text(text) {
+                Incoming::Document(Ok(DocumentNotification::Changed(read))) => {
+                    assert_eq!(read, expected);
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_document_params_is_said() {
+        for (params, words) in [
+            (r#","params":{"textDocument":{"version":1}}"#, "missing field `uri`"),
+            (r#","params":null"#, "invalid type: null"),
+            ("", "invalid type: null"),
+        ] {
+            let text = format!(r#"{{"jsonrpc":"2.0","method":"textDocument/didClose"{params}}}"#);
+            match read_text(text) {
+                Incoming::Document(Err(error)) => {
+                    assert!(error.to_string().contains(words), "{error}");
+                }
+                other => panic!("{other:?}"),
+            }
         }
     }
 

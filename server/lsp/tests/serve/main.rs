@@ -1,0 +1,20 @@
+//! The serve loop against everything a client, or what pretends to be one, can do to it: over operating
+//! system pipes, with a toy server. Nothing here depends on time; the timeouts only end a test that hangs.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests may be blunt"
+)]
+
+mod documents;
+mod editor;
+mod handlers;
+mod hostile;
+mod life;
+mod messages;
+mod order;
+mod toy;
+mod unread;
