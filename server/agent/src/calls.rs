@@ -14,7 +14,7 @@ use ropewalk_tools::bounds::{NOTE_CHARS, PREVIEW_CHARS, bound, preview};
 use ropewalk_tools::{Bounds, Context, Effect, Mode, Output, Prepared, Registry};
 use ropewalk_workspace::entry::Maker;
 use ropewalk_workspace::publish::publish;
-use ropewalk_workspace::{DiskLook, DocId, HunkId, NoWitness, Selection, View};
+use ropewalk_workspace::{DiskLook, DocId, HunkId, NoWitness, Place, Selection, View};
 use serde_json::Value;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex};
@@ -198,6 +198,10 @@ impl Turn {
                 keep_end(&mut lock(&printing), text);
                 shared.tell(Event::ToolOutput { turn, call: id.clone(), text: text.to_owned() });
             }),
+            hides: {
+                let settings = settings.clone();
+                Arc::new(move |place: &Place| settings.rules.hides(place))
+            },
             editor: self.shared.editor.clone(),
         };
         let Ok(mut output) = self.or_interrupted(prepared.run(context)).await else {

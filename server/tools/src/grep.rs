@@ -65,8 +65,13 @@ fn grep(input: &Input, context: &Context, stop: &Stop) -> Result<Output, Output>
             break;
         }
         // One that was named itself has passed policy by its name.
+        let is_named = file.below.as_os_str().is_empty();
         if is_sensitive(&file.below.to_string_lossy()) {
             left.secret.push(file.place.shown);
+            continue;
+        }
+        if !is_named && (context.hides)(&file.place) {
+            left.hidden.push(file.place.shown);
             continue;
         }
         if let Err(error) = search::file(&context.view, &file.place, &pattern, &mut hits) {
@@ -88,6 +93,7 @@ fn grep(input: &Input, context: &Context, stop: &Stop) -> Result<Output, Output>
 #[derive(Default)]
 struct Left {
     secret: Vec<String>,
+    hidden: Vec<String>,
     unread: Vec<String>,
 }
 
@@ -102,6 +108,12 @@ impl Left {
             out.push_str(&format!(
                 "\n(not searched, because they may hold secrets: {}. Name one as path to search it)",
                 list(&self.secret)
+            ));
+        }
+        if !self.hidden.is_empty() {
+            out.push_str(&format!(
+                "\n(not searched, because the user's rules keep them from being read unasked: {})",
+                list(&self.hidden)
             ));
         }
         if !self.unread.is_empty() {

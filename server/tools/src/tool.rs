@@ -6,7 +6,7 @@
 
 use crate::bounds::Bounds;
 use futures::future::BoxFuture;
-use ropewalk_workspace::{Editor, Proposal, View};
+use ropewalk_workspace::{Editor, Place, Proposal, View};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -68,6 +68,8 @@ pub struct Context {
     pub secrets: Arc<[String]>,
     /// Takes output while a command runs, for showing. Must not block.
     pub sink: Arc<dyn Fn(&str) + Send + Sync>,
+    /// Whether the user's rules keep a file out of what is searched without naming it.
+    pub hides: Arc<dyn Fn(&Place) -> bool + Send + Sync>,
     /// For questions only an editor can answer.
     pub editor: Arc<dyn Editor>,
 }

@@ -3,6 +3,7 @@
 //! An allow rule sees only what runs as it is written; a deny rule sees every way to read it.
 
 use crate::danger::{self, SimpleCommand, Word};
+use std::collections::HashSet;
 
 /// The most words before a subcommand that are tried as options and their values.
 const MOST_OPTIONS: usize = 16;
@@ -18,7 +19,7 @@ pub(super) struct Reading<'a> {
 }
 
 /// A simple command.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Part {
     /// Whether it does nothing but run its program with the words that are seen.
     pub(super) is_plain: bool,
@@ -29,7 +30,7 @@ pub(super) struct Part {
 }
 
 /// One way to read a simple command.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Way {
     pub(super) line: String,
     /// The start that is sure, if what stands there is not all sure.
@@ -44,7 +45,10 @@ impl<'a> Reading<'a> {
             line: line(&command.words),
             ways: ways(&command.words),
         };
-        Self { text, parts: commands.iter().map(part).collect(), has_gaps: unknown.is_some() }
+        let mut known = HashSet::new();
+        // What is repeated is judged once.
+        let parts = commands.iter().map(part).filter(|part| known.insert(part.clone())).collect();
+        Self { text, parts, has_gaps: unknown.is_some() }
     }
 
     /// The simple commands that an allow rule may go by; none where not all is seen.

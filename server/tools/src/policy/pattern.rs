@@ -12,6 +12,8 @@ pub(super) struct Pattern {
     pieces: Vec<String>,
     /// The same as [`fold`] leaves them.
     folded: Vec<String>,
+    /// What stands before a ` *` that is its end.
+    bare: Option<String>,
 }
 
 impl PartialEq for Pattern {
@@ -27,7 +29,10 @@ impl Pattern {
     pub(super) fn new(text: &str) -> Self {
         let pieces = pieces(text);
         let folded = pieces.iter().map(|piece| fold(piece)).collect();
-        Self { text: text.to_owned(), pieces, folded }
+        let mut pattern = Self { text: text.to_owned(), pieces, folded, bare: None };
+        pattern.bare =
+            pattern.before_star().and_then(|start| start.strip_suffix(' ')).map(str::to_owned);
+        pattern
     }
 
     /// The pattern that matches this text alone.
@@ -53,6 +58,11 @@ impl Pattern {
         }
     }
 
+    /// What stands before a ` *` that is its end: any arguments or none.
+    pub(super) fn bare(&self) -> Option<&str> {
+        self.bare.as_deref()
+    }
+
     /// What stands before its one star, which is its end: `src/` of `src/**`.
     pub(super) fn before_star(&self) -> Option<&str> {
         let (first, rest) = self.pieces.split_first()?;
@@ -66,8 +76,7 @@ impl Pattern {
 
     /// Whether it matches a simple command: with ` *` at its end, also without arguments.
     pub(super) fn matches_command(&self, line: &str) -> bool {
-        let bare = self.before_star().and_then(|start| start.strip_suffix(' '));
-        bare == Some(line) || glob(&self.pieces, line)
+        self.bare.as_deref() == Some(line) || glob(&self.pieces, line)
     }
 
     /// Whether it could match a command of which only the start is known.

@@ -12,6 +12,8 @@ use crate::bash::Bash;
 use crate::bounds::{PREVIEW_CHARS, preview};
 use crate::delete_file::DeleteFile;
 use crate::edit_file::EditFile;
+use crate::glob::Glob;
+use crate::grep::Grep;
 use crate::list_dir::ListDir;
 use crate::move_file::MoveFile;
 use crate::read_file::ReadFile;
@@ -35,6 +37,14 @@ pub(super) struct Seen<'a> {
     pub(super) title: &'a str,
     pub(super) command: Option<Reading<'a>>,
     pub(super) paths: &'a [Named],
+}
+
+impl Seen<'_> {
+    /// Whether its title says what it is about, as a path or a command would. That of a search is the pattern
+    /// that is searched for.
+    fn is_known_by_title(&self) -> bool {
+        self.paths.is_empty() && ![Grep::NAME, Glob::NAME].contains(&self.tool)
+    }
 }
 
 /// Whether a deny or ask rule is about a call.
@@ -117,8 +127,7 @@ impl Rule {
             };
         };
         if tool == Bash::NAME {
-            let arguments = pattern.before_star().and_then(|start| start.strip_suffix(' '));
-            return match (pattern.exact(), arguments) {
+            return match (pattern.exact(), pattern.bare()) {
                 (Some(command), _) => format!("exactly `{}`", short(command)),
                 (None, Some(command)) => format!("`{}` with any arguments", short(command)),
                 (None, None) => format!("commands of the form `{}`", short(pattern.text())),
@@ -180,7 +189,7 @@ impl Rule {
             return false;
         };
         match seen.paths {
-            [] => pattern.matches_command(seen.title),
+            [] => seen.is_known_by_title() && pattern.matches_command(seen.title),
             paths => paths.iter().all(|path| path.names().any(|name| pattern.matches_path(name))),
         }
     }
@@ -188,7 +197,7 @@ impl Rule {
     /// As a deny or ask rule: whether it is about the call, or some part of it.
     pub(super) fn hits(&self, seen: &Seen<'_>) -> Hit {
         // What may not be read may not be searched either: both show a file's text.
-        let reads = self.tool() == Some(ReadFile::NAME) && seen.tool == crate::grep::Grep::NAME;
+        let reads = self.tool() == Some(ReadFile::NAME) && seen.tool == Grep::NAME;
         if !self.is_about(seen.tool) && !(reads && self.narrow().is_some()) {
             return Hit::No;
         }
@@ -199,7 +208,7 @@ impl Rule {
             return Hit::Yes;
         }
         let Some(command) = &seen.command else {
-            let by_title = seen.paths.is_empty() && pattern.matches_command(seen.title);
+            let by_title = seen.is_known_by_title() && pattern.matches_command(seen.title);
             return if by_title { Hit::Yes } else { Hit::No };
         };
         if pattern.exact() == Some(command.text) {
@@ -219,9 +228,7 @@ impl Rule {
 
     /// As a deny or ask rule: whether a file that is not named itself is to be left out of what shows texts.
     pub(super) fn hides(&self, file: &Named) -> bool {
-        let is_reader = self
-            .tool()
-            .is_none_or(|tool| tool == ReadFile::NAME || tool == crate::grep::Grep::NAME);
+        let is_reader = self.tool().is_none_or(|tool| tool == ReadFile::NAME || tool == Grep::NAME);
         is_reader
             && self
                 .narrow()

@@ -1,10 +1,11 @@
 //! What may hold secrets, told by names alone: of files, and in the words of commands.
 //!
-//! A pattern of the shell (`cat .e*`), a search through a folder or a program of one's own can read such files
+//! A pattern of the shell counts as the names it plainly stands for (`cat .e*`, `cat id_?sa`), but not one that
+//! begins with a star. A command's search through a folder, or a program of one's own, can read such files
 //! unnamed: this is a guard against accidents, not a wall.
 
 use super::pattern::matches as glob;
-use crate::danger;
+use crate::danger::{self, Word};
 
 /// Names of files and folders that hold secrets, in small letters. `*` stands for anything; a name with a
 /// slash is two components.
@@ -36,7 +37,55 @@ const SENSITIVE: &[&str] = &[
     ".docker/config.json",
     ".config/gcloud",
     ".cargo/credentials*",
+    ".config/gh",
+    ".m2/settings.xml",
+    ".dockercfg",
+    ".htpasswd",
+    ".my.cnf",
+    ".s3cfg",
+    ".terraformrc",
+    ".vault-token",
+    "*.kdbx",
+    "*.p8",
+    "*.ppk",
+    "secrets.json",
+    "secrets.toml",
+    "secrets.yaml",
+    "secrets.yml",
+    "service-account*.json",
+    "terraform.tfvars",
 ];
+
+/// Names that a pattern of the shell may stand for, one of each kind; the pattern must be as plain as that.
+const EXAMPLES: &[&str] = &[
+    ".env",
+    ".env.local",
+    ".envrc",
+    ".ssh",
+    ".gnupg",
+    ".aws",
+    ".azure",
+    ".kube",
+    ".netrc",
+    ".pgpass",
+    ".npmrc",
+    ".pypirc",
+    ".git-credentials",
+    ".password-store",
+    "id_rsa",
+    "id_dsa",
+    "id_ecdsa",
+    "id_ed25519",
+    "credentials.json",
+    "secrets.json",
+    "secrets.toml",
+    "secrets.yaml",
+    "server.key",
+    "server.pem",
+];
+
+/// The most patterns of a command that are looked at; with more, one is taken to be about a secret.
+const MOST_PATTERNS: usize = 200;
 
 /// Names that look like [`SENSITIVE`] and are meant to be read.
 const HARMLESS: &[&str] =
@@ -51,7 +100,10 @@ pub fn is_sensitive(path: &str) -> bool {
     let parts: Vec<&str> = path.split(['/', '\\']).collect();
     let hits = |names: &[&str], text: &str| names.iter().any(|name| glob(name, text));
     let pairs = parts.windows(2).map(|pair| pair.join("/"));
-    parts.iter().any(|part| hits(SENSITIVE, part) && !hits(HARMLESS, part))
+    // What a process has been given to keep to itself.
+    let is_environment = parts.contains(&"proc") && parts.last() == Some(&"environ");
+    is_environment
+        || parts.iter().any(|part| hits(SENSITIVE, part) && !hits(HARMLESS, part))
         || pairs
             .into_iter()
             .any(|pair| SENSITIVE.iter().any(|name| name.contains('/') && glob(name, &pair)))
@@ -63,13 +115,23 @@ pub(super) fn in_command(command: &str) -> Option<String> {
         // What can't be read is looked through as it stands, its quotes taken off.
         return in_text(&command.replace(['\'', '"', '\\'], ""));
     };
+    let mut patterns = 0;
     parts.iter().find_map(|part| {
         let is_prose = part.program().is_some_and(|program| PROSE.contains(&program));
         let words = part.words.iter().map(|word| word.text());
         let words = words.filter(|word| !(is_prose && word.contains(char::is_whitespace)));
         let targets = part.redirects.iter().map(|redirect| redirect.target.text());
         let assigned = part.assignments.iter().map(String::as_str);
-        words.chain(targets).chain(assigned).find_map(in_text)
+        if let Some(name) = words.chain(targets).chain(assigned).find_map(in_text) {
+            return Some(name);
+        }
+        let targets = part.redirects.iter().map(|redirect| &redirect.target);
+        let open =
+            part.words.iter().skip(1).chain(targets).filter(|word| word.sure_start().is_some());
+        open.map(Word::text).find_map(|word| {
+            patterns += 1;
+            (patterns > MOST_PATTERNS || stands_for_secret(word)).then(|| word.to_owned())
+        })
     })
 }
 
@@ -78,6 +140,21 @@ pub(super) fn in_command(command: &str) -> Option<String> {
 fn in_text(text: &str) -> Option<String> {
     let cut = |c: char| c.is_whitespace() || "'\"=:;|&<>(){}[]$`,@".contains(c);
     std::iter::once(text).chain(text.split(cut)).find(|name| is_sensitive(name)).map(str::to_owned)
+}
+
+/// Whether a word that the shell expands may become the name of a secret. A leading dot must be written, and a
+/// pattern that begins with a star, such as `*` or `*.json`, is not taken for more than it says.
+fn stands_for_secret(word: &str) -> bool {
+    word.to_lowercase().split('/').filter(|part| part.contains(['*', '?', '[', '{'])).any(|part| {
+        if part.starts_with('*') || part.len() > 200 {
+            return part.len() > 200;
+        }
+        // What is no pattern is taken by a shell as it stands.
+        let Ok(glob) = globset::Glob::new(part) else { return false };
+        let glob = glob.compile_matcher();
+        let dot = part.starts_with(['.', '{']);
+        EXAMPLES.iter().any(|name| (dot || !name.starts_with('.')) && glob.is_match(name))
+    })
 }
 
 /// What the names of variables and options have in them whose values are keys, in small letters.
@@ -100,7 +177,7 @@ const KEY_STARTS: &[&str] =
 /// The text with `***` for what looks like a key: after a name of one, or by how it begins. For the audit, in
 /// which a command is named and nothing secret is to stand.
 pub fn without_keys(text: &str) -> String {
-    let is_word = |c: char| c.is_alphanumeric() || "_-.~+/%".contains(c);
+    let is_word = |c: char| c.is_alphanumeric() || "_-.~+%".contains(c);
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     // Whether a name of a key came before, and whether a space is enough between it and the value.
@@ -112,14 +189,13 @@ pub fn without_keys(text: &str) -> String {
         if !is_word(first) {
             // A value stands behind its name on the same line, with signs between them but no other command.
             let is_space = run.trim().is_empty();
-            let goes_on = !run.contains(['\n', ';', '|', '&', '(']);
+            let goes_on = !run.starts_with('/') && !run.contains(['\n', ';', '|', '&', '(']);
             after_name = after_name.filter(|by_space| goes_on && (*by_space || !is_space));
             out.push_str(run);
             continue;
         }
         let small = run.to_lowercase();
-        let is_path = run.contains(['.', '/']);
-        let is_name = !is_path && KEY_NAMES.iter().any(|name| small.contains(name));
+        let is_name = !run.contains('.') && KEY_NAMES.iter().any(|name| small.contains(name));
         let is_key = run.len() >= 16 && KEY_STARTS.iter().any(|start| run.starts_with(start));
         if is_key || (after_name.is_some() && !is_name) {
             out.push_str("***");

@@ -4,7 +4,7 @@
 use ropewalk_text::decode::encode;
 use ropewalk_tools::{Bounds, Context, Output, Registry};
 use ropewalk_workspace::entry::Maker;
-use ropewalk_workspace::{Editor, FileState, Fork, NoEditor, Roots, Workspace};
+use ropewalk_workspace::{Editor, FileState, Fork, NoEditor, Place, Roots, Workspace};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -17,6 +17,7 @@ pub(crate) struct Bench {
     pub(crate) registry: Registry,
     pub(crate) bounds: Bounds,
     pub(crate) editor: Arc<dyn Editor>,
+    pub(crate) hides: Arc<dyn Fn(&Place) -> bool + Send + Sync>,
     pub(crate) printed: Arc<Mutex<String>>,
     runtime: tokio::runtime::Runtime,
 }
@@ -39,6 +40,7 @@ impl Bench {
             registry: Registry::standard(),
             bounds: Bounds::default(),
             editor: Arc::new(NoEditor),
+            hides: Arc::new(|_| false),
             printed: Arc::default(),
             runtime: tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap(),
             dir,
@@ -85,6 +87,7 @@ impl Bench {
             outputs: Some(self.dir.path().join("outputs")),
             secrets: Default::default(),
             sink: Arc::new(move |text| printed.lock().unwrap().push_str(text)),
+            hides: self.hides.clone(),
             editor: self.editor.clone(),
         }
     }

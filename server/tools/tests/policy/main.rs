@@ -1,5 +1,15 @@
 //! Policy: a table of calls, modes and rules, and what is decided.
-#![expect(clippy::unwrap_used, reason = "tests may be blunt")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests may be blunt"
+)]
+
+mod examples;
+mod hostile;
+mod places;
+mod rules;
 
 use ropewalk_tools::{Decision, Mode, Named, Offer, Prepared, Registry, Rule, Rules};
 use serde_json::{Value, json};
@@ -183,6 +193,16 @@ fn secrets_are_asked_about_by_every_tool() {
         "source .env",
         "cat .envrc",
         "cat ~/.docker/config.json",
+        "cat .e*",
+        "cat .en?",
+        "cat .en[v]",
+        "cat .{env,x}",
+        "cat src/.en*",
+        "cat id_*",
+        "cat ~/.s*/config",
+        "cat < .e*",
+        "cat /proc/$PPID/environ",
+        "cat .config/gh/hosts.yml",
         "cat '.env",
         "cat \".e\"nv '",
     ] {
@@ -198,6 +218,11 @@ fn secrets_are_asked_about_by_every_tool() {
             "echo 'put it in .env please'",
             "git commit -m 'Ignore .env files'",
             "cat src/key.rs",
+            "cat *",
+            "cat *.json src/*.rs",
+            "ls {src,tests}",
+            "jq .[0] x",
+            "cat '.e*'",
             "cat .docker/Dockerfile",
         ],
     );
