@@ -31,7 +31,11 @@ pub(crate) fn file(root: &Path) -> PathBuf {
 pub(crate) fn read(environment: &dyn Environment, root: &Path) -> io::Result<Option<String>> {
     let bytes = match environment.read_inside(root, &file(root), MAX_INSTRUCTIONS_BYTES + 1) {
         Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error)
+            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+        {
+            return Ok(None);
+        }
         Err(error) => return Err(error),
     };
     let most = usize::try_from(MAX_INSTRUCTIONS_BYTES).unwrap_or(usize::MAX);

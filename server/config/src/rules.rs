@@ -8,7 +8,7 @@ use toml_edit::{Array, DocumentMut, Formatted, Item, Table, Value};
 
 use crate::Config;
 use crate::private_file;
-use crate::problem::Source;
+use crate::problem::{Source, turns_text};
 
 /// The characters of the longest rule.
 pub(crate) const LONGEST_RULE: usize = 2_000;
@@ -19,7 +19,7 @@ pub(crate) const LONGEST_RULE: usize = 2_000;
 /// `{ rule = "bash(git status *)", matches = ["git status -s"], refuses = ["git push"] }`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleText {
-    /// The rule: not empty, one line, without control characters.
+    /// The rule: not empty, one line, without control characters and those that turn text.
     pub rule: String,
     /// Examples that it must match.
     pub matches: Vec<String>,
@@ -64,7 +64,7 @@ pub(crate) fn unfit(rule: &str) -> Option<String> {
     if rule.is_empty() {
         return Some("a rule must not be empty".to_owned());
     }
-    if rule.chars().any(char::is_control) {
+    if rule.chars().any(|c| c.is_control() || turns_text(c)) {
         return Some("a rule must be one line without control characters".to_owned());
     }
     (rule.chars().nth(LONGEST_RULE).is_some())

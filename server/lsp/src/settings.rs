@@ -12,6 +12,9 @@ use std::sync::Arc;
 /// other room names a concrete model.
 pub type ModelFactory = Arc<dyn Fn(&Config) -> Result<Arc<dyn Model>, String> + Send + Sync>;
 
+/// Problems with rules that are told one by one.
+const MOST_PROBLEMS: usize = 20;
+
 /// The settings of a session, and what is wrong with the configuration, in sentences.
 pub fn settings_of(
     config: &Config,
@@ -21,6 +24,7 @@ pub fn settings_of(
     let mut problems: Vec<String> = config.problems.iter().map(ToString::to_string).collect();
     let registry = Registry::standard();
     let mut rules = Rules::default();
+    let mut wrong = Vec::new();
     let lists =
         [(List::Allow, &config.allow), (List::Ask, &config.ask), (List::Deny, &config.deny)];
     for (list, texts) in lists {
@@ -28,8 +32,14 @@ pub fn settings_of(
             let (matches, refuses) = (&text.matches, &text.refuses);
             let from = text.source.to_string();
             let written = Written { rule: &text.rule, matches, refuses, from: &from };
-            problems.extend(rules.read(list, written, &registry));
+            wrong.extend(rules.read(list, written, &registry));
         }
+    }
+    // A repository may bring any number of them.
+    let more = wrong.len().saturating_sub(MOST_PROBLEMS);
+    problems.extend(wrong.into_iter().take(MOST_PROBLEMS));
+    if more > 0 {
+        problems.push(format!("There are {more} more problems with rules."));
     }
     let replace =
         config.system_prompt_file.as_ref().and_then(|path| match std::fs::read_to_string(path) {

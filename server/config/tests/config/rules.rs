@@ -133,8 +133,13 @@ fn what_can_t_be_added_to_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("rules.toml");
     let kind = |list: &str, rule: &str| add_rule(&file, list, rule).unwrap_err().kind();
-    for (list, rule) in [("model", "x"), ("allow", " "), ("allow", "a\nb"), ("allow", "\u{1b}[2J")]
-    {
+    for (list, rule) in [
+        ("model", "x"),
+        ("allow", " "),
+        ("allow", "a\nb"),
+        ("allow", "\u{1b}[2J"),
+        ("allow", "a\u{202e}b"),
+    ] {
         assert_eq!(kind(list, rule), ErrorKind::InvalidInput, "{list} {rule:?}");
     }
     assert_eq!(kind("deny", &"x".repeat(3_000)), ErrorKind::InvalidInput);
