@@ -1,0 +1,380 @@
+//! Deny, ask and allow together: one table, each line some rules, a call, and what is decided by what.
+
+use ropewalk_tools::{By, List, Mode, Named, Prepared, Rules, Ruling, decide};
+use serde_json::json;
+
+use crate::prepared;
+
+/// Rules as lines of `LIST RULE`; `session` is what was granted.
+pub(crate) fn rules(text: &str) -> (Rules, Vec<ropewalk_tools::Rule>) {
+    let (mut rules, mut granted) = (Rules::default(), Vec::new());
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let (list, rule) = line.split_once(' ').unwrap();
+        let rule = rule.parse().unwrap();
+        match list {
+            "allow" => rules.allow.push(rule),
+            "ask" => rules.ask.push(rule),
+            "deny" => rules.deny.push(rule),
+            "session" => granted.push(rule),
+            other => panic!("{other} is no list"),
+        }
+    }
+    (rules, granted)
+}
+
+/// A call of a tool with a command or with paths, several of them parted by ` -> `.
+pub(crate) fn call(tool: &str, subject: &str) -> Prepared {
+    let input = match tool {
+        "bash" => json!({"command": subject}),
+        "move_file" => {
+            let (path, to) = subject.split_once(" -> ").unwrap();
+            json!({"path": path, "to": to})
+        }
+        "grep" => match subject.split_once(" in ") {
+            Some((pattern, path)) => json!({"pattern": pattern, "path": path}),
+            None => json!({"pattern": subject}),
+        },
+        "write_file" => json!({"path": subject, "content": ""}),
+        "edit_file" => json!({"path": subject, "old_text": "a", "new_text": "b"}),
+        _ => json!({"path": subject}),
+    };
+    prepared(tool, input)
+}
+
+pub(crate) fn rule_on(text: &str, call: &Prepared) -> Ruling {
+    let (rules, granted) = rules(text);
+    let paths: Vec<Named> = call.subject.paths.iter().map(|path| Named::written(path)).collect();
+    decide(call, &paths, Mode::Review, &rules, &granted)
+}
+
+fn check(table: &[(&str, &str, &str, &str)]) {
+    let wrong: Vec<String> = table
+        .iter()
+        .filter_map(|(rules, tool, subject, expected)| {
+            let Ruling { decision, by, .. } = rule_on(rules, &call(tool, subject));
+            let decided = format!("{} by {by}", decision.word());
+            (decided != *expected)
+                .then(|| format!("{tool} {subject:?} under {rules:?}: {decided}, not {expected}"))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn deny_comes_before_ask_and_ask_before_allow() {
+    check(&[
+        ("", "bash", "ls", "ask by effect"),
+        ("", "read_file", "a", "allow by effect"),
+        ("allow bash(ls *)", "bash", "ls -l", "allow by allow bash(ls *)"),
+        ("ask bash(ls *)\nallow bash(*)", "bash", "ls -l", "ask by ask bash(ls *)"),
+        ("deny bash(ls)\nask bash(ls)\nallow bash(ls)", "bash", "ls", "deny by deny bash(ls)"),
+        ("deny bash(ls)\nsession bash(ls)", "bash", "ls", "deny by deny bash(ls)"),
+        ("deny edit_file", "edit_file", "a", "deny by deny edit_file"),
+        ("deny edit_file", "write_file", "a", "allow by effect"),
+        ("deny *", "read_file", "a", "deny by deny *"),
+        ("deny *\nallow *", "bash", "ls", "deny by deny *"),
+        ("ask *", "list_dir", "src", "ask by ask *"),
+        ("allow *", "bash", "make", "allow by allow *"),
+        ("allow *", "bash", "sudo make", "deny by danger"),
+        ("allow *(make *)", "bash", "make x", "allow by allow *(make *)"),
+        // An ask rule is answered for the session by this very call, not by its kind.
+        (
+            "ask bash(git push *)\nsession bash(git push *)",
+            "bash",
+            "git push",
+            "ask by ask bash(git push *)",
+        ),
+        (
+            "ask bash(git push *)\nsession bash(git push)",
+            "bash",
+            "git push",
+            "allow by session bash(git push)",
+        ),
+        (
+            "ask bash(git push *)\nsession bash(git push)\nallow bash(git *)",
+            "bash",
+            "git push -f",
+            "ask by ask bash(git push *)",
+        ),
+        ("ask read_file(a/*)\nsession read_file(a/x)", "read_file", "a/x", "allow by effect"),
+        (
+            "ask read_file(a/*)\nsession read_file(a/x)",
+            "read_file",
+            "a/y",
+            "ask by ask read_file(a/*)",
+        ),
+    ]);
+}
+
+#[test]
+fn each_simple_command_passes_by_one_of_the_rules() {
+    let two = "allow bash(git status *)\nallow bash(grep *)";
+    check(&[
+        (two, "bash", "git status | grep x", "allow by allow bash(git status *) and bash(grep *)"),
+        (
+            two,
+            "bash",
+            "grep x && git status; grep y",
+            "allow by allow bash(grep *) and bash(git status *)",
+        ),
+        (two, "bash", "git status | grep x | tee y", "ask by effect"),
+        (two, "bash", "git status | grep x > y", "ask by effect"),
+        (two, "bash", "X=1 git status", "ask by effect"),
+        (two, "bash", "git status '", "ask by syntax"),
+        (
+            "allow bash(ls *)\nsession bash(wc *)",
+            "bash",
+            "ls | wc -l",
+            "allow by session bash(ls *) and bash(wc *)",
+        ),
+        (
+            "allow bash(git status; })",
+            "bash",
+            "git status; }",
+            "allow by allow bash(git status; })",
+        ),
+        ("allow bash(git status *)", "bash", "git status '", "ask by syntax"),
+    ]);
+}
+
+#[test]
+fn a_denied_command_is_found_wherever_it_hides() {
+    let push = "allow bash(*)\ndeny bash(git push *)";
+    let denied = "deny by deny bash(git push *)";
+    for command in [
+        "git push",
+        "git push origin main",
+        "  git   push  ",
+        "git \\\n push",
+        "\"git\" 'push'",
+        "g''it pu\"\"sh",
+        "g\\it push",
+        "/usr/bin/git push",
+        "./git push",
+        "GIT push",
+        "git -C . push",
+        "git --no-pager push",
+        "git -c a=b -C x push origin",
+        "git --git-dir=x push",
+        "A=1 git push",
+        "git push > log 2>&1",
+        "true && git push",
+        "false || git push",
+        "ls; git push &",
+        "ls | git push",
+        "echo $(git push)",
+        "echo `git push`",
+        "echo \"$(git push)\"",
+        "cat <(git push)",
+        "x=$(git push)",
+        "(git push)",
+        "{ git push; }",
+        "if true; then git push; fi",
+        "for x in a; do git push; done",
+        "f() { git push; }; f",
+        "bash -c 'git push'",
+        "sh -ec \"git push\"",
+        "bash -c \"bash -c 'git push'\"",
+        "eval git push",
+        "eval \"$(echo git push)\"",
+        "echo git push | sh",
+        "bash <<< 'git push'",
+        "bash <<E\ngit push\nE",
+        "env git push",
+        "env A=1 git push",
+        "env -S 'git push'",
+        "command git push",
+        "exec git push",
+        "nohup git push",
+        "timeout 5 git push",
+        "nice -n 5 git push",
+        "xargs git push",
+        "echo push | xargs git",
+        "find . -exec git push \\;",
+        "trap 'git push' EXIT",
+        "g=git; $g push",
+        "p=push; git $p",
+        "git $'pu\\x73h'",
+        "git push $X",
+        "! git push",
+        "time git push",
+        "git push '",
+    ] {
+        check(&[(push, "bash", command, denied)]);
+        let ask = "allow bash(*)\nask bash(git push *)";
+        check(&[(ask, "bash", command, "ask by ask bash(git push *)")]);
+    }
+    for command in [
+        "git status",
+        "git pushed",
+        "git stash push",
+        "echo git push",
+        "echo 'git push'",
+        "git commit -m 'git push'",
+        "# git push",
+        "ls # git push",
+        "git log push",
+        "grep push .git/config",
+        "ls *.rs",
+        "echo $HOME",
+    ] {
+        check(&[(push, "bash", command, "allow by allow bash(*)")]);
+    }
+}
+
+#[test]
+fn what_may_be_denied_is_asked_for() {
+    let push = "allow bash(*)\ndeny bash(git push *)";
+    for command in
+        ["git $X", "$X push", "git pus?", "{git,push}", "gi[t] push", "git $(cat x)", "ls '"]
+    {
+        check(&[(push, "bash", command, "ask by deny bash(git push *)")]);
+        let and_exactly = format!("{push}\nsession bash({})", command.replace('*', "\\*"));
+        let ruling = rule_on(&and_exactly, &call("bash", command));
+        assert_eq!(ruling.decision.word(), "allow", "{command}: {ruling:?}");
+    }
+    // Rules about other things leave it alone.
+    check(&[
+        ("allow bash(*)\ndeny read_file(x)", "bash", "git $X", "allow by allow bash(*)"),
+        ("allow bash(*)\ndeny bash(git push *)", "bash", "cat $X", "allow by allow bash(*)"),
+    ]);
+}
+
+#[test]
+fn rules_for_paths_hold_however_a_path_is_written() {
+    let secrets = "deny read_file(Secrets/*)\ndeny edit_file(src/gen/**)\nask write_file(*.lock)";
+    check(&[
+        (secrets, "read_file", "Secrets/a", "deny by deny read_file(Secrets/*)"),
+        (secrets, "read_file", "secrets/a/b", "deny by deny read_file(Secrets/*)"),
+        (secrets, "read_file", "./Secrets/a", "deny by deny read_file(Secrets/*)"),
+        (secrets, "read_file", "src/../Secrets/a", "deny by deny read_file(Secrets/*)"),
+        (secrets, "read_file", "Secrets//a", "deny by deny read_file(Secrets/*)"),
+        (secrets, "read_file", "Secrets/./a", "deny by deny read_file(Secrets/*)"),
+        (secrets, "read_file", "SECRETS/A", "deny by deny read_file(Secrets/*)"),
+        (secrets, "read_file", "Secrets/a\nb", "deny by deny read_file(Secrets/*)"),
+        (secrets, "grep", "x in Secrets", "deny by deny read_file(Secrets/*)"),
+        (secrets, "grep", "x in Secrets/a", "deny by deny read_file(Secrets/*)"),
+        (secrets, "grep", "Secrets/a", "allow by effect"),
+        (secrets, "list_dir", "Secrets", "allow by effect"),
+        (secrets, "read_file", "Secrets.md", "allow by effect"),
+        (secrets, "read_file", "Secrets/../a", "allow by effect"),
+        (secrets, "edit_file", "src/gen/x/y.rs", "deny by deny edit_file(src/gen/**)"),
+        (secrets, "edit_file", "src/general.rs", "allow by effect"),
+        (secrets, "write_file", "a/b/Cargo.lock", "ask by ask write_file(*.lock)"),
+        ("deny read_file(./a/*)", "read_file", "a/b", "deny by deny read_file(./a/*)"),
+        ("deny read_file(Ä/*)", "read_file", "A\u{308}/x", "deny by deny read_file(Ä/*)"),
+        ("deny read_file(ä)", "read_file", "Ä", "deny by deny read_file(ä)"),
+        ("deny move_file(a/*)", "move_file", "x -> a/y", "deny by deny move_file(a/*)"),
+        ("deny move_file(a/*)", "move_file", "a/y -> x", "deny by deny move_file(a/*)"),
+        ("deny move_file(a/*)", "move_file", "b -> c", "allow by effect"),
+        ("deny *(a/*)", "write_file", "a/y", "deny by deny *(a/*)"),
+        // A rule for a tool with paths says nothing of what commands do.
+        ("deny read_file(a)\nallow bash(cat *)", "bash", "cat a", "allow by allow bash(cat *)"),
+        ("deny bash(* a)\nallow bash(cat *)", "bash", "cat a", "deny by deny bash(* a)"),
+        // All paths must pass, and secrets must be named by the rule.
+        ("allow move_file(.env)", "move_file", ".env -> x", "ask by secrets"),
+        ("allow move_file(.env*)", "move_file", ".env -> .env.bak", "allow by effect"),
+        ("allow read_file(.env)", "read_file", "./.env", "ask by secrets"),
+        ("allow read_file(.env)", "read_file", ".ENV", "ask by secrets"),
+    ]);
+}
+
+#[test]
+fn names_that_look_like_rules_are_names() {
+    for path in [
+        "bash(*)",
+        "*",
+        "a\\*",
+        "read_file(x)",
+        "x)",
+        "(",
+        "a\nb",
+        " a ",
+        "allow = [\"*\"]",
+        "ü\u{202e}",
+    ] {
+        let ask = "ask read_file";
+        let ruling = rule_on(ask, &call("read_file", path));
+        let Some(offer) = ruling.offer else { continue };
+        let rule = offer.rule;
+        assert!(!offer.always, "a rule that asks comes before one that allows");
+        assert_eq!(rule, rule.to_string().parse().unwrap(), "{path:?}");
+        let granted = format!("{ask}\nsession {rule}");
+        if !path.contains('\n') {
+            assert_eq!(
+                rule_on(&granted, &call("read_file", path)).decision.word(),
+                "allow",
+                "{path:?}"
+            );
+        }
+        for other in ["other", "x", "ab", "a\\b", "bash(x)"] {
+            let (rules, _) = rules(ask);
+            let paths = [Named::written(other)];
+            let decided =
+                decide(&call("read_file", other), &paths, Mode::Review, &rules, &[rule.clone()]);
+            assert_eq!(decided.decision.word(), "ask", "{rule} lets {other} pass");
+        }
+        assert!(!rule.in_words().contains('\n'), "{}", rule.in_words());
+    }
+}
+
+#[test]
+fn an_offer_is_for_what_was_asked() {
+    for (rules, tool, subject, rule, always) in [
+        ("", "bash", "git status -s", Some("bash(git status *)"), true),
+        ("", "bash", "rm a.o", Some("bash(rm a.o)"), true),
+        ("", "bash", "rm a.o\nrm b.o", Some("bash(rm a.o\nrm b.o)"), false),
+        ("", "bash", "cat .env", Some("bash(cat .env)"), true),
+        ("", "bash", "git status; }", Some("bash(git status; })"), true),
+        ("", "bash", "sudo ls", None, false),
+        ("", "bash", "", None, false),
+        ("", "read_file", "a/.env", Some("read_file(a/.env)"), true),
+        ("", "move_file", ".env -> b", Some("move_file(.env → b)"), true),
+        ("", "move_file", ".env → a -> b", None, false),
+        ("ask bash(git *)", "bash", "git status", Some("bash(git status)"), false),
+        ("deny bash(git push *)", "bash", "git $X", Some("bash(git $X)"), true),
+        ("allow bash(ls *)", "bash", "ls", None, false),
+        ("deny bash(ls *)", "bash", "ls", None, false),
+    ] {
+        let offer = rule_on(rules, &call(tool, subject)).offer;
+        let shown = offer.as_ref().map(|offer| (offer.rule.to_string(), offer.always));
+        assert_eq!(shown, rule.map(|rule| (rule.to_owned(), always)), "{rules} {subject}");
+    }
+    let long = format!("python3 -c '{}'", "x".repeat(2_000));
+    assert!(!rule_on("", &call("bash", &long)).offer.unwrap().always);
+}
+
+#[test]
+fn rules_are_said_in_words() {
+    for (rule, words) in [
+        ("bash(git status *)", "`git status` with any arguments"),
+        ("bash(make)", "exactly `make`"),
+        ("bash(rm \\*.o)", "exactly `rm *.o`"),
+        ("bash(cargo * --lib)", "commands of the form `cargo * --lib`"),
+        ("bash(git status*)", "commands of the form `git status*`"),
+        ("bash", "every command"),
+        ("bash(*)", "every command"),
+        ("*", "every call of every tool"),
+        ("read_file(src/**)", "reading all files under src/"),
+        ("read_file(src/*)", "reading all files under src/"),
+        ("read_file(.env)", "reading .env"),
+        ("write_file(*.md)", "writing files named *.md"),
+        ("edit_file", "every call of edit_file"),
+        ("*(secrets/*)", "calls of every tool for secrets/*"),
+        ("grep(src)", "grep of src"),
+        ("bash(a\nb)", "exactly `a b`"),
+    ] {
+        assert_eq!(rule.parse::<ropewalk_tools::Rule>().unwrap().in_words(), words, "{rule}");
+    }
+}
+
+#[test]
+fn what_decided_is_told_apart() {
+    let by = |rules: &str, command: &str| rule_on(rules, &call("bash", command)).by;
+    assert_eq!(by("deny bash(ls)", "ls"), By::Rule(List::Deny, "bash(ls)".to_owned()));
+    assert_eq!(by("session bash(ls)", "ls"), By::Session("bash(ls)".to_owned()));
+    assert_eq!(
+        rule_on("allow bash(*)\nallow bash(cat .env)", &call("bash", "cat .env")).secret.as_deref(),
+        Some(".env")
+    );
+}
