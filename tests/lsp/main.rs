@@ -14,4 +14,6 @@ mod support;
 #[cfg(test)]
 mod surface;
 #[cfg(test)]
+mod trust;
+#[cfg(test)]
 mod turns;
