@@ -237,7 +237,7 @@ impl Key {
     }
 
     /// Whether only the system's file sets it.
-    pub(crate) fn is_locked_list(&self) -> bool {
+    pub(crate) fn locks_keys(&self) -> bool {
         matches!(self.kind, Kind::Locked)
     }
 
@@ -261,7 +261,7 @@ pub fn markdown_table() -> String {
             KeyDefault::Unset(words) => words.to_owned(),
         };
         let project = match key.project {
-            _ if key.is_locked_list() => "ignored".to_owned(),
+            _ if key.locks_keys() => "ignored".to_owned(),
             ProjectRule::Never => "if trusted".to_owned(),
             ProjectRule::Stricter(words) => format!("may {words}"),
         };

@@ -284,7 +284,7 @@ impl<'a> Builder<'a> {
         let dotted = path.join(".");
         let name = shown(&dotted);
         if source.layer != Layer::System {
-            let why = if key.is_locked_list() {
+            let why = if key.locks_keys() {
                 Some("only /etc/ropewalk/config.toml locks keys".to_owned())
             } else {
                 self.config.is_locked(&dotted).map(|lock| format!("it is locked by {lock}"))

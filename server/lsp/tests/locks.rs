@@ -1,5 +1,7 @@
 //! Locked keys at run time: the commands that change them refuse in words, whatever the client says.
 
+#![expect(clippy::unwrap_used, reason = "a test's own helper may be blunt")]
+
 use ropewalk_config::Environment;
 use ropewalk_lsp::{Backend, ServerOptions, service};
 use serde_json::{Value, json};
