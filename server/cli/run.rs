@@ -118,7 +118,9 @@ fn settings(config: &Config, allow: Vec<Rule>) -> anyhow::Result<Settings> {
         say(problem);
     }
     if let (Some(lock), false) = (config.is_locked("allow"), allow.is_empty()) {
-        anyhow::bail!(Usage(format!("--allow can't be given: rules that allow are locked by {lock}.")));
+        anyhow::bail!(Usage(format!(
+            "--allow can't be given: rules that allow are locked by {lock}."
+        )));
     }
     settings.rules.allow.extend(allow);
     Ok(settings)
@@ -146,6 +148,8 @@ async fn turn<W: std::io::Write>(
         settings,
         outputs: outputs.clone(),
         publish: Bounds::default(),
+        journal: ropewalk_agent::Journal::none(),
+        past: None,
     };
     let (sender, mut events) = mpsc::unbounded_channel();
     let session = Session::start(config, workspace, Arc::new(NoEditor), sender);

@@ -6,6 +6,7 @@
 mod judge;
 
 use crate::event::Event;
+use crate::reads::shown;
 use crate::session::shared::{in_words, lock};
 use crate::turn::{Interrupted, Turn};
 use futures::FutureExt;
@@ -14,7 +15,7 @@ use ropewalk_tools::bounds::{NOTE_CHARS, PREVIEW_CHARS, bound, preview};
 use ropewalk_tools::{Bounds, Context, Effect, Mode, Output, Prepared, Registry};
 use ropewalk_workspace::entry::Maker;
 use ropewalk_workspace::publish::publish;
-use ropewalk_workspace::{DiskLook, DocId, HunkId, NoWitness, Place, Selection, View};
+use ropewalk_workspace::{DiskLook, DocId, HunkId, Place, Proposal, Selection, View};
 use serde_json::Value;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex};
@@ -184,6 +185,7 @@ impl Turn {
     async fn execute(&self, call: &Call, prepared: Prepared, view: Arc<View>) -> Output {
         let settings = self.shared.settings();
         let effect = prepared.effect;
+        let paths = prepared.subject.paths.clone();
         let (shared, turn, id) = (self.shared.clone(), self.number, call.id.clone());
         let printed = Arc::new(Mutex::new(String::new()));
         let printing = printed.clone();
@@ -214,10 +216,23 @@ impl Turn {
         if effect == Effect::Execute {
             self.notice_disk(&mut output).await;
         }
+        if !output.is_error && matches!(effect, Effect::Read | Effect::Write) {
+            self.note_reads(&view, paths, &output.proposals).await;
+        }
         if !output.proposals.is_empty() {
             self.merge(call, &view, &mut output).await;
         }
         output
+    }
+
+    /// Which texts the model knows now.
+    async fn note_reads(&self, view: &Arc<View>, paths: Vec<String>, proposals: &[Proposal]) {
+        if !self.shared.journal.is_kept() {
+            return;
+        }
+        let (view, proposals) = (view.clone(), proposals.to_vec());
+        let reads = tokio::task::spawn_blocking(move || shown(&view, &paths, &proposals)).await;
+        self.shared.note_reads(reads.unwrap_or_default());
     }
 
     /// What a command did to the files that are open in the editor.
@@ -281,9 +296,7 @@ impl Turn {
             let selection = Selection::Hunks(hunks);
             let (workspace, editor) = (&*shared.workspace, &*shared.editor);
             let (fork, bounds) = (&shared.fork, shared.publish);
-            let report = publish(workspace, editor, fork, &selection, bounds, &NoWitness).await;
-            shared.show_hunks().await;
-            report
+            publish(workspace, editor, fork, &selection, bounds, &*shared).await
         });
         let failed = match self.or_interrupted(&mut publishing).await {
             // Said in the result, which makes its notes unneeded.
@@ -301,10 +314,12 @@ impl Turn {
                     if let Ok(report) = publishing.await {
                         shared.tell_later(report);
                     }
+                    shared.show_hunks().await;
                 });
                 return;
             }
         };
+        self.shared.show_hunks().await;
         if !failed.is_empty() {
             self.warn(format!("Not in your text yet: {}", failed.join("; ")));
             output.text.push_str(&format!("\n(Not in the user's text yet: {})", failed.join("; ")));

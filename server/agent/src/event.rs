@@ -5,11 +5,11 @@
 
 use ropewalk_model::Usage;
 use ropewalk_workspace::{Hunk, HunkState};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Why a turn ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
     /// The model was done.
@@ -98,6 +98,25 @@ impl From<&Hunk> for HunkInfo {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum Event {
+    /// A session has begun, or goes on: the first event of each.
+    SessionStarted {
+        /// Its name; empty while it has none.
+        title: String,
+        /// How many turns it has had.
+        turns: u64,
+    },
+    /// The session has another name.
+    SessionRenamed {
+        /// The name.
+        title: String,
+    },
+    /// The words and the edits of a turn, and of all after it, were taken back.
+    Rewound {
+        /// The turn.
+        turn: u64,
+        /// What it had begun with, for the user to say it another way.
+        prompt: String,
+    },
     /// A turn has begun.
     TurnStarted {
         /// Its number in the session, from one.
@@ -223,9 +242,9 @@ pub enum Event {
         /// In the order of files and lines.
         hunks: Vec<HunkInfo>,
     },
-    /// What became of an accept, reject, edit or undo.
+    /// What became of an accept, reject, edit, undo or rewind.
     Reviewed {
-        /// `accept`, `reject`, `edit` or `undo`.
+        /// `accept`, `reject`, `edit`, `undo` or `rewind`.
         action: &'static str,
         /// How many hunks it was done for.
         done: usize,

@@ -5,7 +5,10 @@
 //! message is serialised once. What was sent is never changed; only the last message may grow at its end,
 //! when the same side speaks again.
 
+use crate::journal::Journal;
+use crate::journal::record::Record;
 use ropewalk_model::{Block, Message, Model, Piece, Role};
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -14,6 +17,10 @@ use std::sync::Arc;
 pub struct History {
     /// Whom the pieces are for; none is serialised before the first model is known.
     model: Option<Arc<dyn Model>>,
+    /// The model that a restored history was for.
+    earlier: Option<String>,
+    /// Where everything that is added is written first.
+    journal: Journal,
     entries: Vec<(Message, Piece)>,
     /// The ids of all calls: no two of a history may be the same, and some servers count from 0 in each reply.
     ids: HashSet<String>,
@@ -29,17 +36,93 @@ impl History {
     /// From now on the pieces are for `model`. If it has another name than the one before, everything is
     /// serialised anew and thinking is dropped: only the model that thought it may read it.
     pub fn speak_to(&mut self, model: Arc<dyn Model>) {
-        let same = self.model.as_ref().is_some_and(|old| old.name() == model.name());
+        let earlier = self.model.as_ref().map(|old| old.name()).or(self.earlier.as_deref());
+        let same = earlier == Some(model.name());
         if !same {
+            self.journal.write(&Record::Model(model.name().into()));
+            self.drop_thinking();
+        }
+        if !same || self.model.is_none() {
             for (message, piece) in &mut self.entries {
-                message.content.retain(|block| !is_thinking(block));
-                if message.content.is_empty() {
-                    message.content.push(Block::text(NO_ANSWER));
-                }
                 *piece = model.encode(message);
             }
         }
         self.model = Some(model);
+    }
+
+    /// A restored history was for this model from here on.
+    pub(crate) fn spoken_to(&mut self, model: &str) {
+        if self.earlier.as_deref() != Some(model) {
+            self.drop_thinking();
+            self.earlier = Some(model.to_owned());
+        }
+    }
+
+    /// Writes everything that is added from here on into `journal` first.
+    pub(crate) fn keep_in(&mut self, journal: Journal) {
+        self.journal = journal;
+    }
+
+    fn drop_thinking(&mut self) {
+        for (message, _) in &mut self.entries {
+            message.content.retain(|block| !is_thinking(block));
+            if message.content.is_empty() {
+                message.content.push(Block::text(NO_ANSWER));
+            }
+        }
+    }
+
+    /// The place right behind what was said so far.
+    pub(crate) fn place(&self) -> Place {
+        let blocks = self.entries.last().map_or(0, |(last, _)| last.content.len());
+        Place { messages: self.entries.len(), blocks }
+    }
+
+    /// Forgets what was said after `place`.
+    pub(crate) fn truncate(&mut self, place: &Place) {
+        self.entries.truncate(place.messages);
+        if self.entries.len() == place.messages
+            && let Some((last, piece)) = self.entries.last_mut()
+            && last.content.len() > place.blocks
+        {
+            last.content.truncate(place.blocks);
+            *piece = encoded(self.model.as_deref(), last);
+        }
+    }
+
+    /// Adds what a journal has. Whatever that is, the history stays valid: results without a call are left out,
+    /// and calls without a result get one before the model speaks again.
+    pub(crate) fn restore(&mut self, role: Role, mut content: Vec<Block>) {
+        match role {
+            Role::User => {
+                let mut open = self.open_calls();
+                content.retain(|block| match block {
+                    Block::ToolResult { tool_use_id, .. } => {
+                        let at = open.iter().position(|id| id == tool_use_id);
+                        at.map(|at| open.remove(at)).is_some()
+                    }
+                    Block::ToolUse { .. } => false,
+                    _ => !is_thinking(block),
+                });
+                let lost = open.iter().map(|id| Block::result(id, LOST, true));
+                content.splice(0..0, lost);
+                self.push(Role::User, content, NO_WORDS);
+            }
+            Role::Assistant => {
+                let open = self.open_calls();
+                if !open.is_empty() {
+                    self.push_user(open.iter().map(|id| Block::result(id, LOST, true)).collect());
+                }
+                if self.entries.is_empty() {
+                    self.push_user(vec![Block::text(NO_WORDS)]);
+                }
+                content.retain(|block| !matches!(block, Block::ToolResult { .. }));
+                for block in &mut content {
+                    self.admit(block);
+                }
+                self.push(Role::Assistant, content, NO_ANSWER);
+            }
+        }
     }
 
     /// What a request is made of: the model and the pieces for it. O(messages), by reference count. None
@@ -71,7 +154,7 @@ impl History {
 
     /// Adds what the user's side says: words, or results with words after them. Blank blocks are left out.
     pub fn push_user(&mut self, content: Vec<Block>) {
-        self.push(Role::User, content, "(no words)");
+        self.push(Role::User, content, NO_WORDS);
     }
 
     /// Adds what the model of this name said, and gives it as it was added: ids that were used before, and
@@ -118,17 +201,17 @@ impl History {
         if content.iter().all(is_thinking) {
             content.push(Block::text(nothing));
         }
-        let encode = |message: &Message| {
-            self.model.as_ref().map_or_else(|| Piece::from(""), |model| model.encode(message))
-        };
+        if self.journal.is_kept() {
+            self.journal.write(&Record::Said { role, content: Cow::Borrowed(&content) });
+        }
         match self.entries.last_mut() {
             Some((last, piece)) if last.role == role => {
                 last.content.append(&mut content);
-                *piece = encode(last);
+                *piece = encoded(self.model.as_deref(), last);
             }
             _ => {
                 let message = Message { role, content };
-                let piece = encode(&message);
+                let piece = encoded(self.model.as_deref(), &message);
                 self.entries.push((message, piece));
             }
         }
@@ -148,8 +231,26 @@ impl History {
     }
 }
 
+/// A place in a history: behind so many blocks of its message of this number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    messages: usize,
+    blocks: usize,
+}
+
 /// In the place of an answer that has no words.
 const NO_ANSWER: &str = "(no answer)";
+
+/// In the place of what a user said without words.
+const NO_WORDS: &str = "(no words)";
+
+/// In the place of a result that a journal has not.
+const LOST: &str = "Error: The result of this call was lost when Ropewalk ended. Look at what it did before you make \
+                    it again.";
+
+fn encoded(model: Option<&dyn Model>, message: &Message) -> Piece {
+    model.map_or_else(|| Piece::from(""), |model| model.encode(message))
+}
 
 fn is_thinking(block: &Block) -> bool {
     matches!(block, Block::Thinking { .. } | Block::RedactedThinking { .. })

@@ -54,6 +54,10 @@ pub enum Op {
     Edit(HunkId, String),
     /// Takes published hunks back.
     Undo(Selection),
+    /// Takes back the words and the edits of this turn and of all after it. A running turn is interrupted first.
+    Rewind(u64),
+    /// Gives the session a name.
+    Rename(String),
     /// Answers a waiting approval: the given one, or the oldest.
     Approve(Option<u64>, Verdict),
     /// Changes when edits reach the editor.
@@ -78,6 +82,8 @@ impl std::fmt::Debug for Op {
             Op::Reject(..) => "Reject",
             Op::Edit(..) => "Edit",
             Op::Undo(_) => "Undo",
+            Op::Rewind(_) => "Rewind",
+            Op::Rename(_) => "Rename",
             Op::Approve(..) => "Approve",
             Op::Mode(_) => "Mode",
             Op::Model(_) => "Model",

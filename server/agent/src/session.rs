@@ -9,6 +9,8 @@ pub(crate) mod shared;
 
 use crate::approval::Choices;
 use crate::event::Event;
+use crate::journal::Journal;
+use crate::journal::past::{Past, TurnMark};
 use crate::op::{Op, Prompt};
 use crate::prompt::PromptFacts;
 use actor::Actor;
@@ -84,6 +86,10 @@ pub struct SessionConfig {
     pub outputs: Option<PathBuf>,
     /// The bounds of a publish.
     pub publish: Bounds,
+    /// Where it is kept.
+    pub journal: Journal,
+    /// What it goes on from, which that journal has.
+    pub past: Option<Past>,
 }
 
 /// A running session. When the last handle is dropped, its turn is interrupted and it ends.
@@ -100,7 +106,8 @@ impl std::fmt::Debug for Session {
 }
 
 impl Session {
-    /// Starts a session on the current tokio runtime. Its events go to `events`, in order.
+    /// Starts a session on the current tokio runtime. Its events go to `events`, in order. One that goes on
+    /// looks at the disk for its pending changes. Blocking then.
     pub fn start(
         config: SessionConfig,
         workspace: Arc<Workspace>,
@@ -168,6 +175,21 @@ impl Session {
     /// Everything said so far.
     pub fn messages(&self) -> Vec<ropewalk_model::Message> {
         lock(&self.shared.history).messages().cloned().collect()
+    }
+
+    /// Its name: the user's, or the start of the first prompt; empty while there is neither.
+    pub fn title(&self) -> String {
+        self.shared.title()
+    }
+
+    /// Its turns, oldest first.
+    pub fn turns(&self) -> Vec<TurnMark> {
+        lock(&self.shared.turns).clone()
+    }
+
+    /// Whether nothing was asked yet and nothing is pending: another can take its place.
+    pub fn is_fresh(&self) -> bool {
+        lock(&self.shared.turns).is_empty() && lock(&self.shared.fork).is_empty()
     }
 
     /// Tokens used so far.

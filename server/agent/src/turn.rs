@@ -5,15 +5,19 @@
 
 use crate::calls::Call;
 use crate::event::{Event, Level, StopReason};
+use crate::journal::record::Record;
 use crate::op::Prompt;
 use crate::prompt::{news_text, open_files, user_text};
+use crate::reads::changed;
 use crate::session::shared::{Shared, lock};
 use futures::StreamExt;
 use ropewalk_model::{
     Block, Delta, Reply, ReplyBuilder, Request, Role, StopReason as ModelStop, ToolInput,
 };
+use ropewalk_workspace::{Note, View};
 use std::future::Future;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use tokio::sync::watch;
 
 /// How the loop ended, and what to say of it.
@@ -108,13 +112,28 @@ impl Turn {
     async fn begin(&self, prompt: &Prompt) {
         // Interrupted here, the words enter the history all the same.
         let view = self.or_interrupted(self.view()).await;
-        let files = view.map_or_else(
-            |Interrupted| Vec::new(),
-            |view| open_files(&self.shared.workspace, view.buffers()),
-        );
+        let files = match view {
+            Ok(view) => {
+                self.compare_reads(&view);
+                open_files(&self.shared.workspace, view.buffers())
+            }
+            Err(Interrupted) => Vec::new(),
+        };
         let news = self.shared.workspace.take_news(&self.shared.id);
         let text = user_text(prompt, &files, &news);
         lock(&self.shared.history).push_user(vec![Block::text(text)]);
+    }
+
+    /// When a session goes on, the model is told which of the files it knows are another text now.
+    fn compare_reads(&self, view: &View) {
+        if !self.shared.goes_on.swap(false, Ordering::Relaxed) {
+            return;
+        }
+        let files = changed(&lock(&self.shared.reads), view);
+        if !files.is_empty() {
+            let note = Note::ChangedMeanwhile { files };
+            self.shared.workspace.tell(Some(self.shared.id.clone()), note);
+        }
     }
 
     /// News, and what the user has said meanwhile, stand behind the results of the last step.
@@ -199,6 +218,7 @@ impl Turn {
             *usage += reply.usage;
             *usage
         };
+        self.shared.journal.write(&Record::Usage(session));
         self.shared.tell(Event::Usage {
             turn: self.number,
             step: reply.usage.into(),

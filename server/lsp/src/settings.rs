@@ -65,7 +65,7 @@ pub fn settings_of(
         },
         facts: PromptFacts {
             tools: Vec::new(),
-            date: today(),
+            date: ropewalk_agent::time::today(),
             platform: std::env::consts::OS.to_owned(),
             replace,
             instructions: config
@@ -100,21 +100,4 @@ pub fn mode_of(mode: ropewalk_config::Mode) -> Mode {
         ropewalk_config::Mode::Review => Mode::Review,
         ropewalk_config::Mode::Plan => Mode::Plan,
     }
-}
-
-/// Today's date (UTC) as YYYY-MM-DD, by the civil-from-days algorithm (Hinnant, "chrono-Compatible Low-Level
-/// Date Algorithms").
-fn today() -> String {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    let days = now.map_or(0, |since| since.as_secs() / 86_400) + 719_468;
-    let era = days / 146_097;
-    let day_of_era = days % 146_097;
-    let year_of_era =
-        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02}")
 }

@@ -7,7 +7,7 @@ use crate::editor::LspEditor;
 use crate::hunks::ShownHunks;
 use crate::settings::{ModelFactory, keep_rules_in, settings_of};
 use ropewalk_agent::session::{SessionConfig, Settings};
-use ropewalk_agent::{Op, Session};
+use ropewalk_agent::{Journal, Op, Session};
 use ropewalk_config::{Config, Environment, Sources, rules_file};
 use ropewalk_model::Model;
 use ropewalk_text::Text;
@@ -280,7 +280,9 @@ impl State {
             plugin: self.facts().options.plugin,
         });
         let (events, receiver) = tokio::sync::mpsc::unbounded_channel();
-        let config = SessionConfig { id, settings, outputs, publish: self.options.publish };
+        let publish = self.options.publish;
+        let journal = Journal::none();
+        let config = SessionConfig { id, settings, outputs, publish, journal, past: None };
         let session = Session::start(config, self.workspace.clone(), editor, events);
         tokio::spawn(crate::show::show_events(self.clone(), session.id().clone(), receiver));
         tokio::spawn(crate::show::follow_moves(self.clone()));

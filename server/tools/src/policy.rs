@@ -21,9 +21,19 @@ use rule::{Hit, Seen};
 pub use rules::{List, Rules, Written};
 pub use secrets::{is_sensitive, without_keys};
 
-/// When changes reach the editor, and so what a call may do.
+/// When changes reach the editor, and so what a call may do. Ordered by strictness.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Default,
+    serde::Serialize,
+    serde::Deserialize,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {

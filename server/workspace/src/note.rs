@@ -145,8 +145,7 @@ impl fmt::Display for Note {
             ),
             Note::ChangedMeanwhile { files } => {
                 let more = files.len().saturating_sub(FILES_NAMED);
-                let named: Vec<&str> =
-                    files.iter().take(FILES_NAMED).map(String::as_str).collect();
+                let named: Vec<&str> = files.iter().take(FILES_NAMED).map(String::as_str).collect();
                 write!(
                     f,
                     "This session was interrupted and goes on now. Meanwhile files that you have read were changed or \

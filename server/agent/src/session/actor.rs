@@ -6,6 +6,7 @@ use super::Settings;
 use super::review::{self, Review};
 use super::shared::{Shared, lock};
 use crate::event::{Event, Level, StopReason};
+use crate::journal::record::{Record, now};
 use crate::op::{Op, Prompt};
 use crate::turn::{Ended, Turn};
 use ropewalk_model::Model;
@@ -13,7 +14,7 @@ use ropewalk_tools::Registry;
 use ropewalk_workspace::Selection;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinError;
 
 /// See the module.
@@ -21,6 +22,10 @@ pub(super) struct Actor {
     shared: Arc<Shared>,
     queue: VecDeque<(u64, Prompt)>,
     running: Option<Running>,
+    /// The turn to take back as soon as none is running.
+    rewind: Option<u64>,
+    /// The end of taking a turn back, during which none starts.
+    rewinding: Option<oneshot::Receiver<()>>,
     reviews: mpsc::UnboundedSender<Review>,
     /// The tools of earlier settings. What they hold, such as commands left in the background, lives as long
     /// as the session.
@@ -38,16 +43,34 @@ impl Actor {
     pub(super) fn new(shared: Arc<Shared>) -> Self {
         let (reviews, receiver) = mpsc::unbounded_channel();
         tokio::spawn(review::run(shared.clone(), receiver));
-        Self { shared, queue: VecDeque::new(), running: None, reviews, retired: Vec::new() }
+        Self {
+            shared,
+            queue: VecDeque::new(),
+            running: None,
+            rewind: None,
+            rewinding: None,
+            reviews,
+            retired: Vec::new(),
+        }
     }
 
     /// Takes ops until nobody can send any more.
     pub(super) async fn run(mut self, mut ops: mpsc::UnboundedReceiver<Op>) {
+        self.shared.tell(Event::SessionStarted {
+            title: self.shared.title(),
+            turns: lock(&self.shared.turns).len() as u64,
+        });
+        self.shared.show_hunks().await;
         loop {
             tokio::select! {
                 biased;
                 ended = ended(&mut self.running) => {
                     self.turn_ended(ended).await;
+                    self.rewind();
+                    self.start_next();
+                }
+                () = rewound(&mut self.rewinding) => {
+                    self.rewinding = None;
                     self.start_next();
                 }
                 op = ops.recv() => match op {
@@ -69,12 +92,16 @@ impl Actor {
         match op {
             Op::Prompt(turn, prompt) => {
                 if self.running.is_some() {
+                    self.waits(&prompt.text);
                     self.shared.tell(Event::Queued { turn, prompt: prompt.text.clone() });
                 }
                 self.queue.push_back((turn, prompt));
                 self.start_next();
             }
-            Op::Steer(text) if self.running.is_some() => lock(&self.shared.steers).push(text),
+            Op::Steer(text) if self.running.is_some() => {
+                self.waits(&text);
+                lock(&self.shared.steers).push(text);
+            }
             Op::Steer(text) => {
                 self.queue.push_front((self.shared.next_turn(), Prompt::new(text)));
                 self.start_next();
@@ -91,6 +118,15 @@ impl Actor {
             }
             Op::Edit(hunk, text) => self.review(Review::Edit(hunk, text)),
             Op::Undo(selection) => self.review(Review::Undo(selection)),
+            Op::Rewind(turn) => {
+                self.rewind = Some(turn);
+                match &self.running {
+                    // Its end is the moment: what it is doing then is not half done.
+                    Some(running) => drop(running.interrupt.send(true)),
+                    None => self.rewind(),
+                }
+            }
+            Op::Rename(title) => self.shared.rename(title),
             Op::Approve(id, verdict) => {
                 if !self.shared.approvals.answer(id, verdict) {
                     self.shared.notice(
@@ -101,6 +137,7 @@ impl Actor {
             }
             Op::Mode(mode) => {
                 self.shared.change_settings(|settings| settings.mode = mode);
+                self.shared.journal.write(&Record::Mode(mode));
                 self.shared.tell(Event::ModeChanged { mode: mode.to_string() });
             }
             Op::Model(model) => {
@@ -142,6 +179,19 @@ impl Actor {
         self.shared.tell(Event::ModelChanged { model: model.name().to_owned() });
     }
 
+    /// Words that a crash must not lose before they are taken up.
+    fn waits(&self, text: &str) {
+        self.shared.journal.write(&Record::Waiting(text.into()));
+    }
+
+    fn rewind(&mut self) {
+        if let Some(turn) = self.rewind.take() {
+            let (done, receiver) = oneshot::channel();
+            self.rewinding = Some(receiver);
+            self.review(Review::Rewind(turn, done));
+        }
+    }
+
     /// The hunks a selection means now; those that come later are not meant.
     fn meant(&self, selection: &Selection) -> Selection {
         Selection::Hunks(lock(&self.shared.fork).select(selection))
@@ -153,11 +203,12 @@ impl Actor {
     }
 
     fn start_next(&mut self) {
-        if self.running.is_some() {
+        if self.running.is_some() || self.rewinding.is_some() {
             return;
         }
         let Some((turn, prompt)) = self.queue.pop_front() else { return };
         let (interrupt, interrupted) = watch::channel(false);
+        self.shared.begin_turn(turn, &prompt.text);
         self.shared.tell(Event::TurnStarted { turn, prompt: prompt.text.clone() });
         let task = tokio::spawn(Turn::new(self.shared.clone(), turn, interrupted).run(prompt));
         self.running = Some(Running { turn, interrupt, task });
@@ -172,12 +223,24 @@ impl Actor {
             (StopReason::Error, Some(message.to_owned()))
         });
         self.shared.show_hunks().await;
+        let ended = Record::Ended { turn: running.turn, at: now(), stop_reason };
+        self.shared.journal.write(&ended);
+        self.shared.settle().await;
         self.shared.tell(Event::TurnEnded { turn: running.turn, stop_reason, message });
         let late = std::mem::take(&mut *lock(&self.shared.steers));
         if !late.is_empty() {
             // Said to a turn that did not take it up: it starts one of its own, before what was queued.
             self.queue.push_front((self.shared.next_turn(), Prompt::new(late.join("\n"))));
         }
+    }
+}
+
+/// The end of taking a turn back; never, while none is being taken back.
+async fn rewound(rewinding: &mut Option<oneshot::Receiver<()>>) {
+    match rewinding {
+        // An error means that it broke down, which has been told.
+        Some(done) => drop(done.await),
+        None => std::future::pending().await,
     }
 }
 

@@ -1,15 +1,17 @@
-//! Review: accept, reject, edit and undo, one after the other, beside a running turn.
+//! Review: accept, reject, edit, undo and rewind, one after the other, beside a running turn.
 //!
 //! One task does them in the order they were asked for, so that a reject never overtakes the accept before
-//! it. Which hunks are meant is settled when the op comes, by the actor.
+//! it. Which hunks are meant is settled when the op comes, by the actor. What is decided is in the journal
+//! before it is done.
 
 use super::shared::{Shared, in_words, lock};
 use crate::event::Event;
+use crate::journal::record::{Record, now};
 use ropewalk_workspace::publish::publish;
 use ropewalk_workspace::undo::undo;
-use ropewalk_workspace::{HunkId, NoWitness, Selection};
+use ropewalk_workspace::{Hunk, HunkId, Selection};
 use std::sync::Arc;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 /// What is asked for.
 pub(super) enum Review {
@@ -17,6 +19,8 @@ pub(super) enum Review {
     Reject(Selection, Option<String>),
     Edit(HunkId, String),
     Undo(Selection),
+    /// Takes back this turn and all after it; none is running, and none starts before this is told.
+    Rewind(u64, oneshot::Sender<()>),
 }
 
 /// Takes reviews until the session has ended.
@@ -30,21 +34,26 @@ pub(super) async fn run(shared: Arc<Shared>, mut reviews: mpsc::UnboundedReceive
         });
         shared.tell(Event::Reviewed { action, done, failed });
         shared.show_hunks().await;
+        shared.settle().await;
     }
 }
 
-async fn review_one(shared: Arc<Shared>, review: Review) -> (&'static str, usize, Vec<String>) {
+type Outcome = (&'static str, usize, Vec<String>);
+
+async fn review_one(shared: Arc<Shared>, review: Review) -> Outcome {
     let (workspace, editor, bounds) = (&*shared.workspace, &*shared.editor, shared.publish);
     let unless = |is_done: bool, why: &str| if is_done { Vec::new() } else { vec![why.to_owned()] };
+    shared.write_review(&review);
     match review {
         Review::Accept(selection) => {
-            let report = publish(workspace, editor, &shared.fork, &selection, bounds, &NoWitness).await;
+            let report =
+                publish(workspace, editor, &shared.fork, &selection, bounds, &*shared).await;
             let (done, failed) = in_words(&report);
             shared.tell_later(report);
             ("accept", done, failed)
         }
         Review::Undo(selection) => {
-            let report = undo(workspace, editor, &shared.fork, &selection, bounds, &NoWitness).await;
+            let report = undo(workspace, editor, &shared.fork, &selection, bounds, &*shared).await;
             let (done, failed) = in_words(&report);
             ("undo", done, failed)
         }
@@ -57,5 +66,74 @@ async fn review_one(shared: Arc<Shared>, review: Review) -> (&'static str, usize
             let failed = unless(edited, "there is no such pending hunk of text");
             ("edit", usize::from(edited), failed)
         }
+        Review::Rewind(turn, done) => {
+            let outcome = rewind(&shared, turn).await;
+            // The actor lives as long as this task is fed.
+            let _ = done.send(());
+            outcome
+        }
+    }
+}
+
+/// Takes back the words and the edits of `turn` and of all after it.
+async fn rewind(shared: &Arc<Shared>, turn: u64) -> Outcome {
+    let workspace = &*shared.workspace;
+    let turns = lock(&shared.turns).clone();
+    let Some(at) = turns.iter().position(|mark| mark.turn == turn) else {
+        return ("rewind", 0, vec![format!("there is no turn {turn}")]);
+    };
+    let (mut count, mut failed) = (0, Vec::new());
+    let later = turns.get(at..).unwrap_or_default();
+    for mark in later.iter().rev() {
+        let selection = Selection::Turn(mark.turn);
+        let (editor, bounds) = (&*shared.editor, shared.publish);
+        let report = undo(workspace, editor, &shared.fork, &selection, bounds, &**shared).await;
+        let (done, words) = in_words(&report);
+        count += done;
+        failed.extend(words);
+    }
+    let Some(mark) = later.first() else { return ("rewind", count, failed) };
+    let before = lock(&shared.fork).hunks().len();
+    {
+        let mut fork = lock(&shared.fork);
+        fork.go_back(workspace, &mark.kept);
+        count += before.saturating_sub(fork.hunks().len());
+    }
+    // News of what was undone here are of words that the model has not heard.
+    workspace.take_news(&shared.id);
+    lock(&shared.history).truncate(&mark.history);
+    lock(&shared.turns).truncate(at);
+    shared.journal.write(&Record::Rewound { turn });
+    shared.keep();
+    shared.tell(Event::Rewound { turn, prompt: mark.prompt.clone() });
+    ("rewind", count, failed)
+}
+
+impl Shared {
+    fn write_review(&self, review: &Review) {
+        let pending = |ids: &[HunkId]| {
+            let chosen = |hunk: &Hunk| hunk.parts.iter().any(|part| ids.contains(part));
+            let hunks = lock(&self.fork).hunks().into_iter().filter(chosen);
+            let places = hunks.map(|hunk| format!("{}:{}", hunk.file, hunk.lines.start + 1));
+            places.collect::<Vec<_>>().join(", ")
+        };
+        let hunks = |selection: &Selection| match selection {
+            Selection::Hunks(ids) => pending(ids),
+            Selection::File(doc) => self.workspace.shown(doc),
+            Selection::Turn(turn) => format!("turn {turn}"),
+            Selection::All => "everything".to_owned(),
+        };
+        let (action, what) = match review {
+            Review::Accept(selection) => ("accept", hunks(selection)),
+            Review::Reject(selection, None) => ("reject", hunks(selection)),
+            Review::Reject(selection, Some(why)) => {
+                ("reject", format!("{}: {why}", hunks(selection)))
+            }
+            Review::Edit(hunk, _) => ("edit", pending(&[*hunk])),
+            Review::Undo(selection) => ("undo", hunks(selection)),
+            Review::Rewind(turn, _) => ("rewind", format!("turn {turn} and what came after it")),
+        };
+        let record = Record::Review { at: now(), action: action.into(), what: what.into() };
+        self.journal.write(&record);
     }
 }

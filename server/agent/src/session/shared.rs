@@ -1,20 +1,27 @@
 //! What the parts of a session share: its fork, its history, its settings, its events.
 //!
-//! Locks are held for moments and never over an await. Where two are held, it is `shown` before `fork`, and
-//! both before anything of the workspace.
+//! Locks are held for moments and never over an await. Where two are held, it is `shown` before `fork` before
+//! `kept`, and all before anything of the workspace.
 
 use super::{SessionConfig, Settings};
 use crate::approval::Approvals;
 use crate::audit::Audit;
 use crate::event::{Event, HunkInfo, Level};
 use crate::history::History;
+use crate::journal::Journal;
+use crate::journal::past::{TurnMark, title_of};
+use crate::journal::record::{Record, Summary, now};
 use crate::prompt::{PromptFacts, system_prompt};
+use crate::reads::Read;
 use ropewalk_model::{Model, Prelude, ToolSpec, Usage};
 use ropewalk_tools::{Rule, ToolInfo};
 use ropewalk_workspace::publish::{Bounds, PublishReport};
-use ropewalk_workspace::{Editor, Fork, Workspace};
+use ropewalk_workspace::state::Kept;
+use ropewalk_workspace::{ContentHash, DocId, Editor, Fork, Witness, Workspace};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use tokio::sync::{mpsc, watch};
 
@@ -34,11 +41,21 @@ pub(crate) struct Shared {
     pub(crate) usage: Mutex<Usage>,
     pub(crate) outputs: Option<PathBuf>,
     pub(crate) publish: Bounds,
+    pub(crate) journal: Journal,
+    /// The turns, oldest first.
+    pub(crate) turns: Mutex<Vec<TurnMark>>,
+    /// What the model has read; of a session that goes on, until it is compared with what is there now.
+    pub(crate) reads: Mutex<BTreeMap<DocId, ContentHash>>,
+    /// Whether `reads` are to be compared.
+    pub(crate) goes_on: AtomicBool,
+    /// The fork, ledger and news as the journal has them.
+    kept: Mutex<Kept>,
+    title: Mutex<Option<String>>,
     settings: RwLock<Arc<Settings>>,
     prelude: Mutex<Option<KeptPrelude>>,
     events: mpsc::UnboundedSender<Event>,
     shown: Mutex<Vec<HunkInfo>>,
-    turns: AtomicU64,
+    last_turn: AtomicU64,
 }
 
 /// A prelude and what it was made of.
@@ -62,35 +79,52 @@ impl Shared {
         editor: Arc<dyn Editor>,
         events: mpsc::UnboundedSender<Event>,
     ) -> Self {
-        let mut history = History::default();
-        if let Ok(model) = &config.settings.model {
+        let mut settings = config.settings;
+        let goes_on = config.past.is_some();
+        let past = config.past.unwrap_or_default();
+        let mut history = past.history;
+        history.keep_in(config.journal.clone());
+        if past.open_turn.is_some() {
+            history.close(Some("Ropewalk ended while this turn ran"));
+        }
+        if let Ok(model) = &settings.model {
             history.speak_to(model.clone());
         }
+        // What was stricter stays so; what was looser is the configuration's to say again.
+        settings.mode = past.mode.map_or(settings.mode, |mode| mode.max(settings.mode));
+        let granted = past.granted.iter().filter_map(|rule| rule.parse().ok()).collect();
         workspace.join(config.id.clone());
+        let fork = past.kept.restore(config.id.clone(), &workspace);
         Self {
-            fork: Mutex::new(Fork::new(config.id.clone())),
+            fork: Mutex::new(fork),
             id: config.id,
+            journal: config.journal,
+            turns: Mutex::new(past.turns),
+            reads: Mutex::new(past.reads),
+            goes_on: AtomicBool::new(goes_on),
+            kept: Mutex::new(past.kept),
+            title: Mutex::new(past.title),
             workspace,
             editor,
             history: Mutex::new(history),
             steers: Mutex::default(),
             approvals: Approvals::default(),
-            granted: Mutex::default(),
+            granted: Mutex::new(granted),
             saves: watch::Sender::new(0),
-            usage: Mutex::default(),
+            usage: Mutex::new(past.usage),
             outputs: config.outputs,
             publish: config.publish,
-            settings: RwLock::new(Arc::new(config.settings)),
+            settings: RwLock::new(Arc::new(settings)),
             prelude: Mutex::default(),
             events,
             shown: Mutex::default(),
-            turns: AtomicU64::new(0),
+            last_turn: AtomicU64::new(past.last_turn),
         }
     }
 
     /// The number of a new turn, from one.
     pub(crate) fn next_turn(&self) -> u64 {
-        self.turns.fetch_add(1, Ordering::Relaxed) + 1
+        self.last_turn.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     pub(crate) fn settings(&self) -> Arc<Settings> {
@@ -113,6 +147,36 @@ impl Shared {
         self.tell(Event::Notice { level, message: message.into() });
     }
 
+    /// Its name; empty while it has none.
+    pub(crate) fn title(&self) -> String {
+        let given = lock(&self.title).clone();
+        let first = || lock(&self.turns).first().map(|turn| title_of(&turn.prompt));
+        given.or_else(first).unwrap_or_default()
+    }
+
+    /// Gives it a name.
+    pub(crate) fn rename(&self, title: String) {
+        self.journal.write(&Record::Title(title.clone()));
+        *lock(&self.title) = Some(title.clone());
+        self.keep_summary();
+        self.tell(Event::SessionRenamed { title });
+    }
+
+    /// A turn begins: what was before it is remembered, for taking it back.
+    pub(crate) fn begin_turn(&self, turn: u64, prompt: &str) {
+        self.keep();
+        let at = now();
+        self.journal.write(&Record::Turn { turn, at, prompt: prompt.into() });
+        let mark = TurnMark {
+            turn,
+            at,
+            prompt: prompt.to_owned(),
+            history: lock(&self.history).place(),
+            kept: lock(&self.kept).clone(),
+        };
+        lock(&self.turns).push(mark);
+    }
+
     /// Writes down what was decided about a call.
     pub(crate) fn audit(&self, audit: &Audit) {
         tracing::info!(
@@ -128,6 +192,44 @@ impl Shared {
             secret = audit.secret,
             "judged"
         );
+        self.journal.write(&Record::Decision(Cow::Borrowed(audit)));
+    }
+
+    /// The model has seen these texts.
+    pub(crate) fn note_reads(&self, reads: Vec<Read>) {
+        let mut known = lock(&self.reads);
+        for (doc, hash) in reads {
+            if known.insert(doc.clone(), hash) != Some(hash) {
+                self.journal.write(&Record::Read { doc, hash });
+            }
+        }
+    }
+
+    /// Writes what is new in fork, ledger and news into the journal.
+    pub(crate) fn keep(&self) {
+        self.ahead(&lock(&self.fork));
+    }
+
+    /// Writes where the session stands, and has the disk take what was written.
+    pub(crate) async fn settle(self: &Arc<Self>) {
+        self.keep();
+        self.keep_summary();
+        if let Some(failure) = self.journal.take_failure() {
+            self.notice(Level::Warning, failure);
+        }
+        let journal = self.journal.clone();
+        // Nobody waits for it: what it guards against is a power cut.
+        tokio::task::spawn_blocking(move || journal.sync());
+    }
+
+    fn keep_summary(&self) {
+        let summary = Summary {
+            title: self.title(),
+            at: now(),
+            turns: lock(&self.turns).len() as u64,
+            pending: lock(&self.kept).pending(),
+        };
+        self.journal.write(&Record::Summary(summary));
     }
 
     /// Tells the model with its next message what it has not heard yet of a publish.
@@ -177,6 +279,7 @@ impl Shared {
             let hunks: Vec<HunkInfo> = {
                 let mut fork = lock(&shared.fork);
                 fork.sync(&shared.workspace);
+                shared.ahead(&fork);
                 fork.hunks().iter().map(HunkInfo::from).collect()
             };
             if *shown != hunks {
@@ -186,6 +289,16 @@ impl Shared {
         });
         if let Err(error) = showing.await {
             tracing::error!(%error, "the pending hunks could not be shown");
+        }
+    }
+}
+
+impl Witness for Shared {
+    fn ahead(&self, fork: &Fork) {
+        if self.journal.is_kept() {
+            for record in lock(&self.kept).record(fork, &self.workspace) {
+                self.journal.write(&Record::State(record));
+            }
         }
     }
 }

@@ -3,7 +3,9 @@
 use futures::future::BoxFuture;
 use ropewalk_agent::prompt::PromptFacts;
 use ropewalk_agent::session::Settings;
-use ropewalk_agent::{Event, Limits, Op, Prompt, Session, SessionConfig, StopReason, Verdict};
+use ropewalk_agent::{
+    Event, Journal, Limits, Op, Past, Prompt, Session, SessionConfig, Sessions, StopReason, Verdict,
+};
 use ropewalk_model::{AnthropicModel, Block, Http, Model};
 pub(crate) use ropewalk_testkit::model::{Place, ScriptedModel, ScriptedReply};
 use ropewalk_text::Coordinates;
@@ -17,6 +19,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::sync::{Notify, mpsc};
+
+/// An echo comes at once, or a test holds it.
+const PATIENT: Bounds = Bounds { echo: Duration::from_secs(20) };
 
 /// After this long a test is wrong, not slow.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -130,18 +135,53 @@ pub(crate) fn start_allowing(replies: impl IntoIterator<Item = ScriptedReply>) -
     start_with(replies, |settings| settings.rules.allow = vec!["bash(*)".parse().unwrap()])
 }
 
+/// A session that is kept in the journal `s`.
+pub(crate) fn start_kept(replies: impl IntoIterator<Item = ScriptedReply>) -> Bench {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("w")).unwrap();
+    let journal = sessions(&dir).begin("s", vec!["w".to_owned()]);
+    let model = ScriptedModel::start(replies).unwrap();
+    let allow = |settings: &mut Settings| settings.rules.allow = vec!["bash(*)".parse().unwrap()];
+    start_in(dir, model, allow, journal, None)
+}
+
+/// The sessions that tests keep.
+pub(crate) fn sessions(dir: &tempfile::TempDir) -> Sessions {
+    Sessions::new(&dir.path().join("state"))
+}
+
+/// Goes on with the session `s` of this folder, as after a restart: no document is open.
+pub(crate) fn resume(
+    dir: tempfile::TempDir,
+    replies: impl IntoIterator<Item = ScriptedReply>,
+) -> Bench {
+    let (journal, past) = sessions(&dir).open("s").unwrap();
+    assert_eq!(past.problems, Vec::<String>::new());
+    let model = ScriptedModel::start(replies).unwrap();
+    start_in(dir, model, |_| {}, journal, Some(past))
+}
+
 pub(crate) fn start_with(
     replies: impl IntoIterator<Item = ScriptedReply>,
     change: impl FnOnce(&mut Settings),
 ) -> Bench {
-    let model = ScriptedModel::start(replies).unwrap();
     let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("w")).unwrap();
+    start_in(dir, ScriptedModel::start(replies).unwrap(), change, Journal::none(), None)
+}
+
+fn start_in(
+    dir: tempfile::TempDir,
+    model: ScriptedModel,
+    change: impl FnOnce(&mut Settings),
+    journal: Journal,
+    past: Option<Past>,
+) -> Bench {
     let root = dir.path().join("w");
-    std::fs::create_dir(&root).unwrap();
     let workspace = Arc::new(Workspace::new(Roots::new(vec![("w".to_owned(), root)])));
     workspace.set_client(Coordinates::default(), Habits::of(Some("Visual Studio Code")));
     let outputs = dir.path().join("outputs");
-    std::fs::create_dir(&outputs).unwrap();
+    std::fs::create_dir_all(&outputs).unwrap();
     let readable = Roots::new(vec![("outputs".to_owned(), outputs.clone())]);
     workspace.set_outputs(Some(readable));
     let editor = Arc::new(Echo {
@@ -153,7 +193,16 @@ pub(crate) fn start_with(
     });
     let mut settings = settings(client(&model));
     change(&mut settings);
-    let (session, events) = session("s", settings, &workspace, &editor, Some(outputs));
+    let config = SessionConfig {
+        id: "s".into(),
+        settings,
+        outputs: Some(outputs),
+        publish: PATIENT,
+        journal,
+        past,
+    };
+    let (sender, events) = mpsc::unbounded_channel();
+    let session = Session::start(config, workspace.clone(), editor.clone(), sender);
     Bench { session, events, seen: Vec::new(), model, workspace, editor, dir }
 }
 
@@ -165,13 +214,28 @@ pub(crate) fn session(
     editor: &Arc<Echo>,
     outputs: Option<PathBuf>,
 ) -> (Session, mpsc::UnboundedReceiver<Event>) {
-    let publish = Bounds { echo: Duration::from_secs(20) };
-    let config = SessionConfig { id: id.into(), settings, outputs, publish };
+    let config = SessionConfig {
+        id: id.into(),
+        settings,
+        outputs,
+        publish: PATIENT,
+        journal: Journal::none(),
+        past: None,
+    };
     let (sender, events) = mpsc::unbounded_channel();
     (Session::start(config, workspace.clone(), editor.clone(), sender), events)
 }
 
 impl Bench {
+    /// The server dies: nothing more of it happens. The folder, and with it the journal, stays.
+    pub(crate) async fn dies(self) -> tempfile::TempDir {
+        let Bench { session, mut events, dir, .. } = self;
+        drop(session);
+        // Its events end when the last of it is gone, and with that the lock on its journal.
+        while events.recv().await.is_some() {}
+        dir
+    }
+
     /// One more session beside the first.
     pub(crate) fn another(&self, id: &str) -> (Session, mpsc::UnboundedReceiver<Event>) {
         session(id, settings(client(&self.model)), &self.workspace, &self.editor, None)

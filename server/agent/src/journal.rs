@@ -1,0 +1,173 @@
+//! The journal: what a session needs to go on after a crash, one file of JSON lines per session.
+//!
+//! A line is written before what it speaks of takes effect: the model's message before its calls run, what is
+//! accepted before it is sent to the editor. Each line is one `write`, so that a killed process leaves at most
+//! its last line torn; a reader drops that one, and a session that goes on cuts it off. Lines are synced to
+//! the disk when a turn or a review ends: only a power cut can lose what came after.
+//!
+//! Here is the writer. [`record`] says what a line holds, [`past`] folds lines into what a session starts
+//! from, [`store`] is the folder with all sessions, [`export`] words one for people. Nothing here decides what
+//! is worth a line.
+
+pub mod export;
+pub mod past;
+pub mod record;
+pub mod store;
+
+use record::{Head, Record};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The largest a journal gets, in bytes. A session that needs more has long left every model's context.
+pub const MOST_BYTES: u64 = 256 << 20;
+
+/// A handle to a session's journal. Cheap to clone; all handles write to the same file.
+#[derive(Clone, Default)]
+pub struct Journal(Option<Arc<Mutex<Inner>>>);
+
+struct Inner {
+    path: PathBuf,
+    state: State,
+    bytes: u64,
+    /// The last write broke off in the midst of a line.
+    torn: bool,
+    /// Why nothing is written any more, until it is told.
+    failure: Option<String>,
+}
+
+enum State {
+    /// Nothing was worth a file yet.
+    New(Head),
+    Open(File),
+    /// A write failed; the session goes on without a journal.
+    Failed,
+}
+
+impl std::fmt::Debug for Journal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Journal").field(&self.path()).finish()
+    }
+}
+
+impl Journal {
+    /// No journal: nothing is kept.
+    pub fn none() -> Self {
+        Self(None)
+    }
+
+    /// A journal at `path`, which is made with the first line.
+    pub(crate) fn new(path: PathBuf, head: Head) -> Self {
+        Self::with(path, State::New(head), 0)
+    }
+
+    /// Goes on with a file that is locked and ends with a whole line.
+    pub(crate) fn going_on(path: PathBuf, file: File, bytes: u64) -> Self {
+        Self::with(path, State::Open(file), bytes)
+    }
+
+    fn with(path: PathBuf, state: State, bytes: u64) -> Self {
+        Self(Some(Arc::new(Mutex::new(Inner { path, state, bytes, torn: false, failure: None }))))
+    }
+
+    /// Whether anything is kept.
+    pub fn is_kept(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Where it is, or will be.
+    pub fn path(&self) -> Option<PathBuf> {
+        self.inner(|inner| inner.path.clone())
+    }
+
+    /// Writes a line. What goes wrong ends the journal, not the session; [`Journal::take_failure`] says it.
+    pub(crate) fn write(&self, record: &Record<'_>) {
+        self.inner(|inner| {
+            if let Err(error) = inner.write(record) {
+                tracing::error!(%error, path = %inner.path.display(), "the journal can't be written");
+                inner.state = State::Failed;
+                inner.failure = Some(format!(
+                    "The journal {} can't be written: {error}. The session goes on, but would not survive a crash.",
+                    inner.path.display()
+                ));
+            }
+        });
+    }
+
+    /// What went wrong, once, as a sentence for the user.
+    pub(crate) fn take_failure(&self) -> Option<String> {
+        self.inner(|inner| inner.failure.take()).flatten()
+    }
+
+    /// Waits until what was written is on the disk. Blocking.
+    pub(crate) fn sync(&self) {
+        let file = self.inner(|inner| match &inner.state {
+            State::Open(file) => file.try_clone().ok(),
+            _ => None,
+        });
+        // Outside the lock: who writes meanwhile does not wait for the disk.
+        if let Some(file) = file.flatten()
+            && let Err(error) = file.sync_data()
+        {
+            tracing::warn!(%error, "the journal can't be synced");
+        }
+    }
+
+    fn inner<T>(&self, f: impl FnOnce(&mut Inner) -> T) -> Option<T> {
+        // A panic while the lock was held leaves plain data behind, which stays usable.
+        self.0.as_ref().map(|inner| f(&mut inner.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+}
+
+impl Inner {
+    fn write(&mut self, record: &Record<'_>) -> io::Result<()> {
+        if let State::New(head) = &self.state {
+            let mut file = create(&self.path)?;
+            let line = line(&Record::Journal(head.clone()))?;
+            file.write_all(&line)?;
+            self.bytes = line.len() as u64;
+            self.state = State::Open(file);
+        }
+        let State::Open(file) = &mut self.state else { return Ok(()) };
+        let mut line = line(record)?;
+        if self.torn {
+            line.insert(0, b'\n');
+        }
+        if self.bytes + line.len() as u64 > MOST_BYTES {
+            return Err(io::Error::other(format!(
+                "it has reached its bound of {} MB; start a new session",
+                MOST_BYTES >> 20
+            )));
+        }
+        self.torn = true;
+        file.write_all(&line)?;
+        self.torn = false;
+        self.bytes += line.len() as u64;
+        Ok(())
+    }
+}
+
+fn line(record: &Record<'_>) -> io::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(record)?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+/// Makes the file, for its owner alone, and locks it for as long as it is open.
+fn create(path: &Path) -> io::Result<File> {
+    if let Some(folder) = path.parent() {
+        store::make_private_folder(folder)?;
+    }
+    let mut options = OpenOptions::new();
+    options.append(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    let file = options.open(path)?;
+    // Nobody else knows of it yet; where locks are not to be had, the session goes on without.
+    let _ = file.try_lock();
+    Ok(file)
+}

@@ -1,0 +1,137 @@
+//! A session as Markdown, for people: what was asked, said, called and decided.
+//!
+//! Results are shown by their start; the journal has the whole. Calls that read what may hold secrets are
+//! marked.
+
+use super::past::title_of;
+use super::record::Record;
+use crate::time::minute;
+use ropewalk_model::{Block, Role, ToolInput};
+use ropewalk_tools::bounds::{PREVIEW_CHARS, preview};
+use std::collections::HashMap;
+use std::fmt::Write;
+
+/// Takes the records of a journal in order.
+#[derive(Debug, Default)]
+pub struct Markdown {
+    title: Option<String>,
+    first: Option<String>,
+    head: String,
+    body: String,
+    /// What was decided about calls that have no result yet, by their ids.
+    decided: HashMap<String, String>,
+}
+
+impl Markdown {
+    /// Takes the next record.
+    pub fn take(&mut self, record: &Record<'_>) {
+        // Writing to a string can't fail.
+        let out = &mut self.body;
+        match record {
+            Record::Journal(head) => {
+                let roots = head.roots.iter().map(|root| code(root)).collect::<Vec<_>>().join(", ");
+                let (id, began) = (code(&head.session), minute(head.at));
+                self.head = format!("Session {id}, begun {began}, in {roots}.\n");
+            }
+            Record::Title(title) => self.title = Some(title.clone()),
+            Record::Turn { turn, at, prompt } => {
+                self.first.get_or_insert_with(|| title_of(prompt));
+                let _ = write!(out, "\n## Turn {turn}, {}\n\n{}\n", minute(*at), quoted(prompt));
+            }
+            Record::Said { role, content } => {
+                for block in content.iter() {
+                    self.block(*role, block);
+                }
+            }
+            Record::Decision(audit) => {
+                let mut words = format!("{}, by {}", audit.decision, plain(&audit.by));
+                if let Some(verdict) = &audit.verdict {
+                    let _ = write!(words, "; the user said: {}", plain(verdict));
+                }
+                if let Some(secret) = &audit.secret {
+                    let _ = write!(words, "; **may hold secrets: {}**", code(secret));
+                }
+                self.decided.insert(audit.call.to_string(), words);
+            }
+            Record::Review { at, action, what } => {
+                let _ = writeln!(out, "\n*{}: {}: {}*", minute(*at), plain(action), plain(what));
+            }
+            Record::Granted(rule) => {
+                let _ = writeln!(out, "\n*Allowed for the session: {}*", code(rule));
+            }
+            Record::Model(model) => {
+                let _ = writeln!(out, "\n*Model: {}*", code(model));
+            }
+            Record::Mode(mode) => {
+                let _ = writeln!(out, "\n*Mode: {mode}*");
+            }
+            Record::Ended { stop_reason, .. } => {
+                let _ = writeln!(out, "\n*Ended: {stop_reason}*");
+            }
+            Record::Rewound { turn } => {
+                let _ = writeln!(out, "\n*Rewound to before turn {turn}*");
+            }
+            Record::Usage(_)
+            | Record::Read { .. }
+            | Record::State(_)
+            | Record::Waiting(_)
+            | Record::Summary(_) => {}
+        }
+    }
+
+    fn block(&mut self, role: Role, block: &Block) {
+        let out = &mut self.body;
+        match block {
+            // The user's words stand at the head of the turn; what is put around them is for the model.
+            Block::Text { .. } if role == Role::User => {}
+            Block::Text { text } => {
+                let _ = write!(out, "\n{}\n", text.trim());
+            }
+            Block::Thinking { thinking, .. } if !thinking.trim().is_empty() => {
+                let _ = write!(out, "\n*Thought:* {}\n", preview(thinking, PREVIEW_CHARS));
+            }
+            Block::Thinking { .. } | Block::RedactedThinking { .. } => {}
+            Block::ToolUse { name, input, .. } => {
+                let input = match input {
+                    ToolInput::Json(input) => input.to_string(),
+                    ToolInput::Broken(text) => text.clone(),
+                };
+                let _ =
+                    writeln!(out, "\n- {} {}", code(name), code(&preview(&input, PREVIEW_CHARS)));
+            }
+            Block::ToolResult { tool_use_id, content, is_error } => {
+                let failed = if *is_error { " failed" } else { "" };
+                let _ = write!(out, "\n- Result{failed}");
+                if let Some(decided) = self.decided.remove(tool_use_id) {
+                    let _ = write!(out, " ({decided})");
+                }
+                let _ = writeln!(out, ": {}", code(&preview(content, PREVIEW_CHARS)));
+            }
+        }
+    }
+
+    /// The document.
+    pub fn finish(self) -> String {
+        let title = self.title.or(self.first).unwrap_or_default();
+        let title = if title.is_empty() { "Session".to_owned() } else { plain(&title) };
+        format!("# {title}\n\n{}{}", self.head, self.body)
+    }
+}
+
+/// One line, without control characters and what they could do to a terminal.
+fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// A code span that nothing in the text can end.
+fn code(text: &str) -> String {
+    let text = plain(text);
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest + 1);
+    let pad = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    format!("{fence}{pad}{text}{pad}{fence}")
+}
+
+fn quoted(text: &str) -> String {
+    text.lines().map(|line| format!("> {line}")).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,242 @@
+//! What a session starts from when it goes on: the lines of its journal, folded.
+//!
+//! Whatever the lines hold, the history that comes out is valid, and broken lines cost no more than
+//! themselves. Nothing here looks at today's texts: [`Kept`] does that when it is restored.
+
+use super::record::{Head, Record, Summary, VERSION};
+use crate::history::{History, Place};
+use ropewalk_model::Usage;
+use ropewalk_tools::Mode;
+use ropewalk_workspace::state::Kept;
+use ropewalk_workspace::{ContentHash, DocId};
+use std::collections::BTreeMap;
+use std::io::{self, BufRead};
+
+/// Where a turn began.
+#[derive(Clone, Debug)]
+pub struct TurnMark {
+    /// Its number.
+    pub turn: u64,
+    /// When, in milliseconds since 1970.
+    pub at: u64,
+    /// The user's words.
+    pub prompt: String,
+    /// The history before it.
+    pub(crate) history: Place,
+    /// The fork, ledger and news before it.
+    pub(crate) kept: Kept,
+}
+
+/// See the module. The default is that of a new session.
+#[derive(Debug, Default)]
+pub struct Past {
+    /// The first line.
+    pub head: Head,
+    /// The name the user gave it.
+    pub title: Option<String>,
+    /// Its turns, oldest first.
+    pub turns: Vec<TurnMark>,
+    /// Tokens used.
+    pub usage: Usage,
+    /// When something last happened.
+    pub at: u64,
+    /// Prompts and words to a running turn that had not been taken up.
+    pub waiting: Vec<String>,
+    /// What could not be read, in sentences.
+    pub problems: Vec<String>,
+    pub(crate) history: History,
+    pub(crate) kept: Kept,
+    pub(crate) granted: Vec<String>,
+    pub(crate) mode: Option<Mode>,
+    pub(crate) reads: BTreeMap<DocId, ContentHash>,
+    /// The turn that was running at the end.
+    pub(crate) open_turn: Option<u64>,
+    /// The highest number of a turn, those taken back included.
+    pub(crate) last_turn: u64,
+}
+
+/// Why a journal can't be read at all.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The first line is no journal's.
+    #[error("it is no journal of Ropewalk")]
+    NoJournal,
+    /// It was written by a later version.
+    #[error("it was written by a later version of Ropewalk (format {0}); update to read it")]
+    Later(u32),
+    /// The disk says no.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+impl Past {
+    /// Reads a journal, and says how many bytes of it are whole lines. O(bytes).
+    pub fn read(input: impl BufRead) -> Result<(Past, u64), ReadError> {
+        let mut past = None;
+        let whole = each_record(input, |record| match (&mut past, record) {
+            (None, Ok(Record::Journal(head))) if head.version > VERSION => {
+                Err(ReadError::Later(head.version))
+            }
+            (None, Ok(Record::Journal(head))) => {
+                past = Some(Past::new(head));
+                Ok(())
+            }
+            (None, _) => Err(ReadError::NoJournal),
+            (Some(past), record) => {
+                past.take_or_tell(record);
+                Ok(())
+            }
+        })?;
+        past.map(|past| (past, whole)).ok_or(ReadError::NoJournal)
+    }
+
+    fn new(head: Head) -> Self {
+        Self { at: head.at, head, ..Self::default() }
+    }
+
+    /// How many changes wait for the user.
+    pub fn pending(&self) -> usize {
+        self.kept.pending()
+    }
+
+    /// What was said.
+    pub fn messages(&self) -> Vec<ropewalk_model::Message> {
+        self.history.messages().cloned().collect()
+    }
+
+    /// Where it stands.
+    pub fn summary(&self) -> Summary {
+        Summary {
+            title: self.shown_title(),
+            at: self.at,
+            turns: self.turns.len() as u64,
+            pending: self.pending(),
+        }
+    }
+
+    /// Its name, or the start of its first prompt.
+    pub fn shown_title(&self) -> String {
+        self.title.clone().unwrap_or_else(|| {
+            self.turns.first().map(|first| title_of(&first.prompt)).unwrap_or_default()
+        })
+    }
+
+    fn take_or_tell(&mut self, record: Result<Record<'static>, serde_json::Error>) {
+        let problem = match record {
+            Ok(record) => match self.take(record) {
+                Ok(()) => return,
+                Err(problem) => problem,
+            },
+            Err(error) => format!("A line of the journal can't be read and is left out: {error}."),
+        };
+        // A file full of nonsense is told of, not recited.
+        if self.problems.len() < 5 {
+            self.problems.push(problem);
+        }
+    }
+
+    fn take(&mut self, record: Record<'static>) -> Result<(), String> {
+        match record {
+            Record::Journal(_) => return Err("The journal has a second first line.".to_owned()),
+            Record::Title(title) => self.title = Some(title),
+            Record::Turn { turn, at, prompt } => {
+                let prompt = prompt.into_owned();
+                self.at = at;
+                self.open_turn = Some(turn);
+                self.last_turn = self.last_turn.max(turn);
+                self.forget_waiting(&prompt);
+                let (history, kept) = (self.history.place(), self.kept.clone());
+                self.turns.push(TurnMark { turn, at, prompt, history, kept });
+            }
+            Record::Said { role, content } => {
+                let content = content.into_owned();
+                for block in &content {
+                    if let ropewalk_model::Block::Text { text } = block {
+                        self.forget_waiting(text);
+                    }
+                }
+                self.history.restore(role, content);
+            }
+            Record::Model(name) => self.history.spoken_to(&name),
+            Record::Usage(usage) => self.usage = usage,
+            Record::Ended { at, .. } => {
+                self.at = at;
+                self.open_turn = None;
+            }
+            Record::Review { at, .. } => self.at = at,
+            Record::Granted(rule) => self.granted.push(rule.into_owned()),
+            Record::Mode(mode) => self.mode = Some(mode),
+            Record::Read { doc, hash } => {
+                self.reads.insert(doc, hash);
+            }
+            Record::State(state) => {
+                let taken = self.kept.take(state);
+                taken.map_err(|error| format!("A line of the journal is left out: {error}."))?;
+            }
+            Record::Rewound { turn } => {
+                if let Some(at) = self.turns.iter().position(|mark| mark.turn >= turn) {
+                    if let Some(mark) = self.turns.get(at) {
+                        self.history.truncate(&mark.history);
+                    }
+                    self.turns.truncate(at);
+                }
+            }
+            Record::Waiting(text) => self.waiting.push(text.into_owned()),
+            Record::Decision(_) | Record::Summary(_) => {}
+        }
+        Ok(())
+    }
+
+    fn forget_waiting(&mut self, text: &str) {
+        if let Some(at) = self.waiting.iter().position(|waiting| waiting == text) {
+            self.waiting.remove(at);
+        }
+    }
+}
+
+/// The start of a prompt, for a list.
+pub(crate) fn title_of(prompt: &str) -> String {
+    const MOST: usize = 60;
+    let line = prompt.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let clean = line.chars().filter(|c| !c.is_control());
+    let mut title: String = clean.clone().take(MOST).collect();
+    if clean.count() > MOST {
+        title.push('…');
+    }
+    title
+}
+
+/// Reads the whole lines of a journal and gives how many bytes they are. What stands behind the last line end
+/// was torn off by a crash and is not looked at; tags of later versions are passed over.
+pub(crate) fn each_record(
+    mut input: impl BufRead,
+    mut each: impl FnMut(Result<Record<'static>, serde_json::Error>) -> Result<(), ReadError>,
+) -> Result<u64, ReadError> {
+    let (mut whole, mut line) = (0, Vec::new());
+    loop {
+        line.clear();
+        let read = input.read_until(b'\n', &mut line)?;
+        if line.last() != Some(&b'\n') {
+            return Ok(whole);
+        }
+        whole += read as u64;
+        match serde_json::from_slice::<Record<'static>>(&line) {
+            Ok(record) => each(Ok(record))?,
+            Err(_) if is_unknown(&line) => {}
+            Err(error) => each(Err(error))?,
+        }
+    }
+}
+
+/// Whether a line is one of a tag that only a later version knows, or blank.
+fn is_unknown(line: &[u8]) -> bool {
+    const KNOWN: &[&str] = &[
+        "journal", "title", "turn", "said", "model", "usage", "ended", "decision", "review",
+        "granted", "mode", "read", "state", "rewound", "waiting", "summary",
+    ];
+    if line.iter().all(u8::is_ascii_whitespace) {
+        return true;
+    }
+    let tags = serde_json::from_slice::<BTreeMap<String, serde::de::IgnoredAny>>(line);
+    tags.is_ok_and(|tags| tags.len() == 1 && tags.keys().all(|tag| !KNOWN.contains(&tag.as_str())))
+}

@@ -1,0 +1,122 @@
+//! What a line of a journal holds.
+//!
+//! Lines are tagged by their one key, as in `{"said":{"role":"user",…}}`. A reader passes over tags it does
+//! not know, so a tag can be added; what changes the meaning of one needs another [`VERSION`].
+
+use crate::audit::Audit;
+use crate::event::StopReason;
+use ropewalk_model::{Block, Role, Usage};
+use ropewalk_tools::Mode;
+use ropewalk_workspace::state::StateRecord;
+use ropewalk_workspace::{ContentHash, DocId};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+/// The format's version. A journal of a later one is refused.
+pub const VERSION: u32 = 1;
+
+/// The first line.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Head {
+    /// The format.
+    pub version: u32,
+    /// The session.
+    pub session: String,
+    /// When it began, in milliseconds since 1970.
+    pub at: u64,
+    /// The folders it works in.
+    pub roots: Vec<String>,
+}
+
+/// One line. Times are milliseconds since 1970.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Record<'a> {
+    /// What the file is. Always the first line, and only that.
+    Journal(Head),
+    /// The session has a name.
+    Title(String),
+    /// A turn begins.
+    Turn {
+        /// Its number.
+        turn: u64,
+        /// When.
+        at: u64,
+        /// The user's words.
+        prompt: Cow<'a, str>,
+    },
+    /// Something enters the history; see [`crate::History`].
+    Said {
+        /// Who says it.
+        role: Role,
+        /// What is added to what that side said last, or a new message if the other side spoke last.
+        content: Cow<'a, [Block]>,
+    },
+    /// From here on the history is for this model.
+    Model(Cow<'a, str>),
+    /// Tokens of the session so far.
+    Usage(Usage),
+    /// A turn has ended.
+    Ended {
+        /// Its number.
+        turn: u64,
+        /// When.
+        at: u64,
+        /// Why.
+        stop_reason: StopReason,
+    },
+    /// What was decided about a call.
+    Decision(Cow<'a, Audit>),
+    /// The user decides about hunks, before it is done.
+    Review {
+        /// When.
+        at: u64,
+        /// `accept`, `reject`, `edit`, `undo` or `rewind`.
+        action: Cow<'a, str>,
+        /// What it is about, in words for people.
+        what: Cow<'a, str>,
+    },
+    /// A rule holds for the rest of the session.
+    Granted(Cow<'a, str>),
+    /// The user has chosen a mode.
+    Mode(Mode),
+    /// The model has read a file.
+    Read {
+        /// Which.
+        doc: DocId,
+        /// Its text as the model saw it.
+        #[serde(with = "ropewalk_workspace::state::wire::hash")]
+        hash: ContentHash,
+    },
+    /// A part of the fork, the ledger or the news.
+    State(StateRecord),
+    /// The words of a turn and of all after it are taken back. What became of their edits follows as
+    /// [`Record::State`].
+    Rewound {
+        /// The first of them.
+        turn: u64,
+    },
+    /// Words of the user that wait for their turn.
+    Waiting(Cow<'a, str>),
+    /// Where the session stands, for whoever lists sessions; says nothing that the lines before it don't.
+    Summary(Summary),
+}
+
+/// Where a session stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Its name: the user's, or the start of the first prompt.
+    pub title: String,
+    /// When something last happened.
+    pub at: u64,
+    /// How many turns it has.
+    pub turns: u64,
+    /// How many changes wait for the user.
+    pub pending: usize,
+}
+
+/// Now, in milliseconds since 1970.
+pub(crate) fn now() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}

@@ -1,0 +1,342 @@
+//! The folder with all sessions: begin, list, open, rename, delete, prune.
+//!
+//! A session's file is `sessions/ID.jsonl` in the state folder, for its owner alone. Who writes to one holds
+//! its lock, so one server at a time has a session; a lock goes with its process, however that ends.
+
+use super::past::{Past, ReadError, each_record};
+use super::record::{Head, Record, Summary, VERSION, now};
+use super::{Journal, MOST_BYTES, export};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// All sessions of a state folder.
+#[derive(Clone, Debug)]
+pub struct Sessions {
+    folder: PathBuf,
+    outputs: PathBuf,
+}
+
+/// A session in a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// Its id.
+    pub id: String,
+    /// The folders it works in.
+    pub roots: Vec<String>,
+    /// When it began, in milliseconds since 1970.
+    pub began: u64,
+    /// Where it stands.
+    pub summary: Summary,
+    /// The size of its journal.
+    pub bytes: u64,
+    /// Whether a running Ropewalk has it.
+    pub in_use: bool,
+}
+
+/// What pruning keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Keep {
+    /// Sessions used in the last so many days.
+    pub days: u32,
+    /// So many bytes of journals, the newest first.
+    pub bytes: u64,
+}
+
+/// A session that pruning removes, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pruned {
+    /// Which.
+    pub session: Listed,
+    /// Why, in words.
+    pub why: String,
+}
+
+/// Why something can't be done with a session.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// There is none of this id.
+    #[error("there is no session {0}")]
+    Unknown(String),
+    /// The start of an id fits several.
+    #[error("{0} could be any of {1}: give more of the id")]
+    Ambiguous(String, String),
+    /// Another process has it.
+    #[error(
+        "session {0} is open in another Ropewalk, and one at a time can have it: end that one, or start a new session"
+    )]
+    InUse(String),
+    /// Its journal can't be read.
+    #[error("the journal of session {id} can't be read: {why}")]
+    Unreadable {
+        /// Which.
+        id: String,
+        /// Why.
+        why: ReadError,
+    },
+    /// The disk says no.
+    #[error("the journal of session {id}: {why}")]
+    Io {
+        /// Which.
+        id: String,
+        /// Why.
+        why: io::Error,
+    },
+}
+
+impl Sessions {
+    /// The sessions of a state folder, which need not exist yet.
+    pub fn new(state: &Path) -> Self {
+        Self { folder: state.join("sessions"), outputs: state.join("outputs") }
+    }
+
+    /// An id that no other session of this machine has: the time and the process.
+    pub fn new_id() -> String {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        format!("{:x}-{:x}", now.unwrap_or_default().as_nanos(), std::process::id())
+    }
+
+    /// Where whole outputs of a session's calls are kept.
+    pub fn outputs(&self, id: &str) -> PathBuf {
+        self.outputs.join(id)
+    }
+
+    /// A journal for a new session. Its file is made with its first line.
+    pub fn begin(&self, id: &str, roots: Vec<String>) -> Journal {
+        let head = Head { version: VERSION, session: id.to_owned(), at: now(), roots };
+        Journal::new(self.path(id), head)
+    }
+
+    /// All sessions, the last used first. What is no journal is left out.
+    pub fn list(&self) -> Vec<Listed> {
+        let Ok(entries) = std::fs::read_dir(&self.folder) else { return Vec::new() };
+        let ids = entries.flatten().filter_map(|entry| id_of(&entry.path()));
+        let mut list: Vec<Listed> = ids.filter_map(|id| self.look(&id)).collect();
+        list.sort_by_key(|listed| std::cmp::Reverse(listed.summary.at));
+        list
+    }
+
+    /// The last used session of exactly these roots that nobody has open.
+    pub fn last_of(&self, roots: &[String]) -> Option<Listed> {
+        let sorted = |roots: &[String]| {
+            let mut roots = roots.to_vec();
+            roots.sort_unstable();
+            roots
+        };
+        let wanted = sorted(roots);
+        self.list()
+            .into_iter()
+            .find(|one| sorted(&one.roots) == wanted && !one.in_use && one.summary.turns > 0)
+    }
+
+    /// The whole id of the one session whose id begins so.
+    pub fn find(&self, start: &str) -> Result<String, SessionError> {
+        if is_id(start) && self.path(start).exists() {
+            return Ok(start.to_owned());
+        }
+        let entries = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let mut fits: Vec<String> = entries
+            .filter_map(|entry| id_of(&entry.path()))
+            .filter(|id| !start.is_empty() && id.starts_with(start))
+            .collect();
+        fits.sort_unstable();
+        match fits.as_slice() {
+            [] => Err(SessionError::Unknown(start.to_owned())),
+            [one] => Ok(one.clone()),
+            several => Err(SessionError::Ambiguous(start.to_owned(), several.join(", "))),
+        }
+    }
+
+    /// Opens a session to go on with it.
+    pub fn open(&self, start: &str) -> Result<(Journal, Past), SessionError> {
+        let id = self.find(start)?;
+        let mut file = self.locked(&id)?;
+        let io = |why| SessionError::Io { id: id.clone(), why };
+        let (past, whole) = read(&id, &file)?;
+        // What a crash tore off would spoil the next line.
+        file.set_len(whole).map_err(io)?;
+        file.seek(SeekFrom::End(0)).map_err(io)?;
+        Ok((Journal::going_on(self.path(&id), file, whole), past))
+    }
+
+    /// Reads a session, also one that is in use.
+    pub fn read(&self, start: &str) -> Result<Past, SessionError> {
+        let id = self.find(start)?;
+        let file = self.file(&id, OpenOptions::new().read(true))?;
+        read(&id, &file).map(|(past, _)| past)
+    }
+
+    /// Gives a session that is not in use a name.
+    pub fn rename(&self, start: &str, title: &str) -> Result<(), SessionError> {
+        let (journal, mut past) = self.open(start)?;
+        journal.write(&Record::Title(title.to_owned()));
+        past.title = Some(title.to_owned());
+        journal.write(&Record::Summary(past.summary()));
+        Ok(())
+    }
+
+    /// Removes a session that is not in use, with the outputs of its calls.
+    pub fn delete(&self, start: &str) -> Result<Listed, SessionError> {
+        let id = self.find(start)?;
+        let listed = self.look(&id);
+        let _locked = self.locked(&id)?;
+        std::fs::remove_file(self.path(&id))
+            .map_err(|why| SessionError::Io { id: id.clone(), why })?;
+        let outputs = self.outputs(&id);
+        if let Err(error) = std::fs::remove_dir_all(&outputs)
+            && error.kind() != io::ErrorKind::NotFound
+        {
+            tracing::warn!(%error, path = %outputs.display(), "outputs can't be removed");
+        }
+        Ok(listed.unwrap_or(Listed {
+            id,
+            roots: Vec::new(),
+            began: 0,
+            summary: Summary::default(),
+            bytes: 0,
+            in_use: false,
+        }))
+    }
+
+    /// What pruning would remove: sessions without pending changes that nobody has open, if they are too old
+    /// or too many. Pending changes are the user's to decide about, so they are kept whatever their age.
+    pub fn to_prune(&self, keep: Keep) -> Vec<Pruned> {
+        const DAY: u64 = 24 * 60 * 60 * 1000;
+        let oldest = now().saturating_sub(u64::from(keep.days).saturating_mul(DAY));
+        let mut sum: u64 = 0;
+        let mut pruned = Vec::new();
+        for session in self.list() {
+            sum = sum.saturating_add(session.bytes);
+            let old = session.summary.at < oldest;
+            if session.in_use || session.summary.pending > 0 || !(old || sum > keep.bytes) {
+                continue;
+            }
+            sum = sum.saturating_sub(session.bytes);
+            let why = if old {
+                format!("not used for {} days", keep.days)
+            } else {
+                format!("all journals together are over {} MB", keep.bytes >> 20)
+            };
+            pruned.push(Pruned { session, why });
+        }
+        pruned
+    }
+
+    /// A session as Markdown, for people.
+    pub fn export(&self, start: &str) -> Result<String, SessionError> {
+        let id = self.find(start)?;
+        let file = self.file(&id, OpenOptions::new().read(true))?;
+        let mut out = export::Markdown::default();
+        let read = each_record(BufReader::new(&file), |record| {
+            if let Ok(record) = record {
+                out.take(&record);
+            }
+            Ok(())
+        });
+        read.map_err(|why| SessionError::Unreadable { id, why })?;
+        Ok(out.finish())
+    }
+
+    fn path(&self, id: &str) -> PathBuf {
+        self.folder.join(format!("{id}.jsonl"))
+    }
+
+    fn file(&self, id: &str, options: &OpenOptions) -> Result<File, SessionError> {
+        let path = self.path(id);
+        let io = |why| SessionError::Io { id: id.to_owned(), why };
+        let meta = std::fs::symlink_metadata(&path).map_err(io)?;
+        if !meta.is_file() || meta.len() > MOST_BYTES {
+            let why = ReadError::NoJournal;
+            return Err(SessionError::Unreadable { id: id.to_owned(), why });
+        }
+        options.open(&path).map_err(io)
+    }
+
+    fn locked(&self, id: &str) -> Result<File, SessionError> {
+        let file = self.file(id, OpenOptions::new().read(true).append(true))?;
+        // Somebody who lists sessions holds it for a moment, and so does a session that has just ended.
+        for _ in 0..100 {
+            match file.try_lock() {
+                Ok(()) => return Ok(file),
+                Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
+                    return Ok(file);
+                }
+                Err(TryLockError::Error(why)) => {
+                    return Err(SessionError::Io { id: id.to_owned(), why });
+                }
+                Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(5)),
+            }
+        }
+        Err(SessionError::InUse(id.to_owned()))
+    }
+
+    fn look(&self, id: &str) -> Option<Listed> {
+        let mut file = self.file(id, OpenOptions::new().read(true)).ok()?;
+        let bytes = file.metadata().ok()?.len();
+        let (head, summary) = match quick_look(&mut file, bytes) {
+            Some(found) => found,
+            None => {
+                file.rewind().ok()?;
+                let (past, _) = Past::read(BufReader::new(&file)).ok()?;
+                let summary = past.summary();
+                (past.head, summary)
+            }
+        };
+        let in_use = matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
+        Some(Listed {
+            id: id.to_owned(),
+            roots: head.roots,
+            began: head.at,
+            summary,
+            bytes,
+            in_use,
+        })
+    }
+}
+
+fn read(id: &str, file: &File) -> Result<(Past, u64), SessionError> {
+    Past::read(BufReader::with_capacity(1 << 16, file))
+        .map_err(|why| SessionError::Unreadable { id: id.to_owned(), why })
+}
+
+/// The first line and the last one, where that says where the session stands. None: it must be read whole.
+fn quick_look(file: &mut File, bytes: u64) -> Option<(Head, Summary)> {
+    const END: u64 = 4096;
+    let mut first = Vec::new();
+    io::BufRead::read_until(&mut BufReader::new((&*file).take(1 << 16)), b'\n', &mut first).ok()?;
+    let Record::Journal(head) = serde_json::from_slice(&first).ok()? else { return None };
+    if head.version > VERSION {
+        return None;
+    }
+    file.seek(SeekFrom::Start(bytes.saturating_sub(END))).ok()?;
+    let mut end = Vec::new();
+    file.take(END).read_to_end(&mut end).ok()?;
+    let last = end.strip_suffix(b"\n")?.rsplit(|byte| *byte == b'\n').next()?;
+    match serde_json::from_slice(last).ok()? {
+        Record::Summary(summary) => Some((head, summary)),
+        _ => None,
+    }
+}
+
+/// Whether a text can be an id, and so a part of a path.
+fn is_id(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+}
+
+fn id_of(path: &Path) -> Option<String> {
+    let name = path.file_name()?.to_str()?.strip_suffix(".jsonl")?;
+    is_id(name).then(|| name.to_owned())
+}
+
+/// Makes a folder, and those above it, for their owner alone.
+pub fn make_private_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt;
+        builder.mode(0o700);
+    }
+    builder.create(folder)
+}

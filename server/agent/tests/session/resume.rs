@@ -1,0 +1,166 @@
+//! A session that goes on: the review as it was, what was said, and the news of what has happened since.
+
+use crate::bench::*;
+use ropewalk_agent::{Event, Op, Prompt};
+use ropewalk_tools::Mode;
+use ropewalk_workspace::Selection;
+use serde_json::json;
+
+const TEXT: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\n";
+
+fn edit(old: &str, new: &str) -> ScriptedReply {
+    calls("edit_file", json!({"path": "a.txt", "old_text": old, "new_text": new}))
+}
+
+#[tokio::test]
+async fn the_review_is_as_it_was() {
+    let mut bench = start_kept([
+        edit("one", "1"),
+        edit("seven", "7"),
+        calls("write_file", json!({"path": "b.txt", "content": "new\n"})),
+        says("ok"),
+    ]);
+    bench.file("a.txt", TEXT);
+    bench.open("a.txt", TEXT);
+    bench.run("go").await;
+    let before = bench.session.hunks();
+    let mut bench = resume(bench.dies().await, [says("Yes.")]);
+    let first = bench.next().await;
+    assert_eq!(first, Event::SessionStarted { title: "go".into(), turns: 1 });
+    let shown = bench.until(|event| match event {
+        Event::Hunks { hunks } => Some(hunks.len()),
+        _ => None,
+    });
+    assert_eq!(shown.await, 3, "pending hunks are shown without a prompt");
+    // The user had typed since, saved, and opens the file again.
+    let typed = TEXT.replace("four", "4");
+    bench.file("a.txt", &format!("zero\n{typed}"));
+    let uri = bench.open("a.txt", &format!("zero\n{typed}"));
+    let after = bench.session.hunks();
+    let told = |hunks: &[ropewalk_workspace::Hunk]| {
+        hunks
+            .iter()
+            .map(|h| {
+                (
+                    h.id,
+                    h.file.clone(),
+                    h.kind.clone(),
+                    h.old.clone(),
+                    h.new.clone(),
+                    h.turn,
+                    h.makers.clone(),
+                )
+            })
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(told(&after), told(&before));
+    bench.session.send(Op::Accept(Selection::All));
+    assert_eq!(bench.reviewed().await, ("accept", 3, vec![]));
+    assert_eq!(bench.buffer(&uri), "zero\n1\ntwo\nthree\n4\nfive\nsix\n7\n");
+    assert_eq!(bench.disk("b.txt"), "new\n");
+    bench.run("Are you there?").await;
+    assert_eq!(bench.session.messages().len(), 10);
+    // What was published before and after the restart can be taken back.
+    bench.session.send(Op::Undo(Selection::All));
+    assert_eq!(bench.reviewed().await, ("undo", 3, vec![]));
+    assert_eq!(bench.buffer(&uri), format!("zero\n{typed}"));
+    assert!(!bench.path("b.txt").exists());
+}
+
+#[tokio::test]
+async fn the_model_is_told_which_files_it_read_are_others_now() {
+    let read = |path: &str| calls("read_file", json!({ "path": path }));
+    let mut bench =
+        start_kept([read("a.txt"), read("b.txt"), read("c.txt"), edit("one", "1"), says("ok")]);
+    bench.file("a.txt", TEXT).file("b.txt", "b\n").file("c.txt", "c\n");
+    bench.run("go").await;
+    let dir = bench.dies().await;
+    std::fs::write(dir.path().join("w/b.txt"), "other\n").unwrap();
+    std::fs::remove_file(dir.path().join("w/c.txt")).unwrap();
+    let mut bench = resume(dir, [says("I see."), says("Again.")]);
+    bench.run("go on").await;
+    bench.run("and on").await;
+    let requests = bench.model.requests();
+    let news = last_message(&requests[0]);
+    assert!(news.contains("b.txt") && news.contains("c.txt"), "{news}");
+    assert!(!news.contains("a.txt,") && news.contains("Read them again"), "{news}");
+    assert!(!last_message(&requests[1]).contains("b.txt"), "told once");
+}
+
+#[tokio::test]
+async fn accepted_hunks_that_died_with_the_editor_are_pending_again() {
+    let mut bench = start_kept([edit("one", "1"), edit("seven", "7"), says("ok")]);
+    bench.file("a.txt", TEXT);
+    let uri = bench.open("a.txt", TEXT);
+    bench.run("go").await;
+    bench.session.send(Op::Accept(Selection::All));
+    bench.reviewed().await;
+    assert_eq!(bench.buffer(&uri), TEXT.replace("one", "1").replace("seven", "7"));
+    // Never saved: with the editor, the text is gone.
+    let mut bench = resume(bench.dies().await, []);
+    let uri = bench.open("a.txt", TEXT);
+    assert_eq!(bench.session.hunks().len(), 2);
+    bench.session.send(Op::Accept(Selection::All));
+    assert_eq!(bench.reviewed().await, ("accept", 2, vec![]));
+    assert_eq!(bench.buffer(&uri), TEXT.replace("one", "1").replace("seven", "7"));
+}
+
+#[tokio::test]
+async fn accepted_hunks_that_a_hot_exit_brings_back_are_not_made_twice() {
+    let mut bench = start_kept([edit("one", "1"), says("ok")]);
+    bench.file("a.txt", TEXT);
+    bench.open("a.txt", TEXT);
+    bench.run("go").await;
+    bench.session.send(Op::Accept(Selection::All));
+    bench.reviewed().await;
+    let mut bench = resume(bench.dies().await, []);
+    let restored = TEXT.replace("one", "1");
+    let uri = bench.open("a.txt", &restored);
+    assert_eq!(bench.session.hunks().len(), 0);
+    bench.session.send(Op::Undo(Selection::All));
+    assert_eq!(bench.reviewed().await, ("undo", 1, vec![]));
+    assert_eq!(bench.buffer(&uri), TEXT);
+}
+
+#[tokio::test]
+async fn rejections_and_waiting_words_are_not_lost() {
+    let mut bench =
+        start_kept([edit("one", "1"), says("ok"), says("slow").gate(Place::End, "never")]);
+    bench.file("a.txt", TEXT);
+    bench.run("go").await;
+    bench.session.prompt(Prompt::new("slowly"));
+    bench.until(|event| matches!(event, Event::TextDelta { .. }).then_some(())).await;
+    bench.session.send(Op::Steer("as I said".into()));
+    bench.session.prompt(Prompt::new("then this"));
+    bench.session.send(Op::Reject(Selection::All, Some("one is better".into())));
+    bench.reviewed().await;
+    let dir = bench.dies().await;
+    let (_, past) = sessions(&dir).open("s").unwrap();
+    assert_eq!(past.waiting, ["as I said", "then this"]);
+    let mut bench = resume(dir, [says("I see.")]);
+    bench.run("why?").await;
+    let said = last_message(&bench.model.requests()[0]);
+    assert!(said.contains("rejected") && said.contains("one is better"), "{said}");
+    assert_eq!(bench.session.turns().last().unwrap().turn, 3);
+}
+
+#[tokio::test]
+async fn a_mode_that_was_stricter_stays_and_a_looser_one_does_not() {
+    for (chosen, then) in [(Mode::Plan, Mode::Plan), (Mode::Auto, Mode::Review)] {
+        let mut bench = start_kept([says("ok")]);
+        bench.session.send(Op::Mode(chosen));
+        bench.run("go").await;
+        let bench = resume(bench.dies().await, []);
+        assert_eq!(bench.session.mode(), then);
+    }
+}
+
+#[tokio::test]
+async fn a_name_is_kept() {
+    let mut bench = start_kept([says("ok")]);
+    bench.run("go").await;
+    bench.session.send(Op::Rename("Naïve names".into()));
+    bench.until(|event| matches!(event, Event::SessionRenamed { .. }).then_some(())).await;
+    let bench = resume(bench.dies().await, []);
+    assert_eq!(bench.session.title(), "Naïve names");
+}
