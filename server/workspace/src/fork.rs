@@ -283,7 +283,20 @@ impl Fork {
             }
             ProposedChange::Delete => {
                 report.hunks.push(mark.id);
-                delete(file, mark);
+                let renamed_from = match &file.entry.file {
+                    Some((FileChange::Rename { from }, _)) => Some(from.clone()),
+                    _ => None,
+                };
+                match renamed_from {
+                    // What goes is the file under the name that the user knows.
+                    Some(from) => {
+                        self.files.remove(&id);
+                        if let Some(left) = self.files.get_mut(&from) {
+                            left.entry.file = Some((FileChange::Delete, mark));
+                        }
+                    }
+                    None => delete(file, mark),
+                }
             }
             ProposedChange::Binary(bytes) => {
                 report.hunks.push(mark.id);
@@ -681,6 +694,8 @@ fn sync_disk(
                 aside.extend(entry.rebase(&gone, Text::default()));
             }
             entry.base = Base::Absent;
+            // It is gone already, whoever did it.
+            entry.file.take_if(|(change, _)| *change == FileChange::Delete);
         }
     }
     aside

@@ -102,16 +102,19 @@ impl Restoring<'_> {
             if lines.files.is_empty() {
                 continue;
             }
-            let fate = fate_of(&lines.files, &self.roots);
-            let undoing = lines.files.iter().any(|line| line.undoing);
             if self.is_under_way(*id) {
+                let fate = fate_of(&lines.files, &self.roots);
                 self.fates.insert(*id, fate);
                 if fate == Fate::NotDone {
                     self.ledger.files.retain(|line| line.id != *id);
                 }
-            } else if undoing && fate == Fate::NotDone {
-                self.ledger.files.retain(|line| line.id != *id);
-                for line in &lines.files {
+                continue;
+            }
+            // Each file is put back on its own.
+            for line in lines.files.iter().filter(|line| line.undoing) {
+                if fate_of(std::slice::from_ref(line), &self.roots) == Fate::NotDone {
+                    let put_back = |own: &mut PublishedFile| own.undoing && own.path == line.path;
+                    self.ledger.files.retain_mut(|own| own.id != *id || !put_back(own));
                     self.tell(line.undone());
                 }
             }
@@ -196,7 +199,6 @@ impl Restoring<'_> {
                 return self.kept.files.iter().any(goes_on);
             }
             (FileChange::Rename { from }, _) => return self.can_rename(from, &mark, file),
-            (FileChange::Delete, _) if self.is_missing(id, file) => file.entry.file = None,
             (FileChange::Mode(mode), _) => {
                 let place = file.place.as_ref();
                 let now = place.and_then(|place| disk::stat(&self.roots, place).ok());
@@ -214,19 +216,14 @@ impl Restoring<'_> {
         let away =
             left.is_some_and(|(change, own)| *change == FileChange::Away && own.id == mark.id);
         let place = from.path().and_then(|path| self.roots.place_of(&path).ok());
-        let there = place.is_some_and(|place| disk::stat(&self.roots, &place).is_ok());
+        let there = place.is_some_and(|place| {
+            let open = self.workspace.with_document(from, |_| ()).is_some();
+            open || disk::stat(&self.roots, &place).is_ok()
+        });
         if !away || !there {
             self.not_restored(&file.shown, "the file that was to be renamed is not there");
         }
         away && there
-    }
-
-    /// Whether the file is neither open nor on the disk.
-    fn is_missing(&self, id: &DocId, file: &ForkFile) -> bool {
-        let open = self.workspace.with_document(id, |_| ()).is_some();
-        let found = |place: &Place| disk::stat(&self.roots, place);
-        let missing = |place| matches!(found(place), Err(disk::FileError::NotFound { .. }));
-        !open && file.place.as_ref().is_some_and(missing)
     }
 
     /// The open text, else the disk's. None where neither is a text.

@@ -1,0 +1,138 @@
+//! Whatever happens in a session, its records say all of it: a reader that folds them and restores has the same
+//! hunks and the same ledger; and on texts that have moved on meanwhile, no pending change replaces a character
+//! that it did not replace before.
+
+use crate::world::{Outside, World};
+use proptest::prelude::*;
+use ropewalk_text::Text;
+use ropewalk_workspace::entry::Content;
+use ropewalk_workspace::*;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+const NAMES: [&str; 4] = ["a.txt", "b.txt", "c.txt", "new/d.txt"];
+
+/// One step: what, and three numbers that say where and how.
+type Step = (u8, u16, u16, u16);
+
+fn pick<T>(all: &[T], number: u16) -> Option<&T> {
+    if all.is_empty() { None } else { all.get(usize::from(number) % all.len()) }
+}
+
+/// The text with a few lines or chars of it changed to something that nobody else writes.
+fn altered(text: &str, (at, what, count): (u16, u16, u16), by: char) -> String {
+    let mut lines: Vec<String> = text.split_inclusive('\n').map(str::to_owned).collect();
+    let index = usize::from(at) % (lines.len() + 1);
+    let fresh = format!("{by}{at}é{what}\n");
+    match what % 5 {
+        0 => lines.insert(index, fresh),
+        1 if index < lines.len() => drop(lines.remove(index)),
+        2 if index < lines.len() => lines[index] = fresh,
+        3 => {
+            let end = (index + usize::from(count) % 3).min(lines.len());
+            lines.splice(index..end, [fresh.clone(), fresh]);
+        }
+        _ => {
+            let chars: Vec<char> = text.chars().collect();
+            let from = usize::from(at) % (chars.len() + 1);
+            let to = (from + usize::from(count) % 4).min(chars.len());
+            let new: String = fresh.trim_end().chars().take(usize::from(what) % 4).collect();
+            let (head, tail) = (chars[..from].iter(), chars[to..].iter());
+            return head.copied().chain(new.chars()).chain(tail.copied()).collect();
+        }
+    }
+    lines.concat()
+}
+
+fn step(world: &mut World, (kind, a, b, c): Step) {
+    let name = NAMES[usize::from(a) % NAMES.len()];
+    let open = world.workspace.open_documents().contains(&world.id(name));
+    let hunks = world.hunks();
+    match kind % 12 {
+        0 | 1 if open => world.type_text(name, &altered(&world.text(name), (b, c, a), 'u')),
+        0 | 1 if world.path(name).exists() => {
+            world.open(name, &std::fs::read_to_string(world.path(name)).unwrap());
+        }
+        2 | 3 => world.agent_writes(name, |text| altered(text, (b, c, a), 'A')),
+        4 => {
+            if let Some(hunk) = pick(&hunks, b) {
+                world.accept(&Selection::Hunks(vec![hunk.id]));
+            }
+        }
+        5 => {
+            if let Some(hunk) = pick(&hunks, b) {
+                let which = Selection::Hunks(vec![hunk.id]);
+                world.fork.lock().unwrap().reject(&world.workspace, &which, None);
+            }
+        }
+        6 => {
+            if let Some(hunk) = pick(&hunks, b) {
+                world.fork.lock().unwrap().edit(&world.workspace, hunk.id, "the user's\nown\n");
+            }
+        }
+        7 => drop(world.undo(&Selection::Turn(u64::from(b) % world.turn + 1))),
+        8 if open => world.save(name),
+        9 => world.turn += 1,
+        10 => world.agent_tries(name, ProposedChange::Delete),
+        11 if c % 2 == 0 => world.agent_tries(name, ProposedChange::Binary(Arc::from(&b"\0"[..]))),
+        11 => world.agent_renames(name, NAMES[usize::from(b) % NAMES.len()]),
+        _ => {}
+    }
+}
+
+fn contents(world: &World) -> BTreeMap<HunkId, Content> {
+    let fork = world.fork.lock().unwrap();
+    let of_file = |(_, file): (&DocId, &fork::ForkFile)| {
+        let ids: Vec<HunkId> = file.entry.marks().iter().map(|mark| mark.id).collect();
+        file.entry.contents(&ids)
+    };
+    fork.files().flat_map(of_file).map(|content| (content.id, content)).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_was_kept_comes_back(
+        steps in prop::collection::vec(any::<Step>(), 1..40),
+        away in prop::collection::vec(any::<(u16, u16, u16)>(), 1..6),
+    ) {
+        let text: String = (0..12).map(|n| format!("line {n}\n")).collect();
+        let mut world = World::new(&[("a.txt", &text), ("b.txt", &text)]);
+        world.open("a.txt", &text);
+        for one in steps {
+            step(&mut world, one);
+            world.workspace.look_at_disks();
+            world.sync();
+            let kept = world.keep();
+            let again = world.beside(&kept, &world.outside());
+            prop_assert_eq!(again.review(), world.review());
+            prop_assert_eq!(again.published(), world.published());
+            prop_assert_eq!(kept.pending(), world.hunks().len());
+        }
+        // The user types on while no server runs.
+        let (kept, before) = (world.keep(), contents(&world));
+        let mut outside: Outside = world.outside();
+        for text in outside.open.values_mut() {
+            for (number, one) in away.iter().enumerate() {
+                let typed = char::from_digit(number as u32, 10).unwrap();
+                *text = altered(text, *one, typed);
+            }
+        }
+        let after = world.beside(&kept, &outside);
+        for (id, content) in contents(&after) {
+            if let Some(was) = before.get(&id) {
+                prop_assert_eq!(&content, was);
+            }
+        }
+        for (name, text) in &outside.open {
+            prop_assert_eq!(&after.text(name), text);
+            let fork = after.fork.lock().unwrap();
+            let entry = fork.files().find(|(id, _)| **id == after.id(name)).map(|(_, f)| &f.entry);
+            if let Some(entry) = entry {
+                prop_assert_eq!(entry.base.text(), Text::from(text.as_str()));
+                prop_assert_eq!(entry.set().apply(&entry.base.text()).unwrap(), entry.text().clone());
+            }
+        }
+    }
+}
