@@ -64,7 +64,7 @@ fn vs_code_asks_in_a_dialog_with_the_refusal_first() {
     let Dialog { message, actions, .. } = editor.answer_dialog("Refuse");
     assert_eq!(actions[..2], ["Refuse", "Allow once"]);
     assert!(
-        actions[2].starts_with("Allow ") && actions[2].ends_with(" for this session"),
+        actions[2].starts_with("Allow exactly ") && actions[2].ends_with(" for this session"),
         "{actions:?}"
     );
     assert!(message.contains("echo ran > ran.txt") && message.contains("a.txt"), "{message}");
@@ -108,6 +108,93 @@ fn other_clients_are_asked_by_message_and_answer_by_code_action() {
         // Where it is logged and shown, the second may come at any time.
         editor.ignore(&[Kind::Message]);
         assert!(editor.code_actions("a.txt", (0, 0), (0, 0)).is_empty());
+        stage.end(editor);
+    }
+}
+
+#[test]
+fn always_is_kept_in_the_file_of_rules_and_holds_for_later_sessions() {
+    let stage = Stage::new(
+        "review",
+        &[],
+        [
+            bash("echo one"),
+            say("Ran."),
+            bash("echo two").conversation("later"),
+            say("Ran again.").conversation("later"),
+        ],
+    );
+    let editor = stage.quiet_editor(Profile::VSCODE);
+    editor.ignore(&[Kind::Other]);
+    editor.prompt("run it");
+    let title = "Always allow `echo` with any arguments";
+    let Dialog { message, actions, .. } = editor.answer_dialog(title);
+    assert!(message.contains("For this session or always means: `echo` with any"), "{message}");
+    assert_eq!(actions.len(), 4, "{actions:?}");
+    assert_eq!(editor.wait_for_turn_end().stop_reason, "end_turn");
+    let answer = editor.execute("ropewalk.rules", json!(null)).unwrap();
+    let file = std::path::Path::new(answer["path"].as_str().unwrap());
+    let kept = std::fs::read_to_string(file).unwrap();
+    assert!(kept.contains("\"bash(echo *)\""), "{kept}");
+    editor.shutdown();
+    let later = stage.quiet_editor(Profile::VSCODE);
+    assert_eq!(turn(&later, "run it again"), "end_turn");
+    stage.end(later);
+}
+
+#[test]
+fn the_file_of_rules_is_made_and_opened_or_its_path_is_said() {
+    for profile in [Profile::VSCODE, Profile { window: false, ..Profile::UNKNOWN }] {
+        let stage = Stage::new("review", &[], []);
+        let editor = stage.editor(profile);
+        // It opens the document; where it can't, a message must be looked at.
+        editor.ignore(if profile.window { &[Kind::Other] } else { &[] });
+        let answer = editor.execute("ropewalk.rules", json!(null)).unwrap();
+        let path = answer["path"].as_str().unwrap();
+        let text = editor.wait_for("the file", |_| {
+            std::fs::read_to_string(path).ok().filter(|text| text.contains("allow"))
+        });
+        assert!(text.lines().all(|line| line.starts_with('#')), "{text}");
+        if !profile.window {
+            editor.wait_for_message(path);
+        }
+        stage.end(editor);
+    }
+}
+
+#[test]
+fn a_client_without_windows_is_asked_and_answers_all_the_same() {
+    for profile in [Profile::VSCODE, Profile::UNKNOWN] {
+        let profile = Profile { window: false, ..profile };
+        let stage = Stage::new(
+            "review",
+            &[("a.txt", "one\n")],
+            [bash("echo one"), bash("echo two"), bash("touch three"), say("Done.")],
+        );
+        let editor = stage.editor(profile);
+        // What it knows nothing of it answers with an error.
+        editor.ignore(&[Kind::Diagnostics, Kind::Dialog]);
+        editor.open("a.txt");
+        editor.prompt("run it");
+        editor.wait_for_message("Call 1 waits");
+        let titles = editor.code_actions("a.txt", (0, 0), (0, 0));
+        let titles: Vec<&str> = titles.iter().map(|action| action.title.as_str()).collect();
+        assert_eq!(
+            titles,
+            [
+                "Ropewalk: allow once (call 1 waits)",
+                "Ropewalk: allow `echo` with any arguments for this session (call 1 waits)",
+                "Ropewalk: always allow `echo` with any arguments (call 1 waits)",
+                "Ropewalk: refuse (call 1 waits)",
+            ]
+        );
+        editor.execute("ropewalk.approve", json!({ "answer": "session" })).unwrap();
+        editor.wait_for_message("Call 2 waits");
+        let actions = editor.code_actions("a.txt", (0, 0), (0, 0));
+        assert_eq!(actions[0].title, "Ropewalk: allow once (call 2 waits)");
+        editor.run(&actions[0]).unwrap();
+        editor.wait_for_message("Done.");
+        assert!(stage.path("three").exists());
         stage.end(editor);
     }
 }

@@ -81,6 +81,9 @@ impl LanguageServer for Backend {
             options,
             habits: Some(habits),
             progress: window.and_then(|window| window.work_done_progress).unwrap_or(false),
+            shows_documents: window
+                .and_then(|window| window.show_document.as_ref())
+                .is_some_and(|it| it.support),
             configuration: workspace.and_then(|workspace| workspace.configuration).unwrap_or(false),
             lens_refresh: workspace
                 .and_then(|workspace| workspace.code_lens.as_ref()?.refresh_support)

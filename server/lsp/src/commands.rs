@@ -27,6 +27,7 @@ const COMMANDS: &[(&str, Handler)] = &[
     ("ropewalk.undo", undo),
     ("ropewalk.show", show),
     ("ropewalk.approve", approve),
+    ("ropewalk.rules", rules),
     ("ropewalk.mode", mode),
     ("ropewalk.model", model),
     ("ropewalk.status", status),
@@ -265,6 +266,16 @@ fn approve(state: &Arc<State>, argument: Value) -> Result<Value> {
     };
     running(state)?.send(Op::Approve(approval, verdict));
     Ok(Value::Null)
+}
+
+fn rules(state: &Arc<State>, _: Value) -> Result<Value> {
+    let file = state.rules_file().ok_or_else(|| {
+        invalid("There is no home folder, so there is no place for rules that hold for always")
+    })?;
+    let uri = DocId::from_path(&file).to_uri();
+    let answer = json!({ "path": file.to_string_lossy(), "uri": uri });
+    crate::show::open_rules(state, file);
+    Ok(answer)
 }
 
 #[derive(Deserialize)]

@@ -10,6 +10,8 @@ use ropewalk_agent::event::{Event, Level};
 use ropewalk_agent::{Op, StopReason, Verdict};
 use serde::Serialize;
 use serde_json::Value;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -232,6 +234,11 @@ async fn ask(state: &Arc<State>, question: Question) {
         tokio::spawn(async move { ask_in_dialog(&state, question).await });
         return;
     }
+    ask_in_message(state, &question).await;
+}
+
+/// A message that says how to answer it.
+async fn ask_in_message(state: &State, question: &Question) {
     let words = format!(
         "Call {} waits: allow it by code action.\n{}\nThe command ropewalk.approve answers too.",
         question.approval,
@@ -262,7 +269,15 @@ async fn ask_in_dialog(state: &Arc<State>, question: Question) {
         .client
         .show_message_request(lsp::MessageType::WARNING, question.words(), Some(items.collect()))
         .await;
-    let Ok(Some(chosen)) = chosen else { return };
+    let chosen = match chosen {
+        Ok(Some(chosen)) => chosen,
+        Ok(None) => return,
+        Err(error) => {
+            // It is to be seen all the same.
+            tracing::info!(%error, "the client asks no questions");
+            return ask_in_message(state, &question).await;
+        }
+    };
     let verdict = answers
         .iter()
         .find(|(title, _)| *title == chosen.title)
@@ -293,6 +308,63 @@ impl State {
         }
         self.client.log_message(kind, message).await;
         self.client.show_message(lsp::MessageType::ERROR, short).await;
+    }
+}
+
+/// What the file of rules says before there is one.
+const ABOUT_RULES: &str = "\
+# Ropewalk's rules that hold for always, in every project. What you allow for always is added to `allow`.
+# `deny` comes before `ask`, and `ask` before `allow`. `*` stands for any text. For example:
+#   deny = [\"bash(git push *)\", \"read_file(secrets/*)\"]
+#   ask = [\"edit_file(*.lock)\"]
+#   allow = [{ rule = \"bash(git status *)\", matches = [\"git status -s\"], refuses = [\"git push\"] }]
+";
+
+/// Opens the file of rules in the editor, made now if there is none; where an editor can't be told to, its path
+/// is said.
+pub(crate) fn open_rules(state: &Arc<State>, file: PathBuf) {
+    let state = state.clone();
+    tokio::spawn(async move {
+        let path = file.clone();
+        let made = tokio::task::spawn_blocking(move || make_rules(&path)).await;
+        let shown = file.display();
+        match made {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => {
+                let words = format!("The rules can't be opened: {shown}: {error}");
+                return state.say(lsp::MessageType::WARNING, words).await;
+            }
+            Err(error) => return tracing::error!(%error, "the rules could not be made"),
+        }
+        let uri = lsp::Url::from_file_path(&file);
+        if let (true, Ok(uri)) = (state.facts().shows_documents, uri) {
+            let document = lsp::ShowDocumentParams {
+                uri,
+                external: Some(false),
+                take_focus: Some(true),
+                selection: None,
+            };
+            if state.client.show_document(document).await.is_ok_and(|success| success) {
+                return;
+            }
+        }
+        state.say(lsp::MessageType::INFO, format!("The rules are in {shown}")).await;
+    });
+}
+
+/// Makes the file, for its owner alone, unless it is there.
+fn make_rules(file: &Path) -> std::io::Result<()> {
+    if let Some(folder) = file.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(file) {
+        Ok(mut made) => made.write_all(ABOUT_RULES.as_bytes()),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
     }
 }
 

@@ -83,6 +83,7 @@ pub(crate) struct ClientFacts {
     pub(crate) options: ClientOptions,
     pub(crate) habits: Option<Habits>,
     pub(crate) progress: bool,
+    pub(crate) shows_documents: bool,
     pub(crate) lens_refresh: bool,
     pub(crate) configuration: bool,
 }

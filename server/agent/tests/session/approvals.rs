@@ -4,6 +4,7 @@ use crate::bench::*;
 use ropewalk_agent::{Event, Op, Prompt, StopReason, Verdict};
 use ropewalk_tools::Mode;
 use serde_json::json;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 #[tokio::test]
@@ -219,4 +220,89 @@ async fn plan_mode_chosen_while_it_waits_refuses_it() {
     bench.approve(id, Verdict::Once);
     assert_eq!(bench.end().await.1, StopReason::EndTurn);
     assert!(!bench.path("made").exists());
+}
+
+#[tokio::test]
+async fn always_keeps_the_rule_and_holds_at_once() {
+    for works in [true, false] {
+        let kept: Arc<Mutex<Vec<String>>> = Arc::default();
+        let keeping = kept.clone();
+        let mut bench = start_with(
+            [bash("echo one"), bash("echo two"), says("ok").expect_text("two")],
+            |settings| {
+                settings.always = Some(Arc::new(move |rule| {
+                    keeping.lock().unwrap().push(rule.to_string());
+                    if works { Ok(()) } else { Err("the disk is full".to_owned()) }
+                }));
+            },
+        );
+        bench.session.prompt(Prompt::new("go"));
+        let (id, words, always) = bench
+            .until(|event| match event {
+                Event::ApprovalRequested { approval, rule_words, always, .. } => {
+                    Some((*approval, rule_words.clone(), *always))
+                }
+                _ => None,
+            })
+            .await;
+        assert_eq!((words.as_deref(), always), (Some("`echo` with any arguments"), true));
+        bench.approve(id, Verdict::Always);
+        assert_eq!(bench.end().await.1, StopReason::EndTurn);
+        assert_eq!(*kept.lock().unwrap(), ["bash(echo *)"]);
+        let said = bench.seen.iter().any(|event| {
+            matches!(event, Event::Notice { message, .. } if message.contains("the disk is full"))
+        });
+        assert_eq!(said, !works, "what could not be kept is said");
+    }
+}
+
+#[tokio::test]
+async fn an_ask_rule_is_answered_for_this_very_call() {
+    let mut bench = start_with(
+        [bash("echo one"), bash("echo one"), bash("echo two"), says("ok").expect_text("refused")],
+        |settings| {
+            settings.rules.ask = vec!["bash(echo *)".parse().unwrap()];
+            settings.rules.allow = vec!["bash(*)".parse().unwrap()];
+            settings.always = Some(Arc::new(|_| panic!("it can't be kept")));
+        },
+    );
+    bench.session.prompt(Prompt::new("go"));
+    let first = bench.approval().await;
+    // Always is no choice here, and counts for the session.
+    bench.approve(first, Verdict::Always);
+    let second = bench.approval().await;
+    bench.approve(second, Verdict::Refuse(None));
+    assert_eq!(bench.end().await.1, StopReason::EndTurn);
+    let asked = bench.seen.iter().filter_map(|event| match event {
+        Event::ApprovalRequested { rule, always, .. } => Some((rule.clone().unwrap(), *always)),
+        _ => None,
+    });
+    let wanted = [("bash(echo one)".to_owned(), false), ("bash(echo two)".to_owned(), false)];
+    assert_eq!(asked.collect::<Vec<_>>(), wanted);
+}
+
+#[tokio::test]
+async fn what_was_read_of_a_secret_is_marked() {
+    let read = || {
+        calls("read_file", json!({"path": ".env"}))
+            .call("read_file", json!({"path": "key.pem"}))
+            .call("read_file", json!({"path": "a.txt"}))
+    };
+    let mut bench = start([read(), says("ok")]);
+    bench.file(".env", "A=1\n").file("key.pem", "B\n").file("a.txt", "c\n");
+    bench.session.prompt(Prompt::new("go"));
+    let (first, second) = (bench.approval().await, bench.approval().await);
+    bench.approve(first, Verdict::Once);
+    bench.approve(second, Verdict::Refuse(None));
+    bench.end().await;
+    let mut marks: Vec<_> = bench
+        .seen
+        .iter()
+        .filter_map(|event| match event {
+            Event::ToolResult { secret, is_error, .. } => Some((secret.clone(), *is_error)),
+            _ => None,
+        })
+        .collect();
+    marks.sort();
+    assert_eq!(marks, [(None, false), (None, true), (Some(".env".to_owned()), false)]);
 }

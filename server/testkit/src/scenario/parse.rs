@@ -20,7 +20,7 @@ const VERBS: &[(&str, &str)] = &[
     ("prompt", "prompt TEXT, or prompt on PATH FIRST[-LAST] TEXT"),
     ("run", "run COMMAND [JSON]"),
     ("gives", "gives JSON, or gives error WORDS"),
-    ("answer", "answer once, session, afterSave or refuse [WORDS]"),
+    ("answer", "answer once, session, always, afterSave or refuse [WORDS]"),
     ("model", "model, and below it, indented, what it sees and says"),
     ("when", "when GATE"),
     ("go", "go GATE"),

@@ -75,19 +75,21 @@ pub(super) enum Content {
 pub(super) enum Answer {
     Once,
     Session,
+    Always,
     AfterSave,
     Refuse,
 }
 
 impl Answer {
-    pub(super) const ALL: [Answer; 4] =
-        [Answer::Once, Answer::Session, Answer::AfterSave, Answer::Refuse];
+    pub(super) const ALL: [Answer; 5] =
+        [Answer::Once, Answer::Session, Answer::Always, Answer::AfterSave, Answer::Refuse];
 
     /// The word of `ropewalk.approve`.
     pub(super) fn word(self) -> &'static str {
         match self {
             Answer::Once => "once",
             Answer::Session => "session",
+            Answer::Always => "always",
             Answer::AfterSave => "afterSave",
             Answer::Refuse => "refuse",
         }
@@ -98,7 +100,8 @@ impl Answer {
         match self {
             Answer::Once => ("Allow once", ""),
             Answer::Session => ("Allow ", " for this session"),
-            Answer::AfterSave => ("Run after saving", ""),
+            Answer::Always => ("Always allow ", ""),
+            Answer::AfterSave => ("Run it after saving", ""),
             Answer::Refuse => ("Refuse", ""),
         }
     }

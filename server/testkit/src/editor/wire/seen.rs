@@ -407,7 +407,7 @@ impl Seen {
                 self.pump();
                 return;
             }
-            "window/showMessageRequest" => {
+            "window/showMessageRequest" if self.client.profile.window => {
                 let actions = params.get("actions").and_then(Value::as_array);
                 let title = |action: &Value| action.get("title")?.as_str().map(str::to_owned);
                 self.dialogs.push(Dialog {
