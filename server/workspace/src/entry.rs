@@ -3,6 +3,8 @@
 //! An entry is pure: it knows texts, change sets and marks, no documents and no disk. `fork` brings it up to
 //! date, `publish` sends parts of it.
 
+mod kin;
+
 use crate::log::{Cursor, Delta, DeltaLog, Origin};
 use crate::{ContentHash, HunkId, PublishId};
 use ropewalk_text::decode::FileFormat;
@@ -197,6 +199,13 @@ impl Entry {
                 Vec::new()
             };
         };
+        let kin = kin::of(&before, &self.text, &self.set, &rebased.conflicts);
+        if kin.len() > rebased.conflicts.len() {
+            let mut aside = self.set_aside(&before, &kin, theirs, &now);
+            self.take_out(&kin);
+            aside.extend(self.rebase(theirs, now));
+            return aside;
+        }
         let aside = self.set_aside(&before, &rebased.conflicts, theirs, &now);
         let dropped = self.set.invert_some(&before, &rebased.conflicts);
         let step = dropped.compose(&rebased.theirs);
@@ -339,17 +348,23 @@ impl Entry {
             Some(cursor) => self.log.since(cursor).map(|delta| delta.change.clone()).collect(),
             None => vec![ropewalk_text::diff(seen, &self.text)],
         };
-        let mut change = change.clone();
-        let mut conflicts = 0;
-        for step in steps {
-            match change.rebase(&step) {
-                Ok(rebased) => {
-                    conflicts += rebased.conflicts.len();
-                    change = rebased.mine;
-                }
-                Err(_) => return Merged { hunks: Vec::new(), conflicts: change.changes().len() },
+        let all = change.changes().len();
+        let Some((mut moved, lost)) = over(change, &steps) else {
+            return Merged { hunks: Vec::new(), conflicts: all };
+        };
+        let mut conflicts = lost.len();
+        if let (false, Ok(after)) = (lost.is_empty(), change.apply(seen)) {
+            let kin = kin::of(seen, &after, change, &lost);
+            let rest = change.changes().iter().enumerate();
+            let rest = rest.filter(|(index, _)| kin.binary_search(index).is_err());
+            let rest = rest.map(|(_, change)| change.clone()).collect();
+            if let Some((rest, _)) =
+                ChangeSet::new(seen.len(), rest).and_then(|rest| over(&rest, &steps))
+            {
+                (moved, conflicts) = (rest, kin.len());
             }
         }
+        let change = moved;
         let hunks = self.add(&change, mark, ids);
         Merged { hunks, conflicts }
     }
@@ -438,14 +453,19 @@ impl Entry {
         if removed.iter().any(|one| one.mark.makers.contains(&Maker::Disk)) {
             self.disk = None;
         }
-        let step = self.set.invert_some(&base, &indexes);
-        let (changes, marks) = self
-            .set
-            .changes()
-            .iter()
-            .cloned()
-            .zip(self.marks.iter().cloned())
-            .filter(|(_, mark)| !which.contains(&mark.id))
+        self.take_out(&indexes);
+        removed
+    }
+
+    /// Takes the changes at these indexes (ascending) out of the fork, as if they had never been made.
+    fn take_out(&mut self, indexes: &[usize]) {
+        let base = self.base.text();
+        let step = self.set.invert_some(&base, indexes);
+        let all = self.set.changes().iter().cloned().zip(self.marks.iter().cloned());
+        let (changes, marks) = all
+            .enumerate()
+            .filter(|(index, _)| indexes.binary_search(index).is_err())
+            .map(|(_, one)| one)
             .unzip::<_, _, Vec<_>, Vec<_>>();
         if let (Some(set), Ok(text)) = (ChangeSet::new(base.len(), changes), step.apply(&self.text))
         {
@@ -454,7 +474,6 @@ impl Entry {
             self.text = text;
             self.log.push(Delta { change: step, origin: Origin::User });
         }
-        removed
     }
 
     /// The part of the pending changes with these ids, on the base's text. None if there is none.
@@ -540,7 +559,14 @@ impl Entry {
             let of = |contents: &[Content]| contents.iter().find(|c| c.id == *id).cloned();
             of(&now) != of(seen)
         };
-        which.iter().copied().filter(|id| !altered(id)).collect()
+        let is_altered = |mark: &Mark| which.contains(&mark.id) && altered(&mark.id);
+        let marks = self.marks.iter().enumerate();
+        let indexes: Vec<usize> =
+            marks.filter(|(_, mark)| is_altered(mark)).map(|(index, _)| index).collect();
+        let kin = kin::of(&self.base.text(), &self.text, &self.set, &indexes);
+        let kin = pick(&self.marks, &kin);
+        let goes_along = |id: &HunkId| kin.iter().any(|mark| mark.id == *id);
+        which.iter().copied().filter(|id| !altered(id) && !goes_along(id)).collect()
     }
 
     /// Those of `which` that are still pending here.
@@ -594,6 +620,21 @@ fn lines_around(text: &Text, range: Range<usize>) -> String {
     let start = text.line_feed_start(text.line_feeds_before(range.start));
     let last = range.end.saturating_sub(1).max(range.start);
     text.slice(start..text.line_feed_start(text.line_feeds_before(last) + 1))
+}
+
+/// A change moved over steps, and the indexes of those of its changes that had lost their place. None when the
+/// steps are of another text.
+fn over(change: &ChangeSet, steps: &[ChangeSet]) -> Option<(ChangeSet, Vec<usize>)> {
+    let mut left: Vec<usize> = (0..change.changes().len()).collect();
+    let (mut change, mut lost) = (change.clone(), Vec::new());
+    for step in steps {
+        let rebased = change.rebase(step).ok()?;
+        lost.extend(rebased.conflicts.iter().filter_map(|index| left.get(*index)));
+        left = rebased.kept.iter().filter_map(|index| left.get(*index).copied()).collect();
+        change = rebased.mine;
+    }
+    lost.sort_unstable();
+    Some((change, lost))
 }
 
 fn pick(marks: &[Mark], indexes: &[usize]) -> Vec<Mark> {
