@@ -36,8 +36,11 @@ pub struct Choices {
 /// The calls of a session that wait.
 #[derive(Debug, Default)]
 pub struct Approvals {
-    waiting: Mutex<(u64, BTreeMap<u64, (Choices, oneshot::Sender<Verdict>)>)>,
+    waiting: Mutex<(u64, BTreeMap<u64, Waiting>)>,
 }
+
+/// What may be said, and who waits for it.
+type Waiting = (Choices, oneshot::Sender<Verdict>);
 
 impl Approvals {
     /// A new one, and where its verdict will come.

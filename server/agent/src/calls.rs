@@ -202,7 +202,9 @@ impl Turn {
             }),
             hides: {
                 let settings = settings.clone();
-                Arc::new(move |place: &Place| settings.rules.hides(place))
+                Arc::new(move |file: &Place, start: Option<&Place>| {
+                    settings.rules.hides(file, start)
+                })
             },
             editor: self.shared.editor.clone(),
         };

@@ -60,17 +60,17 @@ fn grep(input: &Input, context: &Context, stop: &Stop) -> Result<Output, Output>
     let files = files_named(&context.view, path, include, stop)?;
     let mut hits = Hits::new(input.context.unwrap_or(0).min(20) as usize);
     let mut left = Left::default();
+    let start = path.and_then(|path| context.view.contain(path).ok());
     for file in files {
         if stop.is_set() || hits.is_full() {
             break;
         }
         // One that was named itself has passed policy by its name.
-        let is_named = file.below.as_os_str().is_empty();
         if is_sensitive(&file.below.to_string_lossy()) {
             left.secret.push(file.place.shown);
             continue;
         }
-        if !is_named && (context.hides)(&file.place) {
+        if (context.hides)(&file.place, start.as_ref()) {
             left.hidden.push(file.place.shown);
             continue;
         }

@@ -232,7 +232,7 @@ impl Case<'_> {
         if let Some(name) = self.secret
             && !exactly(self.granted)
             && !exactly(&self.rules.allow)
-            && !rules::passing(allowed().filter(|rule| rule.names_secrets()), self.seen).is_some()
+            && rules::passing(allowed().filter(|rule| rule.names_secrets()), self.seen).is_none()
         {
             return ask(format!("{name} may hold secrets"), By::Secrets);
         }

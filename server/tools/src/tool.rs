@@ -51,6 +51,9 @@ impl Subject {
     }
 }
 
+/// Whether a file is left out of a search that was pointed at the second place.
+pub type Hides = dyn Fn(&Place, Option<&Place>) -> bool + Send + Sync;
+
 /// What a tool may use while it runs.
 #[derive(Clone)]
 pub struct Context {
@@ -68,8 +71,8 @@ pub struct Context {
     pub secrets: Arc<[String]>,
     /// Takes output while a command runs, for showing. Must not block.
     pub sink: Arc<dyn Fn(&str) + Send + Sync>,
-    /// Whether the user's rules keep a file out of what is searched without naming it.
-    pub hides: Arc<dyn Fn(&Place) -> bool + Send + Sync>,
+    /// Whether the user's rules keep a file out of a search that was pointed at a place, or at nothing.
+    pub hides: Arc<Hides>,
     /// For questions only an editor can answer.
     pub editor: Arc<dyn Editor>,
 }

@@ -198,7 +198,7 @@ impl Rule {
     pub(super) fn hits(&self, seen: &Seen<'_>) -> Hit {
         // What may not be read may not be searched either: both show a file's text.
         let reads = self.tool() == Some(ReadFile::NAME) && seen.tool == Grep::NAME;
-        if !self.is_about(seen.tool) && !(reads && self.narrow().is_some()) {
+        if !(self.is_about(seen.tool) || reads && self.narrow().is_some()) {
             return Hit::No;
         }
         let Some(pattern) = self.narrow() else { return Hit::Yes };
@@ -226,7 +226,7 @@ impl Rule {
         hit
     }
 
-    /// As a deny or ask rule: whether a file that is not named itself is to be left out of what shows texts.
+    /// As a deny or ask rule: whether it is about reading this place.
     pub(super) fn hides(&self, file: &Named) -> bool {
         let is_reader = self.tool().is_none_or(|tool| tool == ReadFile::NAME || tool == Grep::NAME);
         is_reader

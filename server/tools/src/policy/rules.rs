@@ -99,14 +99,17 @@ impl Rules {
         }
     }
 
-    /// Whether a search that was not pointed at this file leaves it out, because it may not be read unasked.
-    pub fn hides(&self, place: &Place) -> bool {
-        let mut rules = self.deny.iter().chain(&self.ask).peekable();
-        if rules.peek().is_none() {
+    /// Whether a search that was pointed at `start`, or at nothing, leaves a file out, because it may not be read
+    /// or not unasked. What asks about `start` as well has been asked.
+    pub fn hides(&self, file: &Place, start: Option<&Place>) -> bool {
+        if self.deny.is_empty() && self.ask.is_empty() {
             return false;
         }
-        let file = Named::at(&place.shown, place);
-        rules.any(|rule| rule.hides(&file))
+        let named = |place: &Place| Named::at(&place.shown, place);
+        let (file, start) = (named(file), start.map(named));
+        let was_asked = |rule: &Rule| start.as_ref().is_some_and(|start| rule.hides(start));
+        self.deny.iter().any(|rule| rule.hides(&file))
+            || self.ask.iter().any(|rule| rule.hides(&file) && !was_asked(rule))
     }
 }
 

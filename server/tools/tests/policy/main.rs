@@ -1,10 +1,5 @@
 //! Policy: a table of calls, modes and rules, and what is decided.
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "tests may be blunt"
-)]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests may be blunt")]
 
 mod examples;
 mod hostile;

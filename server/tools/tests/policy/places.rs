@@ -96,3 +96,28 @@ fn an_allow_rule_is_about_where_a_path_leads() {
     assert_eq!(world.decide(there, &call("read_file", ".env")), "allow by effect");
     assert_eq!(world.decide(there, &call("read_file", "src/../secrets/.env")), "allow by effect");
 }
+
+#[test]
+fn a_search_leaves_out_what_may_not_be_read_unless_that_was_asked() {
+    let world = World::new();
+    let place = |path: &str| world.workspace.roots().contain(path).unwrap();
+    let both = "ask read_file(src/*)\ndeny *(src/deep/*)";
+    for (text, file, start, hidden) in [
+        ("", "secrets/x", None, false),
+        ("deny read_file(secrets/*)", "secrets/x", None, true),
+        ("deny read_file(secrets/*)", "src/a", None, false),
+        ("deny read_file(SECRETS/*)", "secrets/x", Some("secrets"), true),
+        ("deny read_file(secrets/*)", "lib/secrets/y", None, true),
+        ("deny edit_file(secrets/*)", "secrets/x", None, false),
+        ("ask grep(secrets/*)", "secrets/x", Some("."), true),
+        ("ask grep(secrets/*)", "secrets/x", Some("secrets"), false),
+        ("ask grep(secrets/*)", "secrets/x", Some("secrets/x"), false),
+        (both, "src/a", Some("src"), false),
+        (both, "src/deep/a", Some("src"), true),
+        ("allow read_file(secrets/*)\nask read_file", "secrets/x", None, false),
+    ] {
+        let start = start.map(place);
+        let found = rules(text).0.hides(&place(file), start.as_ref());
+        assert_eq!(found, hidden, "{file} under {text:?} from {start:?}");
+    }
+}

@@ -310,8 +310,13 @@ fn names_that_look_like_rules_are_names() {
         for other in ["other", "x", "ab", "a\\b", "bash(x)"] {
             let (rules, _) = rules(ask);
             let paths = [Named::written(other)];
-            let decided =
-                decide(&call("read_file", other), &paths, Mode::Review, &rules, &[rule.clone()]);
+            let decided = decide(
+                &call("read_file", other),
+                &paths,
+                Mode::Review,
+                &rules,
+                std::slice::from_ref(&rule),
+            );
             assert_eq!(decided.decision.word(), "ask", "{rule} lets {other} pass");
         }
         assert!(!rule.in_words().contains('\n'), "{}", rule.in_words());

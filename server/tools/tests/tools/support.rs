@@ -2,9 +2,10 @@
 //! run over a view and merged.
 
 use ropewalk_text::decode::encode;
+use ropewalk_tools::tool::Hides;
 use ropewalk_tools::{Bounds, Context, Output, Registry};
 use ropewalk_workspace::entry::Maker;
-use ropewalk_workspace::{Editor, FileState, Fork, NoEditor, Place, Roots, Workspace};
+use ropewalk_workspace::{Editor, FileState, Fork, NoEditor, Roots, Workspace};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -17,7 +18,7 @@ pub(crate) struct Bench {
     pub(crate) registry: Registry,
     pub(crate) bounds: Bounds,
     pub(crate) editor: Arc<dyn Editor>,
-    pub(crate) hides: Arc<dyn Fn(&Place) -> bool + Send + Sync>,
+    pub(crate) hides: Arc<Hides>,
     pub(crate) printed: Arc<Mutex<String>>,
     runtime: tokio::runtime::Runtime,
 }
@@ -40,7 +41,7 @@ impl Bench {
             registry: Registry::standard(),
             bounds: Bounds::default(),
             editor: Arc::new(NoEditor),
-            hides: Arc::new(|_| false),
+            hides: Arc::new(|_, _| false),
             printed: Arc::default(),
             runtime: tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap(),
             dir,
