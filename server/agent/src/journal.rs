@@ -38,8 +38,8 @@ struct Inner {
 }
 
 enum State {
-    /// Nothing was worth a file yet.
-    New(Head),
+    /// Nothing was asked yet, so there is no file: only who asks leaves something behind. The lines wait.
+    New(Head, Vec<u8>),
     Open(File),
     /// A write failed; the session goes on without a journal.
     Failed,
@@ -57,9 +57,9 @@ impl Journal {
         Self(None)
     }
 
-    /// A journal at `path`, which is made with the first line.
+    /// A journal at `path`, which is made when the first turn begins.
     pub(crate) fn new(path: PathBuf, head: Head) -> Self {
-        Self::with(path, State::New(head), 0)
+        Self::with(path, State::New(head, Vec::new()), 0)
     }
 
     /// Goes on with a file that is locked and ends with a whole line.
@@ -122,11 +122,21 @@ impl Journal {
 
 impl Inner {
     fn write(&mut self, record: &Record<'_>) -> io::Result<()> {
-        if let State::New(head) = &self.state {
+        if let State::New(head, waiting) = &mut self.state {
+            match record {
+                Record::Turn { .. } => {}
+                // It says nothing that the lines don't.
+                Record::Summary(_) => return Ok(()),
+                record => {
+                    waiting.append(&mut line(record)?);
+                    return Ok(());
+                }
+            }
+            let mut lines = line(&Record::Journal(head.clone()))?;
+            lines.append(waiting);
             let mut file = create(&self.path)?;
-            let line = line(&Record::Journal(head.clone()))?;
-            file.write_all(&line)?;
-            self.bytes = line.len() as u64;
+            file.write_all(&lines)?;
+            self.bytes = lines.len() as u64;
             self.state = State::Open(file);
         }
         let State::Open(file) = &mut self.state else { return Ok(()) };

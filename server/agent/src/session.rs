@@ -189,7 +189,7 @@ impl Session {
 
     /// Whether nothing was asked yet and nothing is pending: another can take its place.
     pub fn is_fresh(&self) -> bool {
-        lock(&self.shared.turns).is_empty() && lock(&self.shared.fork).is_empty()
+        !self.shared.was_asked() && lock(&self.shared.fork).is_empty()
     }
 
     /// Tokens used so far.

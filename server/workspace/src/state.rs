@@ -69,6 +69,12 @@ impl Kept {
         self.files.iter().map(hunks).sum()
     }
 
+    /// How many accepted hunks were in no saved text yet: an editor that dies takes them along.
+    pub fn unsaved(&self) -> usize {
+        let texts = self.ledger.values().flat_map(|lines| &lines.texts);
+        texts.filter(|hunk| !hunk.saved).count()
+    }
+
     /// The files in which something is pending, as they are shown.
     pub fn files(&self) -> impl Iterator<Item = &str> {
         self.files.values().map(|file| file.shown.as_str())

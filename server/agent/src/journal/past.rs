@@ -111,6 +111,7 @@ impl Past {
             at: self.at,
             turns: self.turns.len() as u64,
             pending: self.pending(),
+            unsaved: self.kept.unsaved(),
         }
     }
 

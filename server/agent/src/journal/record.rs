@@ -113,6 +113,9 @@ pub struct Summary {
     pub turns: u64,
     /// How many changes wait for the user.
     pub pending: usize,
+    /// How many accepted changes were never saved: if the editor died, they wait again.
+    #[serde(default)]
+    pub unsaved: usize,
 }
 
 /// Now, in milliseconds since 1970.

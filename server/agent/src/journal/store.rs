@@ -102,7 +102,12 @@ impl Sessions {
         self.outputs.join(id)
     }
 
-    /// A journal for a new session. Its file is made with its first line.
+    /// Where sessions are exported to, unless the user names a place.
+    pub fn exports(&self) -> PathBuf {
+        self.outputs.with_file_name("exports")
+    }
+
+    /// A journal for a new session. Its file is made when its first turn begins.
     pub fn begin(&self, id: &str, roots: Vec<String>) -> Journal {
         let head = Head { version: VERSION, session: id.to_owned(), at: now(), roots };
         Journal::new(self.path(id), head)

@@ -145,7 +145,15 @@ impl Actor {
                 self.shared.change_settings(|settings| settings.model = Ok(model));
             }
             Op::Configure(new) => self.configure(*new),
-            Op::Saved => self.shared.saves.send_modify(|count| *count += 1),
+            Op::Saved => {
+                self.shared.saves.send_modify(|count| *count += 1);
+                let shared = self.shared.clone();
+                // What is on the disk no longer dies with the editor; the journal is to know that.
+                tokio::spawn(async move {
+                    shared.show_hunks().await;
+                    shared.settle().await;
+                });
+            }
             Op::Moved => {
                 let shared = self.shared.clone();
                 tokio::spawn(async move { shared.show_hunks().await });

@@ -154,6 +154,11 @@ impl Shared {
         given.or_else(first).unwrap_or_default()
     }
 
+    /// Whether a turn was ever asked for, also one that waits or was taken back.
+    pub(crate) fn was_asked(&self) -> bool {
+        self.last_turn.load(Ordering::Relaxed) > 0
+    }
+
     /// Gives it a name.
     pub(crate) fn rename(&self, title: String) {
         self.journal.write(&Record::Title(title.clone()));
@@ -223,12 +228,13 @@ impl Shared {
     }
 
     fn keep_summary(&self) {
-        let summary = Summary {
-            title: self.title(),
-            at: now(),
-            turns: lock(&self.turns).len() as u64,
-            pending: lock(&self.kept).pending(),
+        let title = self.title();
+        let turns = lock(&self.turns).len() as u64;
+        let (pending, unsaved) = {
+            let kept = lock(&self.kept);
+            (kept.pending(), kept.unsaved())
         };
+        let summary = Summary { title, at: now(), turns, pending, unsaved };
         self.journal.write(&Record::Summary(summary));
     }
 
