@@ -3,7 +3,7 @@
 //! key does is in `resolve`.
 
 use crate::rules::RuleList;
-use crate::{DEFAULT_LOG, Limits, Mode};
+use crate::{DEFAULT_LOG, Keep, Limits, Mode};
 
 /// One key of the configuration.
 #[derive(Debug, Clone, Copy)]
@@ -22,6 +22,8 @@ pub struct Key {
 pub enum ProjectRule {
     /// Nothing, unless the user trusts the folder with it.
     Never,
+    /// Nothing, whatever the user trusts the folder with: it is about more than the project.
+    Ignored,
     /// Make it stricter, as these words say; anything else as above.
     Stricter(&'static str),
 }
@@ -48,6 +50,7 @@ pub(crate) enum Kind {
     Log,
     Locked,
     Limit { least: u32, most: u32, field: fn(&mut Limits) -> &mut u32 },
+    Keep { least: u32, most: u32, field: fn(&mut Keep) -> &mut u32 },
     Protocol,
     BaseUrl,
     KeyVariable,
@@ -62,6 +65,17 @@ const fn limit(
 ) -> Key {
     let project = ProjectRule::Stricter("lower it");
     Key { name, description, project, kind: Kind::Limit { least, most, field } }
+}
+
+/// A bound on the sessions that are kept, which a project has no say in.
+const fn keep(
+    name: &'static str,
+    description: &'static str,
+    (least, most): (u32, u32),
+    field: fn(&mut Keep) -> &mut u32,
+) -> Key {
+    let project = ProjectRule::Ignored;
+    Key { name, description, project, kind: Kind::Keep { least, most, field } }
 }
 
 /// A key that the user sets.
@@ -152,6 +166,18 @@ pub const KEYS: &[Key] = &[
         (1, 3_600),
         |l| &mut l.first_byte_seconds,
     ),
+    keep(
+        "sessions.keep_days",
+        "Days a session is kept after it was last used; one with pending changes is kept longer.",
+        (1, 36_500),
+        |k| &mut k.days,
+    ),
+    keep(
+        "sessions.keep_megabytes",
+        "Megabytes of sessions that are kept, the newest first; those with pending changes in any case.",
+        (1, 1_000_000),
+        |k| &mut k.megabytes,
+    ),
     own(
         "provider.*.protocol",
         Kind::Protocol,
@@ -167,11 +193,12 @@ pub const KEYS: &[Key] = &[
         Kind::KeyVariable,
         "The name of the environment variable that holds the key; without it no key is sent.",
     ),
-    own(
-        "locked",
-        Kind::Locked,
-        "In `/etc/ropewalk/config.toml` only: keys that keep the value they have there, or their default, such as `mode`, `limits` or `provider.*.base_url`.",
-    ),
+    Key {
+        name: "locked",
+        description: "In `/etc/ropewalk/config.toml` only: keys that keep the value they have there, or their default, such as `mode`, `limits` or `provider.*.base_url`.",
+        project: ProjectRule::Ignored,
+        kind: Kind::Locked,
+    },
 ];
 
 impl Key {
@@ -190,7 +217,9 @@ impl Key {
             Kind::Locked => "a list of keys".to_owned(),
             Kind::PromptFile => "a path".to_owned(),
             Kind::PromptAppend | Kind::Log => "text".to_owned(),
-            Kind::Limit { least, most, .. } => format!("a whole number from {least} to {most}"),
+            Kind::Limit { least, most, .. } | Kind::Keep { least, most, .. } => {
+                format!("a whole number from {least} to {most}")
+            }
             Kind::Protocol => "the name of a protocol".to_owned(),
             Kind::BaseUrl => {
                 "a URL with `http://` or `https://` and without user, password, query or fragment"
@@ -216,6 +245,10 @@ impl Key {
             Kind::Limit { field, .. } => {
                 let mut limits = Limits::DEFAULT;
                 KeyDefault::Value(field(&mut limits).to_string())
+            }
+            Kind::Keep { field, .. } => {
+                let mut keep = Keep::DEFAULT;
+                KeyDefault::Value(field(&mut keep).to_string())
             }
             Kind::Protocol | Kind::BaseUrl | Kind::KeyVariable => {
                 KeyDefault::Unset("set for the built-in providers")
@@ -245,7 +278,12 @@ impl Key {
     pub(crate) fn is_text(&self) -> bool {
         !matches!(
             self.kind,
-            Kind::Tools | Kind::Rules(_) | Kind::Mechanism | Kind::Locked | Kind::Limit { .. }
+            Kind::Tools
+                | Kind::Rules(_)
+                | Kind::Mechanism
+                | Kind::Locked
+                | Kind::Limit { .. }
+                | Kind::Keep { .. }
         )
     }
 }
@@ -261,7 +299,7 @@ pub fn markdown_table() -> String {
             KeyDefault::Unset(words) => words.to_owned(),
         };
         let project = match key.project {
-            _ if key.locks_keys() => "ignored".to_owned(),
+            ProjectRule::Ignored => "ignored".to_owned(),
             ProjectRule::Never => "if trusted".to_owned(),
             ProjectRule::Stricter(words) => format!("may {words}"),
         };

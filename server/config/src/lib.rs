@@ -2,7 +2,7 @@
 //!
 //! The layers, lowest first:
 //!
-//! 1. built-in defaults ([`KEYS`], [`Limits::DEFAULT`], [`MODEL_DEFAULTS`], [`PROVIDER_PRESETS`]);
+//! 1. built-in defaults ([`KEYS`], [`Limits::DEFAULT`], [`Keep::DEFAULT`], [`MODEL_DEFAULTS`], [`PROVIDER_PRESETS`]);
 //! 2. `/etc/ropewalk/config.toml` (Unix only), which may lock keys;
 //! 3. `~/.config/ropewalk/config.toml`, or `$XDG_CONFIG_HOME/ropewalk/config.toml`;
 //! 4. `rules.toml` beside it, which holds only `allow`, `ask` and `deny`;
@@ -172,6 +172,26 @@ impl Default for Limits {
     }
 }
 
+/// Which sessions are kept. What has changes that wait for the user is kept in any case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Keep {
+    /// Days since a session was last used.
+    pub days: u32,
+    /// Megabytes of all sessions together, the newest first.
+    pub megabytes: u32,
+}
+
+impl Keep {
+    /// The built-in bounds.
+    pub const DEFAULT: Keep = Keep { days: 90, megabytes: 512 };
+}
+
+impl Default for Keep {
+    fn default() -> Self {
+        Keep::DEFAULT
+    }
+}
+
 /// The configuration in force. Plain values, a source for each, and what was wrong on the way.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
@@ -188,6 +208,8 @@ pub struct Config {
     pub mechanisms: BTreeMap<String, bool>,
     /// Bounds.
     pub limits: Limits,
+    /// Which sessions are kept.
+    pub keep: Keep,
     /// Rules of calls that need no approval: those of all layers, lowest first.
     pub allow: Vec<RuleText>,
     /// Rules of calls that need one, likewise; a project may add to them.

@@ -13,11 +13,11 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use crate::keys::{self, Found, Key};
+use crate::keys::{self, Found, Key, ProjectRule};
 use crate::problem::{Layer, Problem, Source, shown};
 use crate::sources::{self, Environment, MAX_FILE_BYTES, Sources};
 use crate::value::{Entry, MAX_DEPTH, Value};
-use crate::{Config, DEFAULT_LOG, Limits, Mode, PROVIDER_PRESETS, toml_text};
+use crate::{Config, DEFAULT_LOG, Keep, Limits, Mode, PROVIDER_PRESETS, toml_text};
 pub(crate) use locks::Lock;
 use project::{Project, Wish};
 
@@ -75,6 +75,7 @@ impl<'a> Builder<'a> {
             tools: None,
             mechanisms: BTreeMap::new(),
             limits: Limits::DEFAULT,
+            keep: Keep::DEFAULT,
             allow: Vec::new(),
             ask: Vec::new(),
             deny: Vec::new(),
@@ -286,6 +287,9 @@ impl<'a> Builder<'a> {
         if source.layer != Layer::System {
             let why = if key.locks_keys() {
                 Some("only /etc/ropewalk/config.toml locks keys".to_owned())
+            } else if source.layer == Layer::Project && key.project == ProjectRule::Ignored {
+                let own = self.own_file();
+                Some(format!("it is about more than this project; put it into {own}"))
             } else {
                 self.config.is_locked(&dotted).map(|lock| format!("it is locked by {lock}"))
             };
@@ -348,6 +352,7 @@ impl<'a> Builder<'a> {
             Setting::PromptAppend(text) => config.system_prompt_append = Some(text),
             Setting::Log(filter) => config.log = filter,
             Setting::Limit(field, number) => *field(&mut config.limits) = number,
+            Setting::Keep(field, number) => *field(&mut config.keep) = number,
             Setting::Provider(field, text) => {
                 let draft = self.drafts.entry(name).or_default();
                 match field {

@@ -1,6 +1,7 @@
 //! Whether a value will do for its key: type, range, form. It sets nothing, and knows no layers
 //! but for where a relative path starts.
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use super::locks::{self, Lock};
@@ -11,7 +12,7 @@ use crate::problem::{Layer, Source, shown};
 use crate::rules::{RuleList, RuleText};
 use crate::sources::{Environment, Known};
 use crate::value::Value;
-use crate::{Limits, Mode, ModelName};
+use crate::{Keep, Limits, Mode, ModelName};
 
 /// Entries of one list; more are no configuration.
 pub(super) const MOST_ENTRIES: usize = 1_000;
@@ -29,6 +30,7 @@ pub(super) enum Setting {
     PromptAppend(String),
     Log(String),
     Limit(fn(&mut Limits) -> &mut u32, u32),
+    Keep(fn(&mut Keep) -> &mut u32, u32),
     /// `None` for a variable means that no key is sent.
     Provider(ProviderField, Option<String>),
 }
@@ -92,19 +94,24 @@ fn single(key: &Key, value: Value, context: &Context<'_>) -> Result<Setting, Ref
             }
             other => Err(expected(key, other.describe())),
         },
-        Kind::Limit { least, most, field } => match value {
-            Value::Integer(number) => u32::try_from(number)
-                .ok()
-                .filter(|number| (least..=most).contains(number))
-                .map(|number| Setting::Limit(field, number))
-                .ok_or_else(|| expected(key, &number.to_string())),
-            other => Err(expected(key, other.describe())),
-        },
+        Kind::Limit { least, most, field } => {
+            number(key, value, least..=most).map(|number| Setting::Limit(field, number))
+        }
+        Kind::Keep { least, most, field } => {
+            number(key, value, least..=most).map(|number| Setting::Keep(field, number))
+        }
         _ => {
             let Value::Text(text) = value else { return Err(expected(key, value.describe())) };
             self::text(key, text, context)
         }
     }
+}
+
+/// The kinds that take a number.
+fn number(key: &Key, value: Value, range: RangeInclusive<u32>) -> Result<u32, Refusal> {
+    let Value::Integer(number) = value else { return Err(expected(key, value.describe())) };
+    let fits = u32::try_from(number).ok().filter(|number| range.contains(number));
+    fits.ok_or_else(|| expected(key, &number.to_string()))
 }
 
 /// The kinds that take text.
@@ -144,7 +151,12 @@ fn text(key: &Key, text: String, context: &Context<'_>) -> Result<Setting, Refus
             }
             Setting::Provider(ProviderField::KeyVariable, variable.map(str::to_owned))
         }
-        Kind::Tools | Kind::Rules(_) | Kind::Mechanism | Kind::Locked | Kind::Limit { .. } => {
+        Kind::Tools
+        | Kind::Rules(_)
+        | Kind::Mechanism
+        | Kind::Locked
+        | Kind::Limit { .. }
+        | Kind::Keep { .. } => {
             return Err(expected(key, "text"));
         }
     };

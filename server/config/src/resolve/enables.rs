@@ -64,8 +64,8 @@ pub(super) fn lines(
                 }
             })
         }
-        // Only the system's file locks; nothing else comes this far.
-        Setting::Locks(_) => Ok(Vec::new()),
+        // A project has no say in these; none comes this far.
+        Setting::Locks(_) | Setting::Keep(..) => Ok(Vec::new()),
     }
 }
 
@@ -85,7 +85,7 @@ pub(super) fn canonical(path: &[String], setting: &Setting, root: &Path) -> Stri
         }
         Setting::PromptAppend(words) | Setting::Log(words) => text(words),
         Setting::Provider(_, words) => text(words.as_deref().unwrap_or_default()),
-        Setting::Locks(_) => String::new(),
+        Setting::Locks(_) | Setting::Keep(..) => String::new(),
     };
     format!("{} = {value}", text(&path.join(".")))
 }

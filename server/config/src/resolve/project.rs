@@ -200,6 +200,7 @@ impl Builder<'_> {
             | Setting::PromptAppend(_)
             | Setting::Log(_)
             | Setting::Locks(_)
+            | Setting::Keep(..)
             | Setting::Provider(..) => false,
         };
         counts.then_some(setting)
@@ -223,6 +224,7 @@ fn loosens(own: &Config, path: &[String], setting: &Setting) -> bool {
         | Setting::PromptAppend(_)
         | Setting::Log(_)
         | Setting::Locks(_)
+        | Setting::Keep(..)
         | Setting::Provider(..) => true,
     }
 }

@@ -129,6 +129,27 @@ fn only_the_user_s_explicit_choice_goes_past_a_project() {
     check(&chosen.flag("mode=auto"), &["mode = \"auto\" < -c"], &[]);
 }
 
+#[test]
+fn how_long_sessions_are_kept_is_no_business_of_a_projects() {
+    let wishes = "sessions.keep_days = 1\n[sessions]\nkeep_megabytes = 1_000_000\n";
+    let config = World::new().file(PROJECT, wishes).build();
+    assert!(config.untrusted.is_empty(), "it can't be trusted with it either");
+    check(
+        &World::new()
+            .file(USER, "sessions.keep_days = 7\nsessions.keep_megabytes = 0")
+            .file(PROJECT, "sessions.keep_days = 1")
+            .flag("sessions.keep_megabytes=64"),
+        &[
+            "sessions.keep_days = 7 < ~/.config/ropewalk/config.toml:1",
+            "sessions.keep_megabytes = 64 < -c",
+        ],
+        &[
+            "`sessions.keep_megabytes` in ~/.config/ropewalk/config.toml:2 must be a whole number from 1 to 1000000, not 0; it is ignored",
+            "`sessions.keep_days` in /code/app/.ropewalk/config.toml:1 is ignored: it is about more than this project; put it into ~/.config/ropewalk/config.toml",
+        ],
+    );
+}
+
 /// Lines that are right, or nearly, in any number and order.
 fn lines() -> impl Strategy<Value = String> {
     let names = sample::subsequence(vec!["bash", "read_file", "edit_file"], 0..=3);

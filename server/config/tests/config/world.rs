@@ -144,6 +144,8 @@ pub(crate) fn value(config: &Config, key: &str) -> String {
         ["limits", "identical_failures"] => limits.identical_failures.to_string(),
         ["limits", "idle_seconds"] => limits.idle_seconds.to_string(),
         ["limits", "first_byte_seconds"] => limits.first_byte_seconds.to_string(),
+        ["sessions", "keep_days"] => config.keep.days.to_string(),
+        ["sessions", "keep_megabytes"] => config.keep.megabytes.to_string(),
         ["provider", name, field] => {
             let provider = config.providers.get(name);
             text(provider.and_then(|provider| match field {
