@@ -1,11 +1,42 @@
-//! What must hold in a world at any moment: of the forks, of edits that reach the editor, of reports, and when
-//! all has settled.
+//! What must hold of the forks at any moment, and of everything when all has settled.
 
 use super::*;
-use crate::oracle;
+use crate::oracle::{Standing, Texts};
 use crate::random::is_unique;
-use ropewalk_testkit::editor::{Applied, AppliedChange, VersionCheck};
+use ropewalk_text::Change;
 use ropewalk_workspace::Note;
+use ropewalk_workspace::entry::Mark;
+
+/// What the user has of a document, as the workspace knows it.
+pub(super) struct Now {
+    pub(super) cells: Vec<Cell>,
+    pub(super) text: Arc<str>,
+    /// Which opening it is; 0 when it is not open: then its characters have no ids.
+    pub(super) opening: u32,
+    /// Atoms that were gone at any time: where they stand tells nothing.
+    wavers: HashSet<char>,
+}
+
+impl Now {
+    /// Where its atoms stand.
+    pub(super) fn standing(&self) -> Standing {
+        let chars = self.cells.iter().map(|cell| cell.char);
+        Standing::new(chars, |char| self.wavers.contains(&char))
+    }
+}
+
+impl Now {
+    /// What a call sees that looks now.
+    pub(super) fn saw(&self) -> Saw {
+        let cells = self.cells.iter().map(|cell| cell.id).collect();
+        Saw { text: self.text.clone(), cells: Arc::new(cells), opening: self.opening }
+    }
+}
+
+/// The characters of a text that is not open.
+pub(super) fn nameless(text: &str) -> Vec<Cell> {
+    text.chars().map(|char| Cell { char, id: 0, by: Author::Disk }).collect()
+}
 
 impl World {
     /// Which opening of the document the workspace knows; 0 when it is not open there.
@@ -14,219 +45,185 @@ impl World {
         self.editor.delivered(&uri).map_or(0, |_| self.editor.openings(&uri))
     }
 
-    // What must hold.
+    /// A document as the workspace knows it.
+    pub(super) fn now(&self, doc: usize) -> Now {
+        let Doc { uri, id, .. } = &self.docs[doc];
+        let opening = self.opening(id);
+        let cells = self.editor.delivered(uri).unwrap_or_else(|| nameless(&self.on_disk(doc)));
+        let text: String = cells.iter().map(|cell| cell.char).collect();
+        let wavers = self.wavers(doc, &cells);
+        Now { text: text.into(), opening, wavers, cells }
+    }
 
-    /// After a sync: the base is the user's text, and each pending change still stands where and for what it
-    /// was made. `touched` were made anew just now.
-    pub(super) fn check_fork(&mut self, index: usize, touched: &[HunkId]) {
-        let session = &mut self.sessions[index];
-        for note in self.workspace.take_news(&session.name) {
-            self.stats.conflicts += u64::from(matches!(note, Note::Conflict { .. }));
+    /// Which atoms of a document were gone at any time.
+    pub(super) fn wavers(&self, doc: usize, cells: &[Cell]) -> HashSet<char> {
+        let Doc { uri, gone, .. } = &self.docs[doc];
+        let atoms = cells.iter().filter(|cell| is_unique(cell.char));
+        let mut wavers: HashSet<char> = self.editor.with(|client| {
+            let was_deleted =
+                |cell: &&Cell| client.buffer(uri).is_some_and(|buffer| buffer.was_deleted(cell.id));
+            atoms.filter(was_deleted).map(|cell| cell.char).collect()
+        });
+        wavers.extend(gone);
+        wavers
+    }
+
+    /// After a sync: the base is the user's text, each pending change stands where and for what it was made, and
+    /// what was licensed is pending, published, or was told to have lost its place. `touched` were made anew just
+    /// now; `told` are files of which conflicts were reported. Gives all such files.
+    pub(super) fn check_fork(
+        &mut self,
+        index: usize,
+        touched: &[HunkId],
+        told: &[String],
+    ) -> Vec<String> {
+        let mut told = told.to_vec();
+        for note in self.workspace.take_news(&self.sessions[index].name) {
             self.stats.undone += u64::from(matches!(note, Note::Undone { .. }));
+            if let Note::Conflict { file, .. } = note {
+                self.stats.conflicts += 1;
+                told.push(file);
+            }
         }
-        let fork = session.fork.clone();
+        let fork = self.sessions[index].fork.clone();
         let fork = fork.lock().unwrap();
-        for (id, file) in fork.files() {
-            let Some(doc) = self.docs.iter().find(|doc| doc.id == *id) else { continue };
-            let base = file.entry.base.text();
-            for change in file.entry.set().changes() {
-                session.meant.insert((base.slice(change.range.clone()), change.text.clone()));
+        for doc in 0..self.docs.len() {
+            let mut now = self.now(doc);
+            let (opening, text, moved) = &mut self.sessions[index].looked[doc];
+            if *opening != now.opening {
+                moved.extend(oracle::atoms(text));
             }
-            let Some(cells) = self.editor.delivered(&doc.uri) else {
-                // Not open: the characters have no identity until it is.
-                continue;
-            };
-            let opening = self.editor.openings(&doc.uri);
-            let was_deleted = deleted(&self.editor, &doc.uri);
-            let text: String = cells.iter().map(|cell| cell.char).collect();
-            assert_eq!(base.to_string(), text, "the base of {} is not the user's text", doc.name);
-            assert_eq!(file.entry.set().apply(&base).unwrap(), *file.entry.text(), "{}", doc.name);
-            assert_eq!(file.entry.set().changes().len(), file.entry.marks().len());
-            for (change, mark) in file.entry.set().changes().iter().zip(file.entry.marks()) {
-                let start = char_index(&text, change.range.start);
-                let end = char_index(&text, change.range.end);
-                let key = (id.clone(), opening, mark.id);
-                let fresh = Licence::new(&cells, start, end, &change.text);
-                let known = session.licences.entry(key).or_default();
-                let Some(last) = known.last() else {
-                    known.push(fresh);
-                    continue;
-                };
-                // The disk's own changes come and go without a call.
-                if touched.contains(&mark.id) || mark.makers.contains(&Maker::Disk) {
-                    known.push(fresh);
-                    continue;
-                }
-                // A hunk altered while it was sent stays on top of what was sent: then it replaces ours, and what
-                // the altering call replaced. Of that, nobody has looked at more than its unique characters. What it
-                // puts back where it was is not taken.
-                let known_to_it = |cell: &Cell| {
-                    is_ours(cell)
-                        || last.owns(cell.id)
-                        || !is_unique(cell.char)
-                        || fresh.new.contains(cell.char)
-                        || session.taken.contains(&cell.char)
-                };
-                let on_top = fresh.old.iter().all(known_to_it);
-                let astray = self.altered.contains(&(id.clone(), opening));
-                let objection = last.objection(&cells, start, end, &was_deleted);
-                if let Some(why) = objection.filter(|_| !on_top && !astray) {
-                    panic!("a pending change of {} has lost its place: {why}", doc.name);
-                }
-                if last.new != fresh.new {
-                    assert!(on_top || astray, "a pending change of {} became another", doc.name);
-                    known.push(fresh);
-                }
-            }
+            (*opening, *text) = (now.opening, now.text.clone());
+            now.wavers.extend(moved.iter());
+            let entry = fork.files().find(|(id, _)| **id == self.docs[doc].id);
+            let entry = entry.map(|(_, file)| &file.entry);
+            let conflict = told.contains(&self.docs[doc].name);
+            self.check_entry(index, doc, &now, entry, touched, conflict);
         }
+        told
     }
 
-    /// An edit reached the editor: it must be one that was meant.
-    pub(super) fn check_applied(&mut self, applied: &Applied) {
-        let Some(doc) = self.docs.iter().position(|doc| doc.uri == applied.uri) else {
-            panic!("an edit of {}", applied.uri);
+    fn check_entry(
+        &mut self,
+        index: usize,
+        doc: usize,
+        now: &Now,
+        entry: Option<&Entry>,
+        touched: &[HunkId],
+        conflict: bool,
+    ) {
+        // What was pending then is what nobody meant, too, until it is gone.
+        let astray = self.astray.contains(&(doc, now.opening))
+            || (self.sessions[index].astray[doc] && entry.is_some());
+        self.sessions[index].astray[doc] = astray;
+        let Doc { name, id, .. } = &self.docs[doc];
+        let here = now.standing();
+        let mut shapes = entry.map_or_else(Vec::new, |entry| {
+            assert_eq!(
+                entry.base.text().to_string(),
+                *now.text,
+                "the base of {name} is not the user's text"
+            );
+            assert_eq!(entry.set().apply(&entry.base.text()).unwrap(), *entry.text(), "{name}");
+            assert_eq!(entry.set().changes().len(), entry.marks().len());
+            shapes_of(entry, now)
+        });
+        let session = &self.sessions[index];
+        let last = &session.shapes[doc];
+        // Restated: what a call altered while it was on its way stays pending on top of what has arrived, and an
+        // editor that reads the disk's text that was pending leaves the rest. Then licences alone say what may be.
+        let restated = last.iter().any(|(_, shape)| shape.altered || shape.disk);
+        let mut anew: HashSet<usize> = HashSet::new();
+        let mut fresh = Vec::new();
+        for (hunk, shape) in &mut shapes {
+            let hunk = *hunk;
+            let earlier = || last.iter().filter(|(id, _)| *id == hunk).map(|(_, shape)| shape);
+            let is_touched = touched.contains(&hunk);
+            shape.altered = shape.sent && (is_touched || earlier().any(|e| e.altered));
+            let stands = (now.cells.as_slice(), now.opening);
+            let what = (shape.start, shape.old.len(), shape.new.as_str());
+            let objections: Vec<String> =
+                earlier().map_while(|e| e.objection(stands, what, &here)).collect();
+            let as_it_was = objections.len() < earlier().count();
+            if !as_it_was && !astray {
+                let may = is_touched || shape.disk || restated;
+                let text = &now.text;
+                assert!(
+                    may,
+                    "{hunk:?} of {name} has changed: {objections:?}: {shape:?}, was {last:?}, in {text:?}"
+                );
+                anew.extend(shape.start..shape.start + shape.old.len());
+            }
+            let key = (id.clone(), now.opening, hunk);
+            let known = session.near.get(&key);
+            if now.opening != 0
+                && (known.is_none_or(|(new, _)| *new != shape.new) || is_touched || shape.disk)
+            {
+                fresh.push((key, (shape.new.clone(), nearest(&now.cells, &shape))));
+            }
+        }
+        let session = &mut self.sessions[index];
+        session.near.extend(fresh);
+        self.check_licences(index, doc, now, entry, (conflict, astray), &anew);
+        self.sessions[index].shapes[doc] = shapes;
+    }
+
+    /// What is pending as a whole against what was licensed.
+    fn check_licences(
+        &mut self,
+        index: usize,
+        doc: usize,
+        now: &Now,
+        entry: Option<&Entry>,
+        (conflict, astray): (bool, bool),
+        anew: &HashSet<usize>,
+    ) {
+        let name = &self.docs[doc].name;
+        let fork_text: Vec<char> = match entry {
+            Some(entry) => entry.text().to_string().chars().collect(),
+            None => now.text.chars().collect(),
         };
-        let id = self.docs[doc].id.clone();
-        let what: Vec<(String, String)> =
-            applied.changes.iter().map(|c| (c.old_text(), c.new_text())).collect();
-        self.note(format!("edit {} is made, stale: {}: {what:?}", applied.number, applied.stale));
-        if what.iter().all(|(old, new)| old.is_empty() && new.is_empty()) {
-            return;
-        }
-        self.stats.applied += 1;
-        let opening = self.opening(&id);
-        let was_deleted = deleted(&self.editor, &applied.uri);
-        // Made where nothing was checked, or in a document that was opened for it.
-        let unchecked = self.profile.checks == VersionCheck::Never;
-        let excused = applied.reopened || (applied.stale && unchecked);
-        assert!(!applied.stale || excused, "a stale edit was made");
-        self.stats.stale += u64::from(applied.stale);
-        if excused {
-            // From here on the text is not what anyone meant: what is left to promise is that all agree on it,
-            // that nothing is made twice, and that it is reported.
-            self.altered.insert((id.clone(), opening));
-        }
-        for change in &applied.changes {
-            let change = &without_pair(change);
-            let mut permitted = false;
-            for session in &mut self.sessions {
-                for (key, all) in session.licences.iter().filter(|((doc, ..), _)| *doc == id) {
-                    let permits = |licence: &Licence| {
-                        let old = key.1 != opening && licence.reads_like(change);
-                        old || licence.permits(change, &applied.before, &was_deleted)
-                    };
-                    if all.iter().any(permits) {
-                        permitted = true;
-                        session.applied.insert((id.clone(), opening, key.2));
-                    }
-                }
+        let base: HashSet<char> = oracle::atoms(&now.text).collect();
+        let unique = |char: &&char| is_unique(**char);
+        let fork: HashSet<char> = fork_text.iter().filter(unique).copied().collect();
+        let waver = |char: char| now.wavers.contains(&char);
+        let fork_standing = &Standing::new(fork_text.iter().copied(), waver);
+        let texts = Texts { base: &base, fork: &fork, fork_standing, fork_text: &fork_text };
+        let of_disk =
+            entry.is_some_and(|e| e.marks().iter().any(|m| m.makers.contains(&Maker::Disk)));
+        let disk = |char: char, comes: bool| {
+            of_disk && self.docs[doc].disk.iter().any(|held| held.contains(&char) == comes)
+        };
+        let session = &self.sessions[index];
+        let licences = &session.licences[doc];
+        if !astray {
+            if let Some(why) = licences.objection(&texts, disk) {
+                let is = entry.map(|entry| shapes_of(entry, now));
+                let text: String = fork_text.iter().collect();
+                let was = &session.shapes[doc];
+                panic!("session {index}, {name}: {why}; was {was:?}, is {is:?} in {text:?}");
             }
-            let inverse = (change.new_text(), change.old_text());
-            let is_undo = self.sessions.iter().any(|session| session.meant.contains(&inverse));
-            let new = change.new_text();
-            let users = oracle::users(&change.old).filter(|cell| !new.contains(cell.char)).count();
-            // Made while the file was closed, and sent before anyone looked again: only its texts are known.
-            let as_meant = (change.old_text(), change.new_text());
-            let looked = |session: &Session| {
-                let mut own = session
-                    .licences
-                    .iter()
-                    .filter(|((doc, at, _), _)| *doc == id && *at == opening);
-                own.any(|(_, all)| all.iter().any(|licence| licence.new == as_meant.1))
-            };
-            permitted |= self.sessions.iter().any(|s| s.meant.contains(&as_meant) && !looked(s));
-            if permitted {
-                continue;
+            // A client that tells only of the difference names another of several in a row.
+            if !of_disk && !self.profile.minimises {
+                let later = |cell: u32| self.docs[doc].first.get(&cell).copied();
+                let shapes = entry.map_or_else(Vec::new, |entry| shapes_of(entry, now));
+                let covered = shapes.iter().flat_map(|(_, s)| s.start..s.start + s.old.len());
+                let covered = covered.collect();
+                let places = (now.cells.as_slice(), &covered, anew);
+                let why = licences.plain_objection(places, &texts, later);
+                assert!(why.is_none(), "session {index}, {name}: {why:?}");
             }
-            if excused {
-                self.stats.taken_by_stale += users as u64;
-                continue;
-            }
-            let near = self.sessions.iter().flat_map(|session| &session.licences);
-            let near = near.filter(|((doc, at, _), _)| *doc == id && *at == opening);
-            let why: Vec<String> = near
-                .flat_map(|(_, all)| all)
-                .filter(|licence| licence.new == change.new_text())
-                .filter_map(|l| {
-                    l.objection(
-                        &applied.before,
-                        change.at,
-                        change.at + change.old.len(),
-                        &was_deleted,
-                    )
-                })
-                .collect();
-            // A hunk that was altered before anyone looked has no licence of its own shape. What holds for it all
-            // the same: whatever of the user's it takes away, some call saw and meant to take away, and what it
-            // leaves stays in its order.
-            let meant_to_go = |cell: &Cell| {
-                let licences = self.sessions.iter().flat_map(|session| &session.licences);
-                let mut here = licences.filter(|((doc, at, _), _)| *doc == id && *at == opening);
-                here.any(|(_, all)| all.iter().any(|licence| licence.took(cell.char)))
-                    || self.sessions.iter().any(|session| session.taken.contains(&cell.char))
-            };
-            let mut gone = oracle::users(&change.old).filter(|cell| !new.contains(cell.char));
-            let stay: String = oracle::users(&change.old)
-                .map(|cell| cell.char)
-                .filter(|char| new.contains(*char))
-                .collect();
-            let kept: String = new.chars().filter(|char| stay.contains(*char)).collect();
-            let altered = why.is_empty() && kept == stay && gone.all(meant_to_go);
-            if altered {
-                self.altered.insert((id.clone(), opening));
-            }
+            let landed = |char: char| session.landed[doc].contains(&char);
+            let lost = licences.lost(&texts, landed).filter(|_| !conflict);
             assert!(
-                is_undo || altered,
-                "{:?} -> {:?} was never meant: {why:?}",
-                change.old_text(),
-                change.new_text()
-            );
-            let own = change.old.iter().filter(|cell| is_unique(cell.char)).all(is_ours);
-            assert!(
-                own || altered || users == 0,
-                "an undo took what the user typed: {:?}",
-                change.old_text()
+                lost.is_none(),
+                "session {index}, {name}: {lost:?} was dropped in silence; pending was {:?}, is {:?}",
+                session.shapes[doc],
+                entry.map(|entry| shapes_of(entry, now))
             );
         }
-        let now = self.buffer(doc).unwrap_or_default();
-        let texts = applied.changes.iter().map(AppliedChange::new_text).collect();
-        self.made.insert(applied.number, texts);
-        if let Some(char) = oracle::twice(&now, &self.agents, &self.made) {
-            panic!("{char:?} stands twice in {}: an edit was made twice", applied.uri);
-        }
-    }
-
-    /// What is reported as done was done; what was not is reported.
-    pub(super) fn check_report(&mut self, task: &Task, report: &PublishReport) {
-        self.note(format!("session {}: {report:?}", task.session));
-        self.stats.confirmed += report.done.len() as u64;
-        self.stats.failed += report.failed.len() as u64;
-        if task.is_undo {
-            return;
-        }
-        let session = &self.sessions[task.session];
-        for (id, _, hunk) in &task.wanted {
-            let doc = self.docs.iter().find(|doc| doc.id == *id).unwrap();
-            let failed = report.failed.iter().any(|(file, _)| file.contains(&doc.name));
-            let done = report.done.contains(hunk);
-            assert!(done || failed, "nothing is said of {hunk:?} in {}", doc.name);
-        }
-        for hunk in &report.done {
-            let Some(key) = task.wanted.iter().find(|(.., wanted)| wanted == hunk) else {
-                continue;
-            };
-            let same_opening = key.1 != 0 && self.opening(&key.0) == key.1;
-            let seen = session.applied.contains(key)
-                || self.altered.contains(&(key.0.clone(), key.1))
-                || self.only_deletes(task.session, key);
-            assert!(!same_opening || seen, "{hunk:?} is said to be done, and was not");
-        }
-    }
-
-    /// Whether the hunk only deletes: then the user may have done the same themselves.
-    fn only_deletes(&self, session: usize, key: &Key) -> bool {
-        let licences = self.sessions[session].licences.get(key);
-        licences.into_iter().flatten().any(|licence| !licence.new.chars().any(is_unique))
+        let is_pending = entry.is_some_and(|entry| !entry.set().is_empty());
+        self.sessions[index].licences[doc].withdraw(&texts, is_pending);
     }
 
     /// All is handled, told, delivered and waited for; then everyone agrees on every text.
@@ -257,7 +254,8 @@ impl World {
         for index in 0..self.sessions.len() {
             self.sync(index);
         }
-        for hunk in &self.workspace.ledger().texts {
+        let ledger = self.workspace.ledger();
+        for hunk in &ledger.texts {
             let text = |d: &mut ropewalk_workspace::Document| d.text().slice(hunk.range.clone());
             if let Some(text) = self.workspace.with_document(&hunk.doc, text)
                 && hunk.anchored
@@ -265,43 +263,47 @@ impl World {
                 assert_eq!(text, hunk.new, "the ledger has lost a hunk of {}", hunk.file);
             }
         }
+        drop(ledger);
         for session in &mut self.sessions {
             let fork = session.fork.lock().unwrap();
             let alive: HashSet<HunkId> =
                 fork.files().flat_map(|(_, file)| file.entry.marks()).map(|mark| mark.id).collect();
-            session.licences.retain(|(.., hunk), _| alive.contains(hunk));
+            session.near.retain(|(.., hunk), _| alive.contains(hunk));
         }
     }
 }
 
-/// The change without the line end that it took along because no position is inside one.
-fn without_pair(change: &AppliedChange) -> AppliedChange {
-    let mut change = change.clone();
-    let char = |cell: Option<&Cell>| cell.map(|cell| cell.char);
-    if char(change.old.first()) == Some('\r')
-        && char(change.old.get(1)) == Some('\n')
-        && char(change.new.first()) == Some('\r')
-    {
-        change.at += 1;
-        change.old.remove(0);
-        change.new.remove(0);
-    }
-    if char(change.old.last()) == Some('\n') && char(change.new.last()) == Some('\n') {
-        let before_last = change.old.len().checked_sub(2).and_then(|at| char(change.old.get(at)));
-        if before_last == Some('\r') || (change.old.len() == 1 && change.at > 0) {
-            change.old.pop();
-            change.new.pop();
-        }
-    }
-    change
+/// The pending changes of an entry, on the user's text.
+fn shapes_of(entry: &Entry, now: &Now) -> Vec<(HunkId, Shape)> {
+    let sequence: Arc<[char]> = oracle::atoms(&now.text).collect();
+    let changes = entry.set().changes().iter().zip(entry.marks());
+    let shape = |(change, mark): (&Change, &Mark)| {
+        let start = char_index(&now.text, change.range.start);
+        let end = char_index(&now.text, change.range.end);
+        let shape = Shape {
+            opening: now.opening,
+            base: now.text.clone(),
+            start,
+            old: now.cells[start..end].to_vec(),
+            new: change.text.clone(),
+            place: Place::of(&sequence, &now.cells, start, end),
+            sent: mark.sent.is_some(),
+            altered: false,
+            disk: mark.makers.contains(&Maker::Disk),
+        };
+        (mark.id, shape)
+    };
+    changes.map(shape).collect()
 }
 
-/// Tells of a document's characters whether they were deleted at any time.
-fn deleted(editor: &Direct, uri: &str) -> impl Fn(u32) -> bool + use<> {
-    let buffer = editor.with(|client| client.buffer(uri).cloned());
-    move |id| buffer.as_ref().is_none_or(|buffer| buffer.was_deleted(id))
+/// The atoms next to a change, by cell.
+fn nearest(cells: &[Cell], shape: &Shape) -> [Option<u32>; 2] {
+    let known = |cell: &&Cell| is_unique(cell.char);
+    let left = cells[..shape.start].iter().rev().find(known);
+    let right = cells[shape.start + shape.old.len()..].iter().find(known);
+    [left.map(|cell| cell.id), right.map(|cell| cell.id)]
 }
 
-fn is_ours(cell: &Cell) -> bool {
-    matches!(cell.by, ropewalk_testkit::editor::Author::Server(_))
+pub(super) fn char_index(text: &str, byte: usize) -> usize {
+    text.char_indices().take_while(|(at, _)| *at < byte).count()
 }

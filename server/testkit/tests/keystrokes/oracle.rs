@@ -1,122 +1,383 @@
 //! What must hold, told by who made each character: nothing here knows how the server works.
 //!
-//! A [`Licence`] is what the agent saw when it made a change: the very characters it replaces, and its
-//! neighbours. An edit that reaches the editor must have one, whatever happened in between.
+//! An **atom** is a character that occurs once in a world: it is its own identity, also when an edit puts it back
+//! where it stood, and when its file is closed, written and opened again. All other characters are **plain** and
+//! are known by their cells' ids.
+//!
+//! A call's change is licensed when it is merged, from what the call saw and what it made of it ([`Licences`]):
+//! which atoms it may take away, which it brings and between which neighbours, in which gaps between atoms it may
+//! touch plain characters. What is then pending is looked at with each sync ([`Shape`]), and must be found again
+//! unchanged, character by character, until it is published.
 
 use super::random::is_unique;
-use ropewalk_testkit::editor::{AppliedChange, Author, Cell};
+use ropewalk_testkit::editor::{Author, Cell};
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
-/// How many neighbours on each side are remembered.
-const NEAR: usize = 4;
-
-/// What one pending change replaces, as it was made.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Licence {
-    /// The characters it replaces.
-    pub(crate) old: Vec<Cell>,
-    /// What it puts there.
-    pub(crate) new: String,
-    /// The unique characters next to it, nearest first, by identity.
-    pub(crate) left: Vec<u32>,
-    pub(crate) right: Vec<u32>,
+/// The atoms of a text, in order.
+pub(crate) fn atoms(text: &str) -> impl Iterator<Item = char> {
+    text.chars().filter(|char| is_unique(*char))
 }
 
-fn text(cells: &[Cell]) -> String {
+/// The text of cells.
+pub(crate) fn text(cells: &[Cell]) -> String {
     cells.iter().map(|cell| cell.char).collect()
 }
 
-impl Licence {
-    /// For replacing the characters `start..end` of `cells`.
-    pub(crate) fn new(cells: &[Cell], start: usize, end: usize, new: &str) -> Self {
-        let known = |cell: &&Cell| is_unique(cell.char);
-        Self {
-            old: cells[start..end].to_vec(),
-            new: new.to_owned(),
-            left: cells[..start]
-                .iter()
-                .rev()
-                .filter(known)
-                .take(NEAR)
-                .map(|cell| cell.id)
-                .collect(),
-            right: cells[end..].iter().filter(known).take(NEAR).map(|cell| cell.id).collect(),
+/// Where the atoms of a text stand that tell of places: not those that were gone at any time, for they may have come
+/// back on either side of what was put there meanwhile.
+pub(crate) struct Standing(HashMap<char, usize>);
+
+impl Standing {
+    /// Of `text`, but for what `wavers`.
+    pub(crate) fn new(text: impl Iterator<Item = char>, wavers: impl Fn(char) -> bool) -> Self {
+        let mut at = HashMap::new();
+        let mut twice = Vec::new();
+        for (index, char) in text.enumerate().filter(|(_, char)| is_unique(*char)) {
+            if at.insert(char, index).is_some() {
+                twice.push(char);
+            }
         }
+        at.retain(|char, _| !wavers(*char) && !twice.contains(char));
+        Self(at)
+    }
+}
+
+/// A place between atoms: what is there stands right of all before `start`, and left of all from `end` on.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    pub(crate) sequence: Arc<[char]>,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+}
+
+impl Place {
+    /// The place of the characters `start..end` of `cells`, whose atoms are `sequence`.
+    pub(crate) fn of(sequence: &Arc<[char]>, cells: &[Cell], start: usize, end: usize) -> Self {
+        let count = |cells: &[Cell]| cells.iter().filter(|cell| is_unique(cell.char)).count();
+        let left = count(&cells[..start]);
+        let end = left + count(&cells[start..end]);
+        Self { sequence: sequence.clone(), start: left, end }
     }
 
-    /// Why replacing `start..end` of `cells` is not what it was given for. None: it is. What `was_deleted` says
-    /// nothing of the place, even when the user's undo has brought it back.
+    /// Why what stands at `start..end` is not in this place.
+    pub(crate) fn objection(&self, here: &Standing, start: usize, end: usize) -> Option<String> {
+        let at = |char: &char| Some((*char, *here.0.get(char)?));
+        if let Some((left, at)) = self.sequence[..self.start].iter().rev().find_map(at)
+            && at >= start
+        {
+            return Some(format!("is left of {left:?}"));
+        }
+        if let Some((right, at)) = self.sequence[self.end..].iter().find_map(at)
+            && at < end
+        {
+            return Some(format!("is right of {right:?}"));
+        }
+        None
+    }
+}
+
+/// Why `all[start..start + was.len()]` are not the very characters that `was` are. Of plain characters in a row it
+/// cannot always be told which one was typed or deleted (a client that tells only of the difference names the last
+/// one), and one typed anew between two notifications is not told of at all: another of the same kind is the same
+/// when the old one is gone, or none of the atoms that were there then is between them.
+fn other_cells(was: &[Cell], place: &Place, all: &[Cell], start: usize) -> Option<String> {
+    let now = &all[start..(start + was.len()).min(all.len())];
+    if text(was) != text(now) {
+        return Some(format!("replaces {:?} instead of {:?}", text(now), text(was)));
+    }
+    for (index, (was, now)) in was.iter().zip(now).enumerate() {
+        // An atom is its own identity.
+        if was.id == now.id || is_unique(was.char) {
+            continue;
+        }
+        let Some(old) = all.iter().position(|cell| cell.id == was.id) else { continue };
+        let (here, there) = (old.min(start + index), old.max(start + index));
+        if all[here..there].iter().any(|cell| place.sequence.contains(&cell.char)) {
+            return Some(format!("replaces another {:?}, {here} instead of {there}", was.char));
+        }
+    }
+    None
+}
+
+/// One pending change as it stood in the user's text.
+#[derive(Clone)]
+pub(crate) struct Shape {
+    /// The opening of the document; 0 while it is not open and its characters have no ids.
+    pub(crate) opening: u32,
+    /// The user's text.
+    pub(crate) base: Arc<str>,
+    /// Where it begins, in characters.
+    pub(crate) start: usize,
+    /// What it replaces.
+    pub(crate) old: Vec<Cell>,
+    /// What it puts there.
+    pub(crate) new: String,
+    /// Between what.
+    pub(crate) place: Place,
+    /// Whether it was on its way.
+    pub(crate) sent: bool,
+    /// Whether it was altered while it was.
+    pub(crate) altered: bool,
+    /// Whether the disk is one of its makers.
+    pub(crate) disk: bool,
+}
+
+impl std::fmt::Debug for Shape {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { start, old, new, sent, altered, disk, .. } = self;
+        let old = text(old);
+        write!(f, "{start}: {old:?} -> {new:?}, sent {sent}, altered {altered}, disk {disk}")
+    }
+}
+
+impl Shape {
+    /// Why replacing `start..start + len` of `cells` by `new` is not this change.
     pub(crate) fn objection(
         &self,
-        cells: &[Cell],
-        start: usize,
-        end: usize,
-        was_deleted: &dyn Fn(u32) -> bool,
+        (cells, opening): (&[Cell], u32),
+        (start, len, new): (usize, usize, &str),
+        here: &Standing,
     ) -> Option<String> {
-        let old = &cells[start..end];
-        // By what they are, not by which cell they are: a character is typed once only, and a redo or another
-        // opening of the file gives it another cell.
-        // What was published meanwhile stands between, when the hunk was altered while it was on its way: ours
-        // may go with it, theirs must be the same.
-        let theirs = |cells: &[Cell]| -> String {
-            cells
-                .iter()
-                .filter(|cell| !matches!(cell.by, Author::Server(_)))
-                .map(|cell| cell.char)
-                .collect()
-        };
-        if text(old) != text(&self.old) && theirs(old) != theirs(&self.old) {
-            return Some(format!("replaces {:?} instead of {:?}", text(old), text(&self.old)));
+        if self.new != new {
+            return Some(format!("brings {new:?} instead of {:?}", self.new));
         }
-        let stays = |id: &&u32| !was_deleted(**id);
-        let place = |id: &u32| cells.iter().position(|cell| cell.id == *id);
-        let context = || text(&cells[start.saturating_sub(12)..(end + 12).min(cells.len())]);
-        let char = |at: usize| cells[at].char;
-        if let Some(left) =
-            self.left.iter().filter(stays).filter_map(place).find(|left| *left >= start)
-        {
-            return Some(format!("is left of {:?}, in {:?}", char(left), context()));
+        let now = &cells[start..start + len];
+        if text(now) != text(&self.old) {
+            return Some(format!("replaces {:?} instead of {:?}", text(now), text(&self.old)));
         }
-        if let Some(right) =
-            self.right.iter().filter(stays).filter_map(place).find(|right| *right < end)
+        // The characters of another opening are others.
+        let other = (opening == self.opening && opening != 0)
+            .then(|| other_cells(&self.old, &self.place, cells, start))
+            .flatten();
+        other.or_else(|| self.place.objection(here, start, start + len))
+    }
+
+    /// The atoms it takes away.
+    pub(crate) fn gone(&self) -> impl Iterator<Item = char> {
+        let gone = self.old.iter().map(|cell| cell.char);
+        gone.filter(|char| is_unique(*char) && !self.new.contains(*char))
+    }
+
+    /// The atoms it brings.
+    pub(crate) fn come(&self) -> impl Iterator<Item = char> {
+        atoms(&self.new).filter(|char| self.old.iter().all(|cell| cell.char != *char))
+    }
+}
+
+/// An edit of a hunk that reached the editor or the disk.
+#[derive(Clone, Debug)]
+pub(crate) struct Landed {
+    pub(crate) session: usize,
+    pub(crate) hunk: ropewalk_workspace::HunkId,
+    /// The opening it was made in; 0 on the disk.
+    pub(crate) opening: u32,
+    /// What it took away.
+    pub(crate) old: String,
+    /// What it put there.
+    pub(crate) new: Vec<Cell>,
+    pub(crate) place: Place,
+}
+
+impl Landed {
+    /// Why replacing `start..start + len` of `cells` by `new` is not taking this back.
+    pub(crate) fn objection(
+        &self,
+        (cells, opening): (&[Cell], u32),
+        (start, len, new): (usize, usize, &str),
+        here: &Standing,
+    ) -> Option<String> {
+        if self.old != new {
+            return Some(format!("brings {new:?} instead of {:?}", self.old));
+        }
+        let now = &cells[start..start + len];
+        if text(now) != text(&self.new) {
+            return Some(format!("takes {:?} instead of {:?}", text(now), text(&self.new)));
+        }
+        let other = (opening == self.opening && opening != 0)
+            .then(|| other_cells(&self.new, &self.place, cells, start))
+            .flatten();
+        other.or_else(|| self.place.objection(here, start, start + len))
+    }
+}
+
+/// What the user had when a call looked.
+#[derive(Clone, Debug)]
+pub(crate) struct Saw {
+    pub(crate) text: Arc<str>,
+    pub(crate) cells: Arc<HashSet<u32>>,
+    /// Which opening of the document it was; 0 when it was not open.
+    pub(crate) opening: u32,
+}
+
+/// What the calls of one session may do to one document.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Licences {
+    /// Atoms they took out of the text they saw; and whether each has stood in the user's text since.
+    goes: HashMap<char, bool>,
+    /// Atoms they brought, and where.
+    comes: HashMap<char, Place>,
+    /// What they saw.
+    saw: Vec<Saw>,
+}
+
+/// What stands in the user's text, and what it would be with all that is pending.
+pub(crate) struct Texts<'a> {
+    pub(crate) base: &'a HashSet<char>,
+    pub(crate) fork: &'a HashSet<char>,
+    pub(crate) fork_standing: &'a Standing,
+    pub(crate) fork_text: &'a [char],
+}
+
+impl Licences {
+    /// A call saw `view`, which was the user's text and what was pending, and made `proposed` of it. Gives what that
+    /// means, in words.
+    pub(crate) fn grant(&mut self, view: &str, proposed: &str, saw: &Saw) -> String {
+        let sequence: Arc<[char]> = atoms(view).collect();
+        let after: Arc<[char]> = atoms(proposed).collect();
+        let old: HashSet<char> = sequence.iter().copied().collect();
+        let new: HashSet<char> = after.iter().copied().collect();
+        let stood: HashSet<char> = atoms(&saw.text).collect();
+        self.goes.extend(old.difference(&new).map(|char| (*char, stood.contains(char))));
+        for (at, char) in after.iter().enumerate().filter(|(_, char)| !old.contains(char)) {
+            let place = Place { sequence: after.clone(), start: at, end: at + 1 };
+            self.comes.insert(*char, place);
+        }
+        self.saw.push(saw.clone());
+        let gone: String = old.difference(&new).collect();
+        let come: String = new.difference(&old).collect();
+        format!("{gone:?} goes, {come:?} comes")
+    }
+
+    /// Why these texts are not what was licensed. What `disk` says yes to is the disk's own.
+    pub(crate) fn objection(
+        &self,
+        texts: &Texts<'_>,
+        disk: impl Fn(char, bool) -> bool,
+    ) -> Option<String> {
+        let gone = texts.base.difference(texts.fork);
+        if let Some(char) =
+            gone.copied().find(|char| !self.goes.contains_key(char) && !disk(*char, false))
         {
-            return Some(format!("is right of {:?}, in {:?}", char(right), context()));
+            return Some(format!("{char:?} would go, and nobody said so"));
+        }
+        for (at, char) in texts.fork_text.iter().enumerate() {
+            if !is_unique(*char) || texts.base.contains(char) {
+                continue;
+            }
+            match self.comes.get(char) {
+                Some(place) => {
+                    if let Some(why) = place.objection(texts.fork_standing, at, at + 1) {
+                        return Some(format!("{char:?} {why}"));
+                    }
+                }
+                None if disk(*char, true) => {}
+                None => return Some(format!("{char:?} would come, and nobody said so")),
+            }
         }
         None
     }
 
-    /// The same for an edit that was made in the editor.
-    pub(crate) fn permits(
+    /// Why plain characters would go that no call has seen and meant, in those of the places that
+    /// changes have `covered` which were made `anew`. `later` are cells that stood in a document when
+    /// it was opened, with the number of the opening: a call that looked before knew them by their place only.
+    pub(crate) fn plain_objection(
         &self,
-        change: &AppliedChange,
-        before: &[Cell],
-        was_deleted: &dyn Fn(u32) -> bool,
-    ) -> bool {
-        let end = change.at + change.old.len();
-        change.new_text() == self.new
-            && self.objection(before, change.at, end, was_deleted).is_none()
+        (cells, covered, anew): (&[Cell], &HashSet<usize>, &HashSet<usize>),
+        texts: &Texts<'_>,
+        later: impl Fn(u32) -> Option<u32>,
+    ) -> Option<String> {
+        // Which of the plain characters in a row it is cannot always be told, so their place is that of the atoms.
+        let licensed = |at: usize| {
+            let cell = cells[at];
+            cell.id == 0
+                || matches!(cell.by, Author::Server(_))
+                || self.saw.iter().any(|saw| {
+                    saw.opening == 0
+                        || saw.cells.contains(&cell.id)
+                        || later(cell.id).is_some_and(|opening| opening > saw.opening)
+                })
+        };
+        // Between two atoms that stay, what is not to be taken away must stand again.
+        let stays = |char: &char| texts.base.contains(char) && texts.fork.contains(char);
+        let pieces = texts.fork_text.split(stays);
+        let mut would: Vec<Vec<char>> = pieces.map(<[char]>::to_vec).collect();
+        for must in [false, true] {
+            let mut piece = 0;
+            for (at, cell) in cells
+                .iter()
+                .enumerate()
+                .filter(|(at, cell)| is_unique(cell.char) || covered.contains(at) == must)
+            {
+                if stays(&cell.char) {
+                    piece += 1;
+                    continue;
+                }
+                if is_unique(cell.char) || (must && (!anew.contains(&at) || licensed(at))) {
+                    continue;
+                }
+                let back = would
+                    .get(piece)
+                    .and_then(|left| left.iter().position(|char| *char == cell.char));
+                match back {
+                    Some(back) => drop(would[piece].swap_remove(back)),
+                    None if must => return Some(format!("{:?} at {at} would go", cell.char)),
+                    // A difference may tell of an atom moved over it instead.
+                    None => {}
+                }
+            }
+        }
+        None
     }
 
-    /// The same by the texts alone: for a document that was closed and opened again, whose characters are
-    /// others.
-    pub(crate) fn reads_like(&self, change: &AppliedChange) -> bool {
-        change.new_text() == self.new && change.old_text() == text(&self.old)
+    /// What was licensed and is not pending now, though no call took it back and it is not in the text.
+    pub(crate) fn lost(&self, texts: &Texts<'_>, excused: impl Fn(char) -> bool) -> Option<char> {
+        let stays = self.goes.keys();
+        let stays = stays.filter(|char| texts.base.contains(char) && texts.fork.contains(char));
+        let away = self.comes.keys().filter(|char| !self.goes.contains_key(char));
+        let away = away.filter(|char| !texts.base.contains(char) && !texts.fork.contains(char));
+        stays.chain(away).copied().find(|char| !excused(*char))
     }
 
-    /// Whether it takes this character away for good.
-    pub(crate) fn took(&self, char: char) -> bool {
-        !self.new.contains(char) && self.old.iter().any(|cell| cell.char == char)
+    /// A licence holds as long as what it was given for is pending: the rest is withdrawn.
+    pub(crate) fn withdraw(&mut self, texts: &Texts<'_>, is_pending: bool) {
+        self.goes.retain(|char, stood| {
+            *stood |= texts.base.contains(char);
+            // One that was itself on its way when the call took it out may arrive yet.
+            !texts.fork.contains(char) && (texts.base.contains(char) || !*stood)
+        });
+        self.comes.retain(|char, _| texts.fork.contains(char) && !texts.base.contains(char));
+        if self.goes.is_empty() && self.comes.is_empty() && !is_pending {
+            self.saw.clear();
+        }
     }
 
-    /// Whether the change replaces any character that a person typed or the disk held.
-    pub(crate) fn owns(&self, id: u32) -> bool {
-        self.old.iter().any(|cell| cell.id == id)
+    /// The user took back what licensed this.
+    pub(crate) fn reject(&mut self, shape: &Shape) {
+        self.goes.retain(|char, _| shape.gone().all(|gone| gone != *char));
+        self.comes.retain(|char, _| shape.come().all(|come| come != *char));
     }
 }
 
-/// The user's own unique characters among `cells`.
-pub(crate) fn users(cells: &[Cell]) -> impl Iterator<Item = &Cell> {
-    cells.iter().filter(|cell| cell.by == Author::User && is_unique(cell.char))
+/// Whether `after` is `before` with some of the changes made and the others not. They are sorted and disjoint.
+pub(crate) fn made_of<'a>(
+    before: &[char],
+    after: &[char],
+    from: usize,
+    shapes: &[&'a Shape],
+) -> Option<Vec<&'a Shape>> {
+    let Some((first, rest)) = shapes.split_first() else {
+        return (before.get(from..) == Some(after)).then(Vec::new);
+    };
+    let gap = before.get(from..first.start)?;
+    let after = after.strip_prefix(gap)?;
+    let new: Vec<char> = first.new.chars().collect();
+    let made = after.strip_prefix(new.as_slice()).and_then(|after| {
+        let mut made = made_of(before, after, first.start + first.old.len(), rest)?;
+        made.insert(0, first);
+        Some(made)
+    });
+    made.or_else(|| made_of(before, after, first.start, rest))
 }
 
 /// One of the agents' own characters that stands twice in one text, put there by two edits with the very same

@@ -1,23 +1,21 @@
-//! A user, an editor and sessions of agents, each doing something at random; and the checks between.
+//! A user, an editor and sessions of agents, each doing something at random: the state, what happens when, and
+//! what the wire does. What the user does is in `user`, what the sessions do in `sessions`, what must hold
+//! meanwhile in `checks` and `edits`.
 
 mod checks;
+mod edits;
+mod sessions;
+mod user;
 
-use super::oracle::Licence;
+use super::oracle::{self, Landed, Licences, Place, Saw, Shape};
 use super::random::{Alphabet, Random};
 use futures::future::BoxFuture;
-use futures::task::noop_waker;
-use ropewalk_testkit::editor::{Cell, Direct, EchoShape, Handling, Profile};
-use ropewalk_text::{Change, ChangeSet};
-use ropewalk_workspace::entry::Maker;
-use ropewalk_workspace::publish::{Bounds, PublishReport, publish};
-use ropewalk_workspace::undo::undo;
-use ropewalk_workspace::{
-    DocId, FileState, Fork, HunkId, HunkKind, HunkState, NoWitness, Proposal, ProposedChange,
-    Roots, Selection, View, Workspace,
-};
+use ropewalk_testkit::editor::{Author, Cell, Direct, Handling, Profile};
+use ropewalk_workspace::entry::{Entry, Maker};
+use ropewalk_workspace::publish::PublishReport;
+use ropewalk_workspace::{DocId, Fork, HunkId, Roots, View, Workspace};
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 /// What was counted.
@@ -57,32 +55,67 @@ struct Doc {
     uri: String,
     id: DocId,
     line_end: &'static str,
+    /// The text that the workspace knows now, or that the disk has, and its atoms.
+    text: String,
+    atoms: HashSet<char>,
+    /// The atoms that were there, and then were not, at any time, or may seem so.
+    gone: HashSet<char>,
+    /// The how manyth opening the workspace knows; 0 when it is not open there.
+    opening: u32,
+    /// The cells that stood there when it was opened, and the how manyth opening that was.
+    first: HashMap<u32, u32>,
+    /// The atoms that the disk has held, the last few times it was written.
+    disk: VecDeque<HashSet<char>>,
 }
 
 struct Session {
     name: Arc<str>,
     fork: Arc<Mutex<Fork>>,
     turn: u64,
-    /// The view of a call that runs, and which documents it will change.
-    call: Option<View>,
-    /// By document, opening of it and hunk; the latest last.
-    licences: BTreeMap<Key, Vec<Licence>>,
-    /// What of those was seen in the editor.
+    /// The call that runs.
+    call: Option<Call>,
+    /// By document: what its calls may do.
+    licences: Vec<Licences>,
+    /// By document: what was pending when it was last looked at.
+    shapes: Vec<Vec<(HunkId, Shape)>>,
+    /// By document: the text and the opening it last looked at, and the atoms that may have moved since, as far as the
+    /// two texts tell.
+    looked: Vec<(u32, Arc<str>, HashSet<char>)>,
+    /// By document: whether something is pending there from before an edit went astray.
+    astray: Vec<bool>,
+    /// By document: the atoms that its edits have put there or taken away.
+    landed: Vec<HashSet<char>>,
+    /// What of its hunks was seen in the editor.
     applied: HashSet<Key>,
-    /// Old and new text of all that was ever pending, in files that were not open too.
-    meant: HashSet<(String, String)>,
-    /// The characters that its calls have proposed to take away, in texts that they had seen.
-    taken: HashSet<char>,
+    /// New text of hunks and the cells next to them, as they were first seen: where the user likes to type.
+    near: BTreeMap<Key, (String, [Option<u32>; 2])>,
+}
+
+/// What a call that runs has seen.
+struct Call {
+    view: View,
+    /// By document: what the user had.
+    saw: Vec<Saw>,
 }
 
 /// A hunk of a document, and the how manyth opening of the document it is.
 type Key = (DocId, u32, HunkId);
 
-struct Task {
+/// What a task was started to send.
+#[derive(Default)]
+struct Sending {
     session: usize,
+    is_undo: bool,
+    /// The changes that were accepted, each with its document and hunk, as they were then.
+    accepted: Vec<(usize, HunkId, Shape)>,
+    /// What is to be taken back, each with its document.
+    undoes: Vec<(usize, Landed)>,
+}
+
+struct Task {
+    sending: Arc<Sending>,
     /// What was selected when it started.
     wanted: Vec<Key>,
-    is_undo: bool,
     future: BoxFuture<'static, PublishReport>,
 }
 
@@ -97,8 +130,12 @@ pub(crate) struct World {
     agents: HashSet<char>,
     /// The new texts of each edit of the server's.
     made: HashMap<u32, Vec<String>>,
-    /// Openings of documents in which a hunk was made that had no licence any more.
-    altered: HashSet<(DocId, u32)>,
+    /// Openings of documents in which an edit was made in another text than it was for.
+    astray: HashSet<(usize, u32)>,
+    /// What was published, by document.
+    landed: Vec<(usize, Landed)>,
+    /// Who sent the requests that wait in the editor, oldest first.
+    senders: VecDeque<Arc<Sending>>,
     docs: Vec<Doc>,
     sessions: Vec<Session>,
     tasks: Vec<Task>,
@@ -131,7 +168,9 @@ impl World {
             alphabet: Alphabet::default(),
             agents: HashSet::new(),
             made: HashMap::new(),
-            altered: HashSet::new(),
+            astray: HashSet::new(),
+            landed: Vec::new(),
+            senders: VecDeque::new(),
             docs: Vec::new(),
             sessions: Vec::new(),
             tasks: Vec::new(),
@@ -142,10 +181,21 @@ impl World {
         for (name, line_end) in [("a.txt", "\n"), ("b.txt", "\r\n"), ("c.txt", "\n")] {
             let id = DocId::from_path(&root.join(name));
             let uri = id.to_uri();
-            let doc = Doc { name: name.to_owned(), uri, id, line_end };
             let text = world.some_lines(14, line_end);
+            let atoms: HashSet<char> = oracle::atoms(&text).collect();
             std::fs::write(root.join(name), &text).unwrap();
-            world.docs.push(doc);
+            world.docs.push(Doc {
+                name: name.to_owned(),
+                uri,
+                id,
+                line_end,
+                disk: VecDeque::from([atoms.clone()]),
+                atoms,
+                text,
+                gone: HashSet::new(),
+                opening: 0,
+                first: HashMap::new(),
+            });
         }
         for name in ["one", "two"] {
             let name: Arc<str> = name.into();
@@ -155,10 +205,13 @@ impl World {
                 fork,
                 turn: 1,
                 call: None,
-                licences: BTreeMap::new(),
+                licences: vec![Licences::default(); 3],
+                shapes: vec![Vec::new(); 3],
+                looked: vec![(0, "".into(), HashSet::new()); 3],
+                astray: vec![false; 3],
+                landed: vec![HashSet::new(); 3],
                 applied: HashSet::new(),
-                meant: HashSet::new(),
-                taken: HashSet::new(),
+                near: BTreeMap::new(),
             });
         }
         for index in 0..world.docs.len() {
@@ -244,174 +297,66 @@ impl World {
         }
     }
 
-    // What the user does.
-
-    fn buffer(&self, doc: usize) -> Option<Vec<Cell>> {
-        self.editor.with(|client| Some(client.buffer(&self.docs[doc].uri)?.cells().to_vec()))
-    }
-
-    /// Where the user types: often at the border of something pending or just published.
-    fn place(&mut self, doc: usize, cells: &[Cell]) -> usize {
-        let mut at = self.random.in_range(0..cells.len() + 1);
-        if self.random.chance(40) {
-            let licences: Vec<&Licence> = self
-                .sessions
-                .iter()
-                .flat_map(|s| &s.licences)
-                .filter(|((id, ..), _)| *id == self.docs[doc].id)
-                .filter_map(|(_, all)| all.last())
-                .collect();
-            if let Some(licence) = self.random.pick(&licences) {
-                let ids = [licence.left.first(), licence.right.first()];
-                let near = self.random.pick(&ids).copied().flatten();
-                if let Some(place) = cells.iter().position(|cell| Some(&cell.id) == near) {
-                    at = place + self.random.in_range(0..2);
-                }
-            }
-        }
-        snap(cells, at)
-    }
-
-    fn typed(&mut self, line_end: &str) -> String {
-        let mut text = String::new();
-        for _ in 0..self.random.in_range(1..4) {
-            match self.random.in_range(0..20) {
-                0..14 => text.push(self.alphabet.next()),
-                14..16 => text.push_str(line_end),
-                16 => text.push('\u{301}'),
-                17 if self.profile != Profile::VSCODE && self.random.chance(20) => text.push('\r'),
-                _ => text.push(' '),
-            }
-        }
-        text
-    }
-
-    fn type_something(&mut self, doc: usize) {
-        let Some(cells) = self.buffer(doc) else { return };
-        let at = self.place(doc, &cells);
-        let text = self.typed(self.docs[doc].line_end);
-        self.stats.keystrokes += text.chars().count() as u64;
-        self.note(format!("user types {text:?} at {at} of {}", self.docs[doc].name));
-        self.editor.with(|client| client.replace(&self.docs[doc].uri, at..at, &text));
-    }
-
-    fn delete_something(&mut self, doc: usize) {
-        let Some(cells) = self.buffer(doc) else { return };
-        let start = self.place(doc, &cells);
-        let most = if cells.len() > LONGEST { LONGEST / 2 } else { 4 };
-        let end = snap(&cells, (start + self.random.in_range(1..most)).min(cells.len()));
-        if start >= end {
-            return;
-        }
-        self.stats.keystrokes += 1;
-        self.note(format!("user deletes {start}..{end} of {}", self.docs[doc].name));
-        self.editor.with(|client| client.replace(&self.docs[doc].uri, start..end, ""));
-    }
-
-    fn user_undo(&mut self, doc: usize) {
-        let uri = self.docs[doc].uri.clone();
-        let times = self.random.in_range(1..4);
-        let again = self.random.chance(30);
-        self.stats.keystrokes += times as u64;
-        self.note(format!("user undoes {times} steps of {}, redo: {again}", self.docs[doc].name));
-        self.editor.with(|client| {
-            for _ in 0..times {
-                client.undo(&uri);
-            }
-            if again {
-                client.redo(&uri);
-            }
-        });
-    }
-
-    /// A formatter indents or unindents some lines, and tells it coarsely.
-    fn format(&mut self, doc: usize) {
-        let Some(cells) = self.buffer(doc) else { return };
-        let mut changes = Vec::new();
-        for (index, cell) in cells.iter().enumerate() {
-            let starts_line = index == 0 || cells[index - 1].char == '\n';
-            if !starts_line || self.random.chance(70) {
-                continue;
-            }
-            if cell.char == ' ' {
-                changes.push((index..index + 1, String::new()));
-            } else {
-                changes.push((index..index, "  ".to_owned()));
-            }
-        }
-        let shapes = [EchoShape::AsMade, EchoShape::Whole, EchoShape::InsertAllDeleteAll];
-        let shape = *self.random.pick(&shapes).unwrap();
-        self.note(format!("a formatter runs over {}, told {shape:?}", self.docs[doc].name));
-        self.editor.with(|client| client.replace_all(&self.docs[doc].uri, changes, shape));
-    }
-
-    fn save(&mut self, doc: usize) {
-        let uri = self.docs[doc].uri.clone();
-        let Some(text) = self.editor.with(|client| client.save(&uri)) else { return };
-        std::fs::write(self.dir.path().join(&self.docs[doc].name), text).unwrap();
-        self.note(format!("user saves {}", self.docs[doc].name));
-        // The notification is read before anyone types on, or the disk has other text than it speaks of.
-        while self.deliver() {}
-    }
-
-    /// Someone else writes the file; the editor reads it anew if the buffer was clean, or does not.
-    fn change_on_disk(&mut self, doc: usize) {
-        let path = self.dir.path().join(&self.docs[doc].name);
-        let mut lines: Vec<String> = std::fs::read_to_string(&path)
-            .unwrap()
-            .split_inclusive('\n')
-            .map(str::to_owned)
-            .collect();
-        let fresh = format!("{}{}", self.alphabet.next(), self.docs[doc].line_end);
-        let at = self.random.in_range(0..lines.len() + 1);
-        if self.random.chance(30) && at < lines.len() {
-            lines.remove(at);
-        } else {
-            lines.insert(at, fresh);
-        }
-        let text = lines.concat();
-        std::fs::write(&path, &text).unwrap();
-        let uri = self.docs[doc].uri.clone();
-        let clean = self.editor.with(|c| c.buffer(&uri).is_some_and(|buffer| !buffer.is_dirty()));
-        let reloads = clean && self.random.chance(60);
-        self.note(format!("{} changes on the disk, reloaded: {reloads}", self.docs[doc].name));
-        if reloads {
-            let shape = if self.random.chance(50) { EchoShape::Whole } else { EchoShape::AsMade };
-            self.editor.with(|client| client.reload(&uri, &text, shape));
-        }
-    }
-
-    fn open(&mut self, doc: usize) {
-        let text = std::fs::read_to_string(self.dir.path().join(&self.docs[doc].name)).unwrap();
-        let uri = self.docs[doc].uri.clone();
-        self.editor.with(|client| client.open(&uri, &text));
-    }
-
-    fn close_or_open(&mut self, doc: usize) {
-        let uri = self.docs[doc].uri.clone();
-        let is_open = self.editor.with(|client| client.buffer(&uri).is_some());
-        self.note(format!("user {} {}", if is_open { "closes" } else { "opens" }, uri));
-        if !is_open {
-            return self.open(doc);
-        }
-        if self.random.chance(70) {
-            self.save(doc);
-        }
-        self.editor.with(|client| client.close(&uri));
-    }
-
     // What the wire does.
 
     fn deliver(&mut self) -> bool {
         let delivered = self.editor.deliver();
-        for doc in &self.docs {
-            let Some(cells) = self.editor.delivered(&doc.uri) else { continue };
+        for index in 0..self.docs.len() {
+            let doc = &self.docs[index];
+            let Some(cells) = self.editor.delivered(&doc.uri) else {
+                if std::mem::take(&mut self.docs[index].opening) != 0 {
+                    let text = self.on_disk(index);
+                    self.saw(index, text, false);
+                }
+                continue;
+            };
             let server = self.workspace.with_document(&doc.id, |d| d.text().to_string());
             let editor: String = cells.iter().map(|cell| cell.char).collect();
             assert_eq!(server.as_deref(), Some(editor.as_str()), "{} differs", doc.name);
+            let opening = self.editor.openings(&doc.uri);
+            let is_open = doc.opening == opening;
+            if !is_open {
+                let doc = &mut self.docs[index];
+                doc.opening = opening;
+                doc.first = cells.iter().map(|cell| (cell.id, opening)).collect();
+            }
+            self.saw(index, editor, is_open);
         }
         assert_eq!(self.workspace.desync_alarms(), 0);
         delivered
+    }
+
+    /// The workspace knows this text of a document now, and by its changes or as a whole.
+    fn saw(&mut self, doc: usize, text: String, by_changes: bool) {
+        let doc = &mut self.docs[doc];
+        if doc.text == text {
+            return;
+        }
+        let mut atoms = HashSet::new();
+        // One that stands twice (an unchecking client has made an edit in another text) tells of no place either.
+        doc.gone.extend(oracle::atoms(&text).filter(|char| !atoms.insert(*char)));
+        doc.gone.extend(doc.atoms.difference(&atoms));
+        doc.atoms = atoms;
+        if !by_changes {
+            doc.gone.extend(oracle::atoms(&doc.text));
+        }
+        doc.text = text;
+    }
+
+    /// A file was written.
+    fn wrote(&mut self, doc: usize, text: &str) {
+        if self.docs[doc].opening == 0 {
+            self.saw(doc, text.to_owned(), false);
+        }
+        let disk = &mut self.docs[doc].disk;
+        disk.push_back(oracle::atoms(text).collect());
+        if disk.len() > 4 {
+            disk.pop_front();
+        }
+    }
+
+    fn on_disk(&self, doc: usize) -> String {
+        std::fs::read_to_string(self.dir.path().join(&self.docs[doc].name)).unwrap()
     }
 
     fn handle(&mut self) {
@@ -431,8 +376,9 @@ impl World {
             return;
         }
         self.note(format!("the editor handles {how:?} {what}"));
+        let sender = self.senders.pop_front().unwrap();
         for applied in self.editor.with(|client| client.take_applied()) {
-            self.check_applied(&applied);
+            self.check_applied(&applied, &sender);
         }
     }
 
@@ -440,270 +386,4 @@ impl World {
         self.note("time passes".to_owned());
         self.runtime.block_on(tokio::time::advance(BOUND * 2));
     }
-
-    // What the sessions do.
-
-    fn poll(&mut self) {
-        if self.tasks.is_empty() {
-            return;
-        }
-        let index = self.random.in_range(0..self.tasks.len());
-        self.poll_task(index);
-    }
-
-    fn poll_task(&mut self, index: usize) -> bool {
-        let waker = noop_waker();
-        let _guard = self.runtime.enter();
-        let task = &mut self.tasks[index];
-        let Poll::Ready(report) = task.future.as_mut().poll(&mut Context::from_waker(&waker))
-        else {
-            return false;
-        };
-        drop(_guard);
-        let task = self.tasks.swap_remove(index);
-        self.check_report(&task, &report);
-        true
-    }
-
-    fn call(&mut self, index: usize) {
-        if self.sessions[index].call.is_some() {
-            return;
-        }
-        self.workspace.look_at_disks();
-        let view = {
-            let mut fork = self.sessions[index].fork.lock().unwrap();
-            fork.sync(&self.workspace);
-            fork.view(self.workspace.snapshot())
-        };
-        self.note(format!("session {index} starts a call"));
-        self.check_fork(index, &[]);
-        self.sessions[index].call = Some(view);
-    }
-
-    fn merge(&mut self, index: usize) {
-        let Some(view) = self.sessions[index].call.take() else { return };
-        let mut proposals = Vec::new();
-        for _ in 0..self.random.in_range(1..3) {
-            let doc = self.random.in_range(0..self.docs.len());
-            if let Some(proposal) = self.proposal(&view, doc) {
-                proposals.push(proposal);
-            }
-        }
-        // One change of a document per call: a second would be made on another text than the view's.
-        proposals.dedup_by(|a, b| a.place.path == b.place.path);
-        self.stats.proposals += proposals.len() as u64;
-        let what: Vec<String> = proposals
-            .iter()
-            .map(|p| match &p.change {
-                ProposedChange::Edit(set) => format!("{} {set:?}", p.place.shown),
-                _ => format!("{} whole", p.place.shown),
-            })
-            .collect();
-        self.note(format!("session {index} merges {what:?}"));
-        for proposal in &proposals {
-            if let Ok(FileState::Text { text, .. }) = view.read(&proposal.place) {
-                let set = match &proposal.change {
-                    ProposedChange::Edit(set) => set.clone(),
-                    ProposedChange::Write(new) => ropewalk_text::diff(&text, new),
-                    _ => continue,
-                };
-                let taken = set.changes().iter().map(|change| text.slice(change.range.clone()));
-                self.sessions[index]
-                    .taken
-                    .extend(taken.flat_map(|old| old.chars().collect::<Vec<_>>()));
-            }
-        }
-        let maker = Maker::Call("call".into());
-        let report = {
-            let session = &mut self.sessions[index];
-            session.turn += 1;
-            let mut fork = session.fork.lock().unwrap();
-            let report =
-                fork.merge(&self.workspace, &view, session.turn, &maker, proposals).unwrap();
-            fork.sync(&self.workspace);
-            report
-        };
-        self.stats.conflicts += report.conflicts.len() as u64;
-        self.check_fork(index, &report.hunks);
-        if self.random.chance(40) {
-            self.publish_selected(index, &Selection::All);
-        }
-    }
-
-    fn proposal(&mut self, view: &View, doc: usize) -> Option<Proposal> {
-        let place = view.contain(&self.docs[doc].name).ok()?;
-        let FileState::Text { text, .. } = view.read(&place).ok()? else { return None };
-        let string = text.to_string();
-        let chars: Vec<(usize, char)> = string.char_indices().collect();
-        let byte = |index: usize| chars.get(index).map_or(string.len(), |(at, _)| *at);
-        let line_end = self.docs[doc].line_end;
-        let mut token = || {
-            let char = self.alphabet.next();
-            self.agents.insert(char);
-            char
-        };
-        let mut changes: Vec<Change> = Vec::new();
-        for _ in 0..self.random.in_range(1..4) {
-            let mut start = self.random.in_range(0..chars.len() + 1);
-            let mut end = (start + self.random.in_range(0..10)).min(chars.len());
-            let mut new = String::new();
-            match self.random.in_range(0..5) {
-                // A line more.
-                0 => {
-                    while start > 0 && chars.get(start - 1).is_some_and(|(_, c)| *c != '\n') {
-                        start -= 1;
-                    }
-                    end = start;
-                    new = format!("{}new{line_end}", token());
-                }
-                // Only a deletion.
-                1 => {}
-                // Only an insertion.
-                2 => {
-                    end = start;
-                    new = format!("+{}", token());
-                }
-                _ => {
-                    new.push(token());
-                    if self.random.chance(30) {
-                        new.push_str(line_end);
-                        new.push(token());
-                    }
-                }
-            }
-            let (start, end) = (snap_chars(&chars, start), snap_chars(&chars, end));
-            let change = Change::new(byte(start)..byte(end).max(byte(start)), new);
-            let apart =
-                |c: &Change| change.range.start > c.range.end || c.range.start > change.range.end;
-            if changes.iter().all(apart) {
-                changes.push(change);
-            }
-        }
-        let set = ChangeSet::new(text.len(), changes)?;
-        let change = if self.random.chance(40) {
-            ProposedChange::Write(set.apply(&text).ok()?)
-        } else {
-            ProposedChange::Edit(set)
-        };
-        Some(Proposal { place, change })
-    }
-
-    fn publish(&mut self, index: usize) {
-        let (hunks, turn) = {
-            let session = &self.sessions[index];
-            (session.fork.lock().unwrap().hunks(), session.turn)
-        };
-        let selection = match self.random.in_range(0..4) {
-            0 => Selection::All,
-            1 => Selection::Turn(turn),
-            2 => {
-                let doc = self.random.in_range(0..self.docs.len());
-                Selection::File(self.docs[doc].id.clone())
-            }
-            _ => match self.random.pick(&hunks) {
-                Some(hunk) => Selection::Hunks(vec![hunk.id]),
-                None => return,
-            },
-        };
-        self.publish_selected(index, &selection);
-    }
-
-    fn publish_selected(&mut self, index: usize, selection: &Selection) {
-        if self.tasks.len() > 4 {
-            return;
-        }
-        self.sync(index);
-        let fork = self.sessions[index].fork.clone();
-        let wanted = {
-            let fork = fork.lock().unwrap();
-            let ids = fork.select(selection);
-            let hunks = fork.hunks();
-            hunks
-                .iter()
-                .filter(|hunk| hunk.state == HunkState::Pending)
-                .flat_map(|hunk| hunk.parts.iter().map(|part| (&hunk.doc, *part)))
-                .filter(|(_, part)| ids.contains(part))
-                .map(|(doc, part)| (doc.clone(), self.opening(doc), part))
-                .collect()
-        };
-        self.stats.publishes += 1;
-        self.note(format!("session {index} publishes {selection:?}: {wanted:?}"));
-        let (workspace, editor, selection) =
-            (self.workspace.clone(), self.editor.clone(), selection.clone());
-        let future = Box::pin(async move {
-            let bounds = Bounds { echo: BOUND };
-            publish(&workspace, &*editor, &fork, &selection, bounds, &NoWitness).await
-        });
-        self.tasks.push(Task { session: index, wanted, is_undo: false, future });
-        self.poll_task(self.tasks.len() - 1);
-    }
-
-    /// The user rejects a hunk or writes their own version of it.
-    fn review(&mut self, index: usize) {
-        self.sync(index);
-        let fork = self.sessions[index].fork.clone();
-        let mut fork = fork.lock().unwrap();
-        let hunks = fork.hunks();
-        let Some(hunk) = self.random.pick(&hunks) else { return };
-        let mut touched = hunk.parts.clone();
-        if self.random.chance(50) || hunk.kind != HunkKind::Text {
-            let count = fork.reject(&self.workspace, &Selection::Hunks(vec![hunk.id]), Some("no"));
-            self.note(format!("user rejects {:?} of session {index}: {count}", hunk.id));
-        } else {
-            let mut text = hunk.new.clone();
-            text.insert(0, self.alphabet.next());
-            let before: HashSet<HunkId> =
-                fork.files().flat_map(|(_, f)| f.entry.marks().iter().map(|m| m.id)).collect();
-            fork.edit(&self.workspace, hunk.id, &text);
-            let all = fork.files().flat_map(|(_, f)| f.entry.marks().iter().map(|m| m.id));
-            touched.extend(all.filter(|id| !before.contains(id)));
-            self.note(format!("user edits {:?} of session {index}: {text:?}", hunk.id));
-        }
-        drop(fork);
-        self.check_fork(index, &touched);
-    }
-
-    fn undo(&mut self, index: usize) {
-        let name = self.sessions[index].name.clone();
-        let ids: Vec<(HunkId, u64)> = {
-            let ledger = self.workspace.ledger();
-            let own = ledger.texts.iter().filter(|hunk| hunk.session == name);
-            own.map(|hunk| (hunk.id, hunk.turn)).collect()
-        };
-        let Some((id, turn)) = self.random.pick(&ids).copied() else { return };
-        let selection =
-            if self.random.chance(60) { Selection::Hunks(vec![id]) } else { Selection::Turn(turn) };
-        self.note(format!("session {index} undoes {selection:?}"));
-        let (workspace, editor) = (self.workspace.clone(), self.editor.clone());
-        let fork = self.sessions[index].fork.clone();
-        let future = Box::pin(async move {
-            let bounds = Bounds { echo: BOUND };
-            undo(&workspace, &*editor, &fork, &selection, bounds, &NoWitness).await
-        });
-        self.tasks.push(Task { session: index, wanted: Vec::new(), is_undo: true, future });
-        self.poll_task(self.tasks.len() - 1);
-    }
-
-    fn sync(&mut self, index: usize) {
-        self.workspace.look_at_disks();
-        self.sessions[index].fork.lock().unwrap().sync(&self.workspace);
-        self.check_fork(index, &[]);
-    }
-}
-
-/// A place at or before `at` that is not inside a pair of line end bytes.
-fn snap(cells: &[Cell], at: usize) -> usize {
-    let char = |index: usize| cells.get(index).map(|cell| cell.char);
-    let inside = char(at) == Some('\n') && at > 0 && char(at - 1) == Some('\r');
-    at - usize::from(inside)
-}
-
-fn snap_chars(chars: &[(usize, char)], at: usize) -> usize {
-    let char = |index: usize| chars.get(index).map(|(_, char)| *char);
-    let inside = char(at) == Some('\n') && at > 0 && char(at - 1) == Some('\r');
-    at - usize::from(inside)
-}
-
-fn char_index(text: &str, byte: usize) -> usize {
-    text.char_indices().take_while(|(at, _)| *at < byte).count()
 }
