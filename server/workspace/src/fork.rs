@@ -687,18 +687,24 @@ fn sync_disk(
             }
             entry.base = Base::Disk { text, hash, format };
         }
-        DiskFile::Binary { hash, .. } => entry.base = Base::Binary { hash },
+        DiskFile::Binary { hash, .. } => {
+            aside.extend(text_gone(entry));
+            entry.base = Base::Binary { hash };
+        }
         DiskFile::Missing => {
-            if !was.is_empty() {
-                let gone = ChangeSet::single(was.len(), 0..was.len(), "");
-                aside.extend(entry.rebase(&gone, Text::default()));
-            }
+            aside.extend(text_gone(entry));
             entry.base = Base::Absent;
             // It is gone already, whoever did it.
             entry.file.take_if(|(change, _)| *change == FileChange::Delete);
         }
     }
     aside
+}
+
+/// There is no text any more that changes could be made in.
+fn text_gone(entry: &mut Entry) -> Vec<SetAside> {
+    let len = entry.base.text().len();
+    entry.rebase(&ChangeSet::single(len, 0..len, ""), Text::default())
 }
 
 /// What was returned too early: its text has turned up in `now`, which a buffer with unsaved text brought. It is

@@ -258,24 +258,21 @@ impl Ledger {
             return Stands::New(hunk.at.clone());
         }
         let whole = text.to_string();
-        let form = |(before, after): &(String, String), middle: &str| {
-            (format!("{before}{middle}{after}"), before.len()..before.len() + middle.len())
-        };
-        let (new, old) = (form(&hunk.around, &hunk.new), form(&hunk.around_old, &hunk.old));
+        let (new, old) = (Form::of(&hunk.around, &hunk.new), Form::of(&hunk.around_old, &hunk.old));
         let at = |start: usize, place: &Range<usize>| start + place.start..start + place.end;
-        let is_new = |start: usize| Stands::New(at(start, &new.1));
-        let is_old = |start: usize| Stands::Old(at(start, &old.1));
-        let found = if new.0.len() >= old.0.len() {
-            match only(&whole, &new.0) {
+        let is_new = |start: usize| Stands::New(at(start, &new.place));
+        let is_old = |start: usize| Stands::Old(at(start, &old.place));
+        let found = if new.text.len() >= old.text.len() {
+            match new.only(&whole) {
                 Count::One(start) => Some(is_new(start)),
                 Count::Many => None,
-                Count::None => only(&whole, &old.0).one().map(is_old),
+                Count::None => old.only(&whole).one().map(is_old),
             }
         } else {
-            match only(&whole, &old.0) {
+            match old.only(&whole) {
                 Count::One(start) => Some(is_old(start)),
                 Count::Many => None,
-                Count::None => only(&whole, &new.0).one().map(is_new),
+                Count::None => new.only(&whole).one().map(is_new),
             }
         };
         found.unwrap_or(Stands::Unclear)
@@ -320,16 +317,49 @@ impl Count {
     }
 }
 
-/// Where the only occurrence of `needle` is; occurrences may overlap. An empty one is all of an empty text.
-fn only(text: &str, needle: &str) -> Count {
-    if needle.is_empty() {
-        return if text.is_empty() { Count::One(0) } else { Count::Many };
+/// What a change replaced, or put there, with the lines around it.
+struct Form {
+    text: String,
+    /// Where what was replaced or put there is in it.
+    place: Range<usize>,
+    /// Whether it must begin the text, and end it: with nothing of its own it is only a gap, and the lines on one
+    /// side are no gap.
+    ends: (bool, bool),
+}
+
+impl Form {
+    fn of((before, after): &(String, String), middle: &str) -> Self {
+        let short = |lines: &str| middle.is_empty() && lines.lines().count() < CONTEXT;
+        Self {
+            text: format!("{before}{middle}{after}"),
+            place: before.len()..before.len() + middle.len(),
+            ends: (short(before), short(after)),
+        }
     }
-    let Some(first) = text.find(needle) else { return Count::None };
-    let next = first + needle.chars().next().map_or(1, char::len_utf8);
-    match text.get(next..).and_then(|rest| rest.find(needle)) {
-        Some(_) => Count::Many,
-        None => Count::One(first),
+
+    /// Where its only occurrence in whole lines is; occurrences may overlap. An empty one is all of an empty text.
+    fn only(&self, text: &str) -> Count {
+        let needle = self.text.as_str();
+        if needle.is_empty() {
+            return if text.is_empty() { Count::One(0) } else { Count::Many };
+        }
+        let (mut from, mut found) = (0, Count::None);
+        while let Some(at) = text.get(from..).and_then(|rest| rest.find(needle)) {
+            let start = from + at;
+            let head = text.get(..start).unwrap_or_default();
+            let rest = text.get(start + needle.len()..).unwrap_or_default();
+            let starts = head.is_empty() || (head.ends_with('\n') && !self.ends.0);
+            let line_ends = needle.ends_with('\n') || rest.starts_with(['\r', '\n']);
+            let ends = rest.is_empty() || (line_ends && !self.ends.1);
+            if starts && ends {
+                if let Count::One(_) = found {
+                    return Count::Many;
+                }
+                found = Count::One(start);
+            }
+            from = start + needle.chars().next().map_or(1, char::len_utf8);
+        }
+        found
     }
 }
 

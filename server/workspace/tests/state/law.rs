@@ -90,7 +90,7 @@ fn contents(world: &World) -> BTreeMap<HunkId, Content> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 100, max_shrink_iters: 60, ..ProptestConfig::default() })]
 
     #[test]
     fn what_was_kept_comes_back(

@@ -1,7 +1,13 @@
 //! What outlives the process: records and how they fold, restoring on texts that have moved or not, crashes before
 //! and after each side effect, going back, and journals that were edited by hand.
 
-#![expect(clippy::unwrap_used, reason = "tests and their helpers may be blunt")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::panic,
+    reason = "tests and their helpers may be blunt"
+)]
 
 mod back;
 mod crash;

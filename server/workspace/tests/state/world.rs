@@ -275,8 +275,10 @@ impl World {
             let mut fork = self.fork.lock().unwrap();
             fork.sync(&self.workspace);
             let view = fork.view(self.workspace.snapshot());
-            let to = view.read(&view.contain(to).unwrap()).unwrap();
-            matches!(to, FileState::Missing) && !view.entries().contains_key(&self.id(name))
+            // Nothing goes under a name that a file has only just left, and no file is renamed twice.
+            let taken = |name: &str| view.entries().contains_key(&self.id(name));
+            let there = view.read(&view.contain(to).unwrap()).unwrap();
+            matches!(there, FileState::Missing) && !taken(to) && !taken(name)
         };
         if free && name != to {
             let to = self.workspace.roots().contain(to).unwrap();
