@@ -58,6 +58,9 @@ pub struct Document {
     expected: Vec<Expected>,
     /// Edits that ended in a conflict: of them it will never be known whether they were made.
     lost: Vec<PublishId>,
+    /// The version of didOpen, and the edits that were for it: a client that opens the file again for an edit
+    /// counts from there too, and finds that it fits.
+    first: (i32, Vec<PublishId>),
 }
 
 /// What a notification did.
@@ -94,6 +97,7 @@ impl Document {
             written: None,
             expected: Vec::new(),
             lost: Vec::new(),
+            first: (version, Vec::new()),
         }
     }
 
@@ -290,6 +294,9 @@ impl Document {
         if self.expected.iter().any(|expected| !expected.unconfirmed) {
             return None;
         }
+        if self.version == self.first.0 {
+            self.first.1.push(id);
+        }
         let (sender, receiver) = tokio::sync::oneshot::channel();
         self.expected.push(Expected {
             id,
@@ -335,10 +342,12 @@ impl Document {
 
     /// The document is closed: nothing more will be known of edits under way. Gives those that may be in the
     /// text it had, unrecognised: an editor tells of changes before it closes, so an edit that was not seen is
-    /// not there, but for those that were given up and, of clients that check nothing, all.
+    /// not there, but for those that were given up, those that were for the first version (the client may open the
+    /// file for them) and, of clients that check nothing, all.
     pub fn close(&mut self, checks_versions: bool) -> Vec<PublishId> {
         for expected in self.expected.drain(..) {
-            if expected.unconfirmed || !checks_versions {
+            let fits_again = self.first.1.contains(&expected.id);
+            if expected.unconfirmed || fits_again || !checks_versions {
                 self.lost.push(expected.id);
             }
             settle(expected.waiter, Settled::Closed);
