@@ -5,7 +5,6 @@
     clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::string_slice,
-    clippy::panic,
     reason = "tests and their helpers may be blunt"
 )]
 

@@ -247,9 +247,21 @@ impl World {
             .iter()
             .any(|hunk| matches!(hunk.kind, HunkKind::Rename { .. }) && hunk.file == name);
         let bytes = matches!(change, ProposedChange::Binary(_));
-        if !matches!(state, FileState::Missing) && !(renamed && bytes) {
+        if !(matches!(state, FileState::Missing) || renamed && bytes) {
             self.propose(name, change);
         }
+    }
+
+    /// Whether a file is to be renamed that is neither open nor on the disk.
+    pub(crate) fn renames_nothing(&self) -> bool {
+        let gone = |from: &DocId| {
+            let open = self.workspace.with_document(from, |_| ()).is_some();
+            !open && !from.path().is_some_and(|path| path.exists())
+        };
+        self.hunks().iter().any(|hunk| match &hunk.kind {
+            HunkKind::Rename { from } => gone(&DocId::from_uri(from)),
+            _ => false,
+        })
     }
 
     /// The agent makes another text of what it sees, or of nothing.
