@@ -2,6 +2,20 @@
 //! undoes, saves, closes and reopens, over every client profile, with answers and echoes held back, mixed,
 //! refused and lost.
 //!
+//! What is checked (`oracle` has the words): a call is licensed when it is merged to take away what it took out of
+//! the text it saw, and to put what it brought between the neighbours it saw. After each sync all that is pending must
+//! be licensed, nothing licensed may be dropped in silence, and each pending change must be the one it was, character
+//! by character. An edit that reaches the editor or a file must be what was accepted, or takes back what was
+//! published; nothing is brought twice; what is reported as done was done.
+//!
+//! Its limits: characters that occur more than once are known by their cells, but not of a client that tells only of
+//! differences, nor in a file that was not open. Where something stood that was deleted at any time tells of no
+//! order, nor does a text that is known only as a whole (the file was closed or opened since, or what was pending when
+//! the call looked is gone). A change that was altered on its way may be restated when it arrives, and one that the
+//! disk brought comes and goes with the disk: then the licences alone are checked. Of a client that checks no
+//! versions, after an edit that it made in another text than it was for, it is checked only that all agree on the text
+//! and that nothing is made twice.
+//!
 //! The short run is part of every test run. The long one is started by hand:
 //! `ROPEWALK_KEYSTROKES=1000000 cargo test -p ropewalk-testkit --release --test keystrokes -- --ignored --nocapture`.
 //! `ROPEWALK_SEED` repeats a failure: the message of a failed run names its profile and seed.

@@ -201,6 +201,15 @@ impl Ledger {
             if hunk.doc != *doc || !hunk.anchored {
                 return true;
             }
+            // Where text was only deleted nothing is left to reach into: it is undone by putting it back.
+            if hunk.new.is_empty() && change.touches(&hunk.range) {
+                let start = change.map_offset(hunk.range.start, Bias::Before);
+                let end = change.map_offset(hunk.range.end, Bias::After).max(start);
+                if !hunk.old.is_empty() && after.slice(start..end) == hunk.old {
+                    undone.push(hunk.clone());
+                    return false;
+                }
+            }
             let inside = change.reaches_inside(&hunk.range);
             hunk.range = if inside {
                 let start = change.map_offset(hunk.range.start, Bias::Before);

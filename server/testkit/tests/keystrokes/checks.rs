@@ -140,7 +140,9 @@ impl World {
             let earlier = || last.iter().filter(|(id, _)| *id == hunk).map(|(_, shape)| shape);
             let is_touched = touched.contains(&hunk);
             shape.altered = shape.sent && (is_touched || earlier().any(|e| e.altered));
-            let stands = (now.cells.as_slice(), now.opening);
+            // Of a client that tells only of the difference, plain characters are known by their text.
+            let opening = if self.profile.minimises { 0 } else { now.opening };
+            let stands = (now.cells.as_slice(), opening);
             let what = (shape.start, shape.old.len(), shape.new.as_str());
             let objections: Vec<String> =
                 earlier().map_while(|e| e.objection(stands, what, &here)).collect();

@@ -48,14 +48,16 @@ impl World {
             wavers.contains(&char)
         });
         let mut used = BTreeSet::new();
+        // Of a client that tells only of the difference, plain characters are known by their text.
+        let known = if self.profile.minimises { 0 } else { opening };
         for change in &applied.changes {
             let narrow = without_pair(change);
             let found = [change, &narrow].into_iter().find_map(|change| {
-                let found = sending.means(doc, opening, (change, &applied.before), &here, &used);
+                let found = sending.means(doc, known, (change, &applied.before), &here, &used);
                 found.ok().map(|found| (found, change.clone()))
             });
             let Some((at, change)) = found else {
-                let why = sending.means(doc, opening, (&narrow, &applied.before), &here, &used);
+                let why = sending.means(doc, known, (&narrow, &applied.before), &here, &used);
                 let (old, new) = (change.old_text(), change.new_text());
                 let astray = self.astray.iter().any(|(astray, _)| *astray == doc);
                 assert!(astray, "{old:?} -> {new:?} was never meant: {why:?}");
@@ -222,8 +224,10 @@ impl World {
         let own = task.sending.accepted.iter().filter(|(_, id, _)| *id == hunk);
         let uri = &self.docs[doc].uri;
         self.editor.with(|client| {
-            let deleted =
-                |cell: &Cell| client.buffer(uri).is_none_or(|buffer| buffer.was_deleted(cell.id));
+            let deleted = |cell: &Cell| {
+                !is_unique(cell.char)
+                    || client.buffer(uri).is_none_or(|buffer| buffer.was_deleted(cell.id))
+            };
             own.map(|(.., shape)| shape).any(|shape| {
                 oracle::atoms(&shape.new).next().is_none() && shape.old.iter().all(deleted)
             })

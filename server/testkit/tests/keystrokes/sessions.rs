@@ -305,13 +305,8 @@ impl World {
         let selection =
             if self.random.chance(60) { Selection::Hunks(vec![id]) } else { Selection::Turn(turn) };
         self.note(format!("session {index} undoes {selection:?}"));
-        let chosen: Vec<HunkId> = match &selection {
-            Selection::Hunks(ids) => ids.clone(),
-            _ => ids.iter().filter(|(_, of)| *of == turn).map(|(id, _)| *id).collect(),
-        };
-        let own = |(_, landed): &&(usize, Landed)| {
-            landed.session == index && chosen.contains(&landed.hunk)
-        };
+        // Not by hunk: what was altered on its way is kept under the first hunk of its edit.
+        let own = |(_, landed): &&(usize, Landed)| landed.session == index;
         let undoes = self.landed.iter().filter(own).cloned().collect();
         let sending = Sending { session: index, is_undo: true, undoes, ..Sending::default() };
         let (workspace, editor) = (self.workspace.clone(), self.editor.clone());
