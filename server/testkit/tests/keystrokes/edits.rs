@@ -124,7 +124,6 @@ impl World {
             doc,
             Landed {
                 session: sending.session,
-                hunk: *hunk,
                 opening,
                 old: change.old_text(),
                 new: change.new.clone(),
@@ -178,7 +177,7 @@ impl World {
             let session = &mut self.sessions[sending.session];
             session.landed[doc].extend(may_go.into_iter().chain(may_come));
             let own = here.iter().filter(|(at, ..)| *at == doc);
-            let own = own.map(|(_, hunk, shape)| as_accepted(sending.session, *hunk, shape));
+            let own = own.map(|(.., shape)| as_accepted(sending.session, shape));
             self.landed.extend(own.map(|landed| (doc, landed)));
         }
     }
@@ -212,8 +211,7 @@ impl World {
             if !seen {
                 // Both did it, and it can be taken back as if we had.
                 let own = task.sending.accepted.iter().filter(|(_, id, _)| id == hunk);
-                self.landed
-                    .extend(own.map(|(doc, id, shape)| (*doc, as_accepted(index, *id, shape))));
+                self.landed.extend(own.map(|(doc, _, shape)| (*doc, as_accepted(index, shape))));
             }
         }
     }
@@ -268,10 +266,9 @@ impl Sending {
 }
 
 /// A hunk that is in the text without an edit of the editor's, as it was accepted.
-fn as_accepted(session: usize, hunk: HunkId, shape: &Shape) -> Landed {
+fn as_accepted(session: usize, shape: &Shape) -> Landed {
     Landed {
         session,
-        hunk,
         opening: 0,
         old: text(&shape.old),
         new: nameless(&shape.new),

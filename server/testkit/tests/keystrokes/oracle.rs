@@ -169,7 +169,6 @@ impl Shape {
 #[derive(Clone, Debug)]
 pub(crate) struct Landed {
     pub(crate) session: usize,
-    pub(crate) hunk: ropewalk_workspace::HunkId,
     /// The opening it was made in; 0 on the disk.
     pub(crate) opening: u32,
     /// What it took away.
