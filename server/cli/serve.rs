@@ -1,7 +1,7 @@
 //! `ropewalk lsp`: the language server over standard input and output. What it serves is the room `lsp`'s.
 
 use crate::models::factory;
-use crate::setup::outputs_folder;
+use crate::setup::state_folder;
 use ropewalk_config::RealEnvironment;
 use ropewalk_lsp::ServerOptions;
 use ropewalk_lsp::serve::{ServeOptions, serve, stdio};
@@ -21,7 +21,7 @@ pub(crate) fn lsp(flags: Vec<String>) -> anyhow::Result<ExitCode> {
             models: factory(environment.clone()),
             environment,
             flags,
-            outputs: outputs_folder(),
+            sessions: state_folder().map(|state| ropewalk_agent::Sessions::new(&state)),
             publish: ropewalk_workspace::publish::Bounds::default(),
         };
         let (service, socket) = ropewalk_lsp::service(options);

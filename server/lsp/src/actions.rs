@@ -73,10 +73,11 @@ impl State {
         let id = DocId::from_uri(uri.as_str());
         let version = self.remember(&id);
         let mut out = self.answers();
+        let session = self.running_session().map(|session| session.id().to_string());
         for hunk in self.hunks_of(&id) {
             let at = self.range_of(&hunk);
             if at.start.line <= params.range.end.line && params.range.start.line <= at.end.line {
-                let arguments = json!({ "hunk": hunk.id });
+                let arguments = json!({ "hunk": hunk.id, "session": session });
                 out.push(action(
                     "Ropewalk: accept this change",
                     lsp::CodeActionKind::QUICKFIX,
@@ -103,13 +104,13 @@ impl State {
                 "Ropewalk: accept all changes",
                 kind.clone(),
                 "accept",
-                json!({ "all": true }),
+                json!({ "all": true, "session": session }),
             ));
             out.push(action(
                 "Ropewalk: reject all changes",
                 kind,
                 "reject",
-                json!({ "all": true }),
+                json!({ "all": true, "session": session }),
             ));
         }
         let about = |prompt: &str, range: lsp::Range| {
@@ -149,6 +150,11 @@ impl State {
                     about(&request, params.range),
                 ));
             }
+            if let Some(listed) = self.offered() {
+                let title = format!("Ropewalk: resume {}", crate::sessions::greet::about(&listed));
+                let kind = lsp::CodeActionKind::REFACTOR;
+                out.push(action(&title, kind, "resume", json!({ "session": listed.id })));
+            }
             for (name, prompt) in ON_SELECTION {
                 let title = format!("Ropewalk: {name} the selection");
                 out.push(action(
@@ -174,20 +180,41 @@ impl State {
 
     /// Answers to the calls that wait for the user.
     fn answers(&self) -> Vec<lsp::CodeAction> {
-        let waiting =
-            self.running_session().map(|session| session.waiting_approvals()).unwrap_or_default();
-        let mut actions = Vec::new();
+        let mut actions = self.trust_answers();
+        let Some(session) = self.running_session() else { return actions };
+        let (waiting, session) = (session.waiting_approvals(), &**session.id());
         for (id, choices) in waiting {
             let mut answers = answers_to(&choices);
             // A menu is opened on purpose, and what stands first in it does least for later.
             answers.rotate_left(1);
             for Answer { title, word, .. } in answers {
-                let arguments = json!({ "approval": id, "answer": word });
+                let arguments = json!({ "approval": id, "answer": word, "session": session });
                 let title = format!("Ropewalk: {title} (call {id} waits)");
                 actions.push(action(&title, lsp::CodeActionKind::QUICKFIX, "approve", arguments));
             }
         }
         actions
+    }
+
+    /// Answers to the questions whether a folder is trusted.
+    fn trust_answers(&self) -> Vec<lsp::CodeAction> {
+        let questions = self.open_questions();
+        let several = questions.len() > 1;
+        let answers = questions.iter().flat_map(|question| {
+            let which = match question.root.file_name() {
+                Some(name) if several => {
+                    format!("the configuration of {}", shorten(&name.to_string_lossy(), 60))
+                }
+                _ => "this folder's configuration".to_owned(),
+            };
+            [("trust", "trust"), ("never trust", "never")].map(|(words, answer)| {
+                let arguments =
+                    json!({ "root": question.root, "hash": question.hash, "answer": answer });
+                let title = format!("Ropewalk: {words} {which}");
+                action(&title, lsp::CodeActionKind::QUICKFIX, "trust", arguments)
+            })
+        });
+        answers.collect()
     }
 
     /// What a selected comment asks, if the selection is nothing but a comment.

@@ -49,6 +49,12 @@ impl Backend {
         }
     }
 
+    /// Says what is wrong with the configuration, and asks what it asks for.
+    fn configured(&self, problems: Vec<String>) {
+        crate::show::tell_problems(&self.state, problems);
+        crate::trust::ask(&self.state);
+    }
+
     /// Compares a document with the disk, beside the handlers.
     fn look(&self, id: DocId, saved: bool) {
         let state = self.state.clone();
@@ -103,7 +109,8 @@ impl LanguageServer for Backend {
     async fn initialized(&self, _: lsp::InitializedParams) {
         let mut problems = self.state.take_option_problems();
         problems.extend(self.state.configure());
-        crate::show::tell_problems(&self.state, problems);
+        self.configured(problems);
+        tokio::spawn(crate::sessions::greet::greet(self.state.clone()));
     }
 
     async fn shutdown(&self) -> Result<()> {
@@ -126,16 +133,16 @@ impl LanguageServer for Backend {
         self.state.set_roots(now);
         // Another root may bring a configuration of its own.
         let problems = self.state.configure();
-        crate::show::tell_problems(&self.state, problems);
+        self.configured(problems);
     }
 
     async fn did_change_configuration(&self, params: lsp::DidChangeConfigurationParams) {
         let problems = self.state.set_client_settings(params.settings);
-        crate::show::tell_problems(&self.state, problems);
+        self.configured(problems);
     }
 
     async fn execute_command(&self, params: lsp::ExecuteCommandParams) -> Result<Option<Value>> {
-        commands::execute(&self.state, params).map(Some)
+        commands::execute(&self.state, params).await.map(Some)
     }
 
     async fn code_action(

@@ -1,9 +1,12 @@
 //! Commands: `workspace/executeCommand`, from JSON to ops.
 //!
-//! Every command answers at once; nothing here awaits. Bad arguments get -32602 with words that say what
-//! is wanted.
+//! Every command answers at once, or as soon as the disk has done its part; none waits for the client. Bad
+//! arguments get -32602 with words that say what is wanted. Commands about sessions and trust are beside what they
+//! are about.
 
+use crate::sessions::commands as sessions;
 use crate::state::State;
+use futures::future::BoxFuture;
 use ropewalk_agent::{Op, Prompt, SelectedText, Verdict};
 use ropewalk_tools::Mode;
 use ropewalk_workspace::{DocId, HunkId, Selection};
@@ -14,23 +17,40 @@ use std::sync::Arc;
 use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::lsp_types as lsp;
 
-type Handler = fn(&Arc<State>, Value) -> Result<Value>;
+/// What runs a command.
+#[derive(Clone, Copy)]
+enum Handler {
+    /// It is done when it returns.
+    Now(fn(&Arc<State>, Value) -> Result<Value>),
+    /// It touches the disk.
+    Later(fn(Arc<State>, Value) -> BoxFuture<'static, Result<Value>>),
+}
+
+use Handler::{Later, Now};
 
 /// Every command, by the name that clients call.
 const COMMANDS: &[(&str, Handler)] = &[
-    ("ropewalk.prompt", prompt),
-    ("ropewalk.steer", steer),
-    ("ropewalk.interrupt", interrupt),
-    ("ropewalk.accept", accept),
-    ("ropewalk.reject", reject),
-    ("ropewalk.edit", edit),
-    ("ropewalk.undo", undo),
-    ("ropewalk.show", show),
-    ("ropewalk.approve", approve),
-    ("ropewalk.rules", rules),
-    ("ropewalk.mode", mode),
-    ("ropewalk.model", model),
-    ("ropewalk.status", status),
+    ("ropewalk.prompt", Now(prompt)),
+    ("ropewalk.steer", Now(steer)),
+    ("ropewalk.interrupt", Now(interrupt)),
+    ("ropewalk.accept", Now(accept)),
+    ("ropewalk.reject", Now(reject)),
+    ("ropewalk.edit", Now(edit)),
+    ("ropewalk.undo", Now(undo)),
+    ("ropewalk.show", Now(show)),
+    ("ropewalk.approve", Now(approve)),
+    ("ropewalk.rules", Now(rules)),
+    ("ropewalk.mode", Now(mode)),
+    ("ropewalk.model", Now(model)),
+    ("ropewalk.status", Now(status)),
+    ("ropewalk.new", Later(sessions::new)),
+    ("ropewalk.sessions", Later(sessions::sessions)),
+    ("ropewalk.resume", Later(sessions::resume)),
+    ("ropewalk.rewind", Now(sessions::rewind)),
+    ("ropewalk.rename", Later(sessions::rename)),
+    ("ropewalk.delete", Later(sessions::delete)),
+    ("ropewalk.export", Later(sessions::export)),
+    ("ropewalk.trust", Later(crate::trust::command)),
 ];
 
 /// The names, for the capabilities.
@@ -39,7 +59,10 @@ pub(crate) fn names() -> Vec<String> {
 }
 
 /// Runs a command on its one argument, an object or nothing; a bare string is the main field.
-pub(crate) fn execute(state: &Arc<State>, params: lsp::ExecuteCommandParams) -> Result<Value> {
+pub(crate) async fn execute(
+    state: &Arc<State>,
+    params: lsp::ExecuteCommandParams,
+) -> Result<Value> {
     let Some((_, handler)) = COMMANDS.iter().find(|(name, _)| *name == params.command) else {
         let known = names().join(", ");
         return Err(invalid(format!(
@@ -52,21 +75,31 @@ pub(crate) fn execute(state: &Arc<State>, params: lsp::ExecuteCommandParams) -> 
     if arguments.next().is_some() {
         return Err(invalid(format!("{} takes one argument, an object", params.command)));
     }
-    handler(state, argument)
+    match handler {
+        Now(handler) => handler(state, argument),
+        Later(handler) => handler(state.clone(), argument).await,
+    }
 }
 
-fn invalid(words: impl Into<String>) -> Error {
+pub(crate) fn invalid(words: impl Into<String>) -> Error {
     Error::invalid_params(words.into())
 }
 
 /// Reads the argument, for which a bare string stands for `{ main: string }`.
-fn read<T: DeserializeOwned>(argument: Value, main: &str, wanted: &str) -> Result<T> {
+pub(crate) fn read<T: DeserializeOwned>(argument: Value, main: &str, wanted: &str) -> Result<T> {
     let object = match argument {
         Value::Null => json!({}),
-        Value::String(text) => json!({ main: text }),
+        Value::String(text) if !main.is_empty() => json!({ main: text }),
         other => other,
     };
     serde_json::from_value(object).map_err(|error| invalid(format!("{error}; wanted is {wanted}")))
+}
+
+/// Refuses an argument where there is nothing to say.
+pub(crate) fn no_argument(argument: &Value, command: &str) -> Result<()> {
+    let is_nothing =
+        argument.is_null() || argument.as_object().is_some_and(|given| given.is_empty());
+    if is_nothing { Ok(()) } else { Err(invalid(format!("{command} takes no argument"))) }
 }
 
 #[derive(Deserialize)]
@@ -95,10 +128,10 @@ fn prompt(state: &Arc<State>, argument: Value) -> Result<Value> {
         _ => None,
     };
     let problems = state.configure_if_changed();
-    let session = state.session();
-    let turn = session.prompt(Prompt { text, selection });
+    let (session, turn) = state.prompt(Prompt { text, selection });
     crate::show::tell_problems(state, problems);
-    Ok(json!({ "session": &**session.id(), "turn": turn }))
+    crate::trust::ask(state);
+    Ok(json!({ "session": &*session, "turn": turn }))
 }
 
 /// The selected text, as it is now wherever the user has moved it since.
@@ -149,10 +182,25 @@ fn interrupt(state: &Arc<State>, _: Value) -> Result<Value> {
     Ok(Value::Null)
 }
 
-fn running(state: &Arc<State>) -> Result<ropewalk_agent::Session> {
+pub(crate) fn running(state: &Arc<State>) -> Result<ropewalk_agent::Session> {
     state
         .running_session()
         .ok_or_else(|| invalid("Nothing was asked yet: start with ropewalk.prompt"))
+}
+
+/// The current session, if it is the one that a hunk or an approval is of: another has the same numbers.
+fn meant(state: &Arc<State>, session: Option<String>) -> Result<ropewalk_agent::Session> {
+    is_meant(state, session)?;
+    running(state)
+}
+
+fn is_meant(state: &State, session: Option<String>) -> Result<()> {
+    match session {
+        Some(id) if !state.is_current(&id) => Err(invalid(
+            "That is of another session than the current one; ropewalk.resume brings it back",
+        )),
+        _ => Ok(()),
+    }
 }
 
 #[derive(Deserialize)]
@@ -164,6 +212,7 @@ struct Chosen {
     #[serde(default)]
     all: bool,
     reason: Option<String>,
+    session: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -196,20 +245,20 @@ impl Chosen {
 fn accept(state: &Arc<State>, argument: Value) -> Result<Value> {
     let chosen: Chosen = read(argument, "uri", SELECTION)?;
     let selection = chosen.selection()?.unwrap_or(Selection::All);
-    running(state)?.send(Op::Accept(selection));
+    meant(state, chosen.session)?.send(Op::Accept(selection));
     Ok(Value::Null)
 }
 
 fn reject(state: &Arc<State>, argument: Value) -> Result<Value> {
     let chosen: Chosen = read(argument, "uri", SELECTION)?;
     let selection = chosen.selection()?.unwrap_or(Selection::All);
-    running(state)?.send(Op::Reject(selection, chosen.reason));
+    meant(state, chosen.session)?.send(Op::Reject(selection, chosen.reason));
     Ok(Value::Null)
 }
 
 fn undo(state: &Arc<State>, argument: Value) -> Result<Value> {
     let chosen: Chosen = read(argument, "uri", SELECTION)?;
-    let session = running(state)?;
+    let session = meant(state, chosen.session.clone())?;
     // Without a choice, what was published last.
     let latest = || Selection::Turn(state.workspace.ledger().latest_turn(session.id()));
     let selection = chosen.selection()?.unwrap_or_else(latest);
@@ -222,11 +271,13 @@ fn undo(state: &Arc<State>, argument: Value) -> Result<Value> {
 struct Edited {
     hunk: u64,
     text: String,
+    session: Option<String>,
 }
 
 fn edit(state: &Arc<State>, argument: Value) -> Result<Value> {
-    let Edited { hunk, text } = read(argument, "text", "{ hunk, text }: the new lines, whole")?;
-    running(state)?.send(Op::Edit(HunkId(hunk), text));
+    let wanted = "{ hunk, text }: the new lines, whole";
+    let Edited { hunk, text, session } = read(argument, "text", wanted)?;
+    meant(state, session)?.send(Op::Edit(HunkId(hunk), text));
     Ok(Value::Null)
 }
 
@@ -234,10 +285,12 @@ fn edit(state: &Arc<State>, argument: Value) -> Result<Value> {
 #[serde(deny_unknown_fields)]
 struct Shown {
     hunk: u64,
+    session: Option<String>,
 }
 
 fn show(state: &Arc<State>, argument: Value) -> Result<Value> {
-    let Shown { hunk } = read(argument, "hunk", "{ hunk }")?;
+    let Shown { hunk, session } = read(argument, "hunk", "{ hunk }")?;
+    is_meant(state, session)?;
     let diff = state
         .shown_diff(hunk)
         .ok_or_else(|| invalid(format!("There is no pending hunk {hunk}")))?;
@@ -251,11 +304,12 @@ struct Answer {
     approval: Option<u64>,
     answer: Option<String>,
     words: Option<String>,
+    session: Option<String>,
 }
 
 fn approve(state: &Arc<State>, argument: Value) -> Result<Value> {
     let wanted = "{ approval?, answer?: once, session, always, afterSave or refuse, words? }";
-    let Answer { approval, answer, words } = read(argument, "answer", wanted)?;
+    let Answer { approval, answer, words, session } = read(argument, "answer", wanted)?;
     let verdict = match answer.as_deref().unwrap_or("once") {
         "once" => Verdict::Once,
         "session" => Verdict::Session,
@@ -264,7 +318,7 @@ fn approve(state: &Arc<State>, argument: Value) -> Result<Value> {
         "refuse" => Verdict::Refuse(words),
         other => return Err(invalid(format!("{other:?} is no answer; wanted is {wanted}"))),
     };
-    running(state)?.send(Op::Approve(approval, verdict));
+    meant(state, session)?.send(Op::Approve(approval, verdict));
     Ok(Value::Null)
 }
 
@@ -323,8 +377,12 @@ fn status(state: &Arc<State>, _: Value) -> Result<Value> {
     let model = session.model().unwrap_or_else(|sentence| sentence);
     let hunks = session.hunks().len();
     let waiting: Vec<u64> = session.waiting_approvals().into_iter().map(|(id, _)| id).collect();
+    let (title, turns, locks) = (session.title(), session.turns().len(), state.locks());
     let status = json!({
         "session": &**session.id(),
+        "title": title,
+        "turns": turns,
+        "locks": locks.iter().map(|(key, by)| json!({ "key": key, "by": by })).collect::<Vec<_>>(),
         "mode": session.mode().to_string(),
         "model": model,
         "hunks": hunks,
@@ -336,16 +394,19 @@ fn status(state: &Arc<State>, _: Value) -> Result<Value> {
         },
         "desyncAlarms": state.workspace.desync_alarms(),
     });
-    crate::show::tell(
-        state,
-        lsp::MessageType::INFO,
-        format!(
-            "Ropewalk: {model}, mode {}, {hunks} pending changes, {} calls waiting, {} tokens in and {} out so far.",
-            session.mode(),
-            waiting.len(),
-            usage.prompt(),
-            usage.output
-        ),
+    let mut words = format!(
+        "Ropewalk: {model}, mode {}, {hunks} pending changes, {} calls waiting, {} tokens in and {} out so far.",
+        session.mode(),
+        waiting.len(),
+        usage.prompt(),
+        usage.output
     );
+    if turns > 0 {
+        words.push_str(&format!("\nSession {}, {turns} turns.", crate::sessions::named(&title)));
+    }
+    for (key, by) in &locks {
+        words.push_str(&format!("\n{key} is locked by {by}."));
+    }
+    crate::show::tell(state, lsp::MessageType::INFO, words);
     Ok(status)
 }

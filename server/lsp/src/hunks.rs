@@ -22,8 +22,13 @@ pub(crate) struct ShownHunks {
 }
 
 impl State {
-    /// Shows the pending hunks as diagnostics, and asks for the lenses anew.
-    pub(crate) async fn show_hunks(&self, hunks: Vec<HunkInfo>) {
+    /// Shows the pending hunks of a session as diagnostics, and asks for the lenses anew, if it is the current one.
+    pub(crate) async fn show_hunks(&self, session: &str, hunks: Vec<HunkInfo>) {
+        let _drawing = self.drawing.lock().await;
+        let nothing_changes = hunks.is_empty() && lock(&self.shown).hunks.is_empty();
+        if nothing_changes || !self.is_current(session) {
+            return;
+        }
         let facts = self.facts();
         let mut by_uri: BTreeMap<String, Vec<lsp::Diagnostic>> = BTreeMap::new();
         for hunk in &hunks {
@@ -108,12 +113,13 @@ impl State {
         if self.facts().options.draws_hunks {
             return Vec::new();
         }
+        let session = self.running_session().map(|session| session.id().to_string());
         let lens = |hunk: &HunkInfo, title: &str, command: &str| lsp::CodeLens {
             range: self.range_of(hunk),
             command: Some(lsp::Command {
                 title: title.to_owned(),
                 command: command.to_owned(),
-                arguments: Some(vec![json!({ "hunk": hunk.id })]),
+                arguments: Some(vec![json!({ "hunk": hunk.id, "session": session })]),
             }),
             data: None,
         };

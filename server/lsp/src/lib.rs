@@ -1,8 +1,9 @@
 //! The language server: serve loop, requests, and the agent's events shown to an editor.
 //!
 //! Reading order: [`serve`](mod@serve) (frames in and out), `backend` (LSP's methods), `commands` and
-//! `actions` (from the client to ops), `show` and `hunks` (from events to the client), `editor` (the client
-//! as the workspace's editor), `state` and [`settings`]. LSP's types stop here: `convert` is the door.
+//! `actions` (from the client to ops), `show` and `hunks` (from events to the client), `sessions` and `trust`,
+//! `editor` (the client as the workspace's editor), `state` and [`settings`]. LSP's types stop here: `convert` is
+//! the door.
 
 mod actions;
 mod backend;
@@ -11,9 +12,11 @@ mod convert;
 mod editor;
 mod hunks;
 pub mod serve;
+mod sessions;
 pub mod settings;
 mod show;
 mod state;
+mod trust;
 
 pub use backend::{Backend, service};
 pub use editor::{DiagnosticLine, DocumentParams};

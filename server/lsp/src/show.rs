@@ -22,12 +22,40 @@ use tower_lsp::lsp_types::request::WorkDoneProgressCreate;
 /// `ropewalk/event`.
 pub(crate) enum RopewalkEvent {}
 
-/// An event and the session it comes from.
+/// An event, and the session it comes from if it is of one.
 #[derive(Serialize, serde::Deserialize)]
 pub(crate) struct EventParams {
-    session: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session: Option<String>,
     #[serde(flatten)]
     event: Value,
+}
+
+/// What `ropewalk/event` tells that is of no session.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub(crate) enum ServerEvent {
+    /// A folder's configuration asks to be trusted.
+    TrustRequested {
+        /// The folder, links resolved.
+        root: String,
+        /// The URI of the file that asks.
+        file: String,
+        /// What it asks for, in words, one line each.
+        enables: Vec<String>,
+        /// Of exactly that: an answer that names it is to nothing else.
+        hash: String,
+        /// The question in words.
+        question: String,
+    },
+}
+
+/// Sends an event that is of no session.
+pub(crate) async fn send_event(state: &State, event: ServerEvent) {
+    if let Ok(event) = serde_json::to_value(&event) {
+        let params = EventParams { session: None, event };
+        state.client.send_notification::<RopewalkEvent>(params).await;
+    }
 }
 
 impl Notification for RopewalkEvent {
@@ -38,7 +66,7 @@ impl Notification for RopewalkEvent {
 /// How long after the last keystroke moved hunks are shown anew.
 const SETTLED: Duration = Duration::from_millis(300);
 
-/// Takes a session's events until it ends.
+/// Takes a session's events until it ends. Once another session is current, only the end of its turn is shown.
 pub(crate) async fn show_events(
     state: Arc<State>,
     session: Arc<str>,
@@ -46,13 +74,23 @@ pub(crate) async fn show_events(
 ) {
     let mut shown = Shown::default();
     while let Some(event) = events.recv().await {
+        let is_current = state.is_current(&session);
+        if !is_current && !matches!(event, Event::TurnEnded { .. }) {
+            continue;
+        }
         if state.facts().options.events
             && let Ok(value) = serde_json::to_value(&event)
         {
-            let params = EventParams { session: session.to_string(), event: value };
+            let params = EventParams { session: Some(session.to_string()), event: value };
             state.client.send_notification::<RopewalkEvent>(params).await;
         }
-        shown.take(&state, &session, event).await;
+        match event {
+            // Another session has taken its place: it only stops turning.
+            Event::TurnEnded { stop_reason, .. } if !is_current => {
+                shown.end_progress(&state, stop_reason).await;
+            }
+            event => shown.take(&state, &session, event).await,
+        }
     }
 }
 
@@ -93,7 +131,15 @@ impl Shown {
             Event::ToolCall { tool, title, .. } => {
                 self.report(state, format!("{tool} {title}")).await
             }
-            Event::Hunks { hunks } => state.show_hunks(hunks).await,
+            // What is on the screen is of the session before.
+            Event::SessionStarted { .. } => state.show_hunks(session, Vec::new()).await,
+            Event::Hunks { hunks } => state.show_hunks(session, hunks).await,
+            Event::Rewound { turn, prompt } if !quiet => {
+                let prompt = prompt.trim();
+                let words =
+                    format!("Turn {turn} is taken back, with its changes.\nIt was: {prompt}");
+                state.say(lsp::MessageType::INFO, words).await;
+            }
             Event::ApprovalRequested {
                 approval,
                 tool,
@@ -107,7 +153,7 @@ impl Shown {
                 let question =
                     Question { approval, tool, detail, reason, rule_words, always, unseen };
                 self.report(state, "waits for your approval".to_owned()).await;
-                ask(state, question).await;
+                ask(state, session, question).await;
             }
             Event::Reviewed { failed, .. } if !failed.is_empty() && !quiet => {
                 state.say(lsp::MessageType::WARNING, failed.join("\n")).await;
@@ -162,9 +208,7 @@ impl Shown {
     }
 
     async fn end(&mut self, state: &Arc<State>, stop: StopReason, message: Option<String>) {
-        let end = lsp::WorkDoneProgressEnd { message: Some(stop.to_string()) };
-        self.progress(state, lsp::WorkDoneProgress::End(end)).await;
-        self.token = None;
+        self.end_progress(state, stop).await;
         if state.facts().options.events {
             return;
         }
@@ -181,6 +225,12 @@ impl Shown {
             };
             state.say(kind, message).await;
         }
+    }
+
+    async fn end_progress(&mut self, state: &Arc<State>, stop: StopReason) {
+        let end = lsp::WorkDoneProgressEnd { message: Some(stop.to_string()) };
+        self.progress(state, lsp::WorkDoneProgress::End(end)).await;
+        self.token = None;
     }
 
     async fn progress(&self, state: &Arc<State>, value: lsp::WorkDoneProgress) {
@@ -223,15 +273,15 @@ impl Question {
     }
 }
 
-async fn ask(state: &Arc<State>, question: Question) {
+async fn ask(state: &Arc<State>, session: &Arc<str>, question: Question) {
     let facts = state.facts();
     if facts.options.approvals {
         // The plugin shows the event its own way and answers by command.
         return;
     }
     if state.habits().safe_dialogs {
-        let state = state.clone();
-        tokio::spawn(async move { ask_in_dialog(&state, question).await });
+        let (state, session) = (state.clone(), session.clone());
+        tokio::spawn(async move { ask_in_dialog(&state, &session, question).await });
         return;
     }
     ask_in_message(state, &question).await;
@@ -249,7 +299,7 @@ async fn ask_in_message(state: &State, question: &Question) {
 
 /// A message with buttons, for clients in which only a click answers it. It waits without a bound; closing
 /// it answers nothing.
-async fn ask_in_dialog(state: &Arc<State>, question: Question) {
+async fn ask_in_dialog(state: &Arc<State>, session: &str, question: Question) {
     let choices = Choices {
         rule_words: question.rule_words.clone(),
         always: question.always,
@@ -282,7 +332,9 @@ async fn ask_in_dialog(state: &Arc<State>, question: Question) {
         .iter()
         .find(|(title, _)| *title == chosen.title)
         .map(|(_, verdict)| verdict.clone());
-    if let (Some(verdict), Some(session)) = (verdict, state.running_session()) {
+    let current = state.running_session().filter(|current| **current.id() == *session);
+    // Another session's approvals have the same numbers.
+    if let (Some(verdict), Some(session)) = (verdict, current) {
         session.send(Op::Approve(Some(question.approval), verdict));
     }
 }
@@ -336,20 +388,30 @@ pub(crate) fn open_rules(state: &Arc<State>, file: PathBuf) {
             }
             Err(error) => return tracing::error!(%error, "the rules could not be made"),
         }
-        let uri = lsp::Url::from_file_path(&file);
-        if let (true, Ok(uri)) = (state.facts().shows_documents, uri) {
-            let document = lsp::ShowDocumentParams {
-                uri,
-                external: Some(false),
-                take_focus: Some(true),
-                selection: None,
-            };
-            if state.client.show_document(document).await.is_ok_and(|success| success) {
-                return;
-            }
-        }
-        state.say(lsp::MessageType::INFO, format!("The rules are in {shown}")).await;
+        show_document(&state, &file, format!("The rules are in {shown}")).await;
     });
+}
+
+/// Opens a file in the editor; where that can't be told to, `words` are said.
+pub(crate) fn open_document(state: &Arc<State>, file: PathBuf, words: String) {
+    let state = state.clone();
+    tokio::spawn(async move { show_document(&state, &file, words).await });
+}
+
+async fn show_document(state: &State, file: &Path, words: String) {
+    let uri = lsp::Url::from_file_path(file);
+    if let (true, Ok(uri)) = (state.facts().shows_documents, uri) {
+        let document = lsp::ShowDocumentParams {
+            uri,
+            external: Some(false),
+            take_focus: Some(true),
+            selection: None,
+        };
+        if state.client.show_document(document).await.is_ok_and(|success| success) {
+            return;
+        }
+    }
+    state.say(lsp::MessageType::INFO, words).await;
 }
 
 /// Makes the file, for its owner alone, unless it is there.

@@ -1,20 +1,21 @@
 //! What the server knows while it runs: the client, the workspace, the configuration and the session.
 //!
-//! Handlers take what they need from here before their first await. There is one session per client; it is
-//! started by the first prompt.
+//! Handlers take what they need from here before their first await. The sessions themselves are in
+//! [`sessions`](crate::sessions).
 
-use crate::editor::LspEditor;
 use crate::hunks::ShownHunks;
+use crate::sessions::Slot;
 use crate::settings::{ModelFactory, keep_rules_in, settings_of};
-use ropewalk_agent::session::{SessionConfig, Settings};
-use ropewalk_agent::{Journal, Op, Session};
+use crate::trust::Questions;
+use ropewalk_agent::session::Settings;
+use ropewalk_agent::{Op, Sessions};
 use ropewalk_config::{Config, Environment, Sources, rules_file};
 use ropewalk_model::Model;
 use ropewalk_text::Text;
 use ropewalk_tools::Mode;
 use ropewalk_workspace::log::Cursor;
 use ropewalk_workspace::publish::Bounds;
-use ropewalk_workspace::{DocId, Editor, Habits, Roots, Workspace};
+use ropewalk_workspace::{DocId, Habits, Roots, Workspace};
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -29,8 +30,8 @@ pub struct ServerOptions {
     pub environment: Arc<dyn Environment + Send + Sync>,
     /// Flags of the command line, as `key=value`.
     pub flags: Vec<String>,
-    /// The folder for whole outputs of calls, made when first needed.
-    pub outputs: Option<PathBuf>,
+    /// Where sessions and the whole outputs of their calls are kept. None: nowhere.
+    pub sessions: Option<Sessions>,
     /// The bounds of a publish.
     pub publish: Bounds,
 }
@@ -104,12 +105,17 @@ pub(crate) struct State {
     pub(crate) client: Client,
     pub(crate) workspace: Arc<Workspace>,
     pub(crate) shown: Mutex<ShownHunks>,
-    options: ServerOptions,
+    /// Held while the pending hunks of a session are drawn, so that another's don't mix with them.
+    pub(crate) drawing: tokio::sync::Mutex<()>,
+    pub(crate) options: ServerOptions,
+    pub(crate) slot: Slot,
+    pub(crate) questions: Mutex<Questions>,
     facts: OnceLock<ClientFacts>,
     sources: Mutex<Sources>,
     config_stamp: Mutex<Vec<Option<std::time::SystemTime>>>,
     configured_mode: Mutex<Mode>,
-    session: OnceLock<Session>,
+    /// The keys that are locked, and by what.
+    locks: Mutex<Vec<(String, String)>>,
     /// What was wrong with the client's own options, until it is told.
     option_problems: Mutex<Vec<String>>,
     leaving: std::sync::atomic::AtomicBool,
@@ -129,12 +135,15 @@ impl State {
             client,
             workspace: Arc::new(Workspace::new(Roots::none())),
             shown: Mutex::default(),
+            drawing: tokio::sync::Mutex::default(),
             options,
+            slot: Slot::default(),
+            questions: Mutex::default(),
             facts: OnceLock::new(),
             sources: Mutex::default(),
             config_stamp: Mutex::default(),
             configured_mode: Mutex::default(),
-            session: OnceLock::new(),
+            locks: Mutex::default(),
             option_problems: Mutex::default(),
             leaving: Default::default(),
             anchors: Mutex::default(),
@@ -213,7 +222,11 @@ impl State {
         Config::build(&sources, &*self.options.environment)
     }
 
-    fn settings(&self, config: &Config) -> (Settings, Vec<String>) {
+    /// The settings of a configuration, and what is wrong with it. What the user is asked to trust is no problem.
+    fn settings(&self, config: &mut Config) -> (Settings, Vec<String>) {
+        crate::trust::take_questions(config, &mut lock(&self.questions));
+        let locks = config.locks().map(|(key, by)| (key.to_owned(), by.to_string()));
+        *lock(&self.locks) = locks.collect();
         let (mut settings, problems) = settings_of(config, &self.options.models, true);
         // With locked rules there is none to keep.
         settings.always = match config.is_locked("allow") {
@@ -230,10 +243,10 @@ impl State {
 
     /// Builds the configuration anew and hands it to the session. Gives what is wrong with it.
     pub(crate) fn configure(&self) -> Vec<String> {
-        let config = self.config();
+        let mut config = self.config();
         *lock(&self.config_stamp) = stamps(&config);
-        let (mut settings, problems) = self.settings(&config);
-        if let Some(session) = self.session.get() {
+        let (mut settings, problems) = self.settings(&mut config);
+        if let Some(session) = self.running_session() {
             let configured = std::mem::replace(&mut *lock(&self.configured_mode), settings.mode);
             if configured == settings.mode && config.is_locked("mode").is_none() {
                 // The mode was not what changed: what the user chose by command stays.
@@ -250,44 +263,18 @@ impl State {
         if known == stamps(&self.config()) { Vec::new() } else { self.configure() }
     }
 
-    /// The session, started now if there was none.
-    pub(crate) fn session(self: &Arc<Self>) -> Session {
-        self.session.get_or_init(|| self.start_session()).clone()
-    }
-
-    /// The session, if one was started.
-    pub(crate) fn running_session(&self) -> Option<Session> {
-        self.session.get().cloned()
-    }
-
-    fn start_session(self: &Arc<Self>) -> Session {
-        let config = self.config();
+    /// The settings of a session that starts now.
+    pub(crate) fn settings_now(&self) -> Settings {
+        let mut config = self.config();
         *lock(&self.config_stamp) = stamps(&config);
-        let (settings, _) = self.settings(&config);
+        let (settings, _) = self.settings(&mut config);
         *lock(&self.configured_mode) = settings.mode;
-        let id: Arc<str> = session_id().into();
-        let outputs = self.options.outputs.as_ref().map(|folder| folder.join(&*id));
-        if let Some(folder) = &outputs {
-            let roots = Roots::new(vec![("outputs".to_owned(), folder.clone())]);
-            // Only a folder that exists is a root; until then there is nothing in it to read.
-            if std::fs::create_dir_all(folder).is_ok() {
-                self.workspace.set_outputs(Some(roots));
-            }
-        }
-        let editor: Arc<dyn Editor> = Arc::new(LspEditor {
-            client: self.client.clone(),
-            habits: self.habits(),
-            configuration: self.facts().configuration,
-            plugin: self.facts().options.plugin,
-        });
-        let (events, receiver) = tokio::sync::mpsc::unbounded_channel();
-        let publish = self.options.publish;
-        let journal = Journal::none();
-        let config = SessionConfig { id, settings, outputs, publish, journal, past: None };
-        let session = Session::start(config, self.workspace.clone(), editor, events);
-        tokio::spawn(crate::show::show_events(self.clone(), session.id().clone(), receiver));
-        tokio::spawn(crate::show::follow_moves(self.clone()));
-        session
+        settings
+    }
+
+    /// The keys that are locked, and by what.
+    pub(crate) fn locks(&self) -> Vec<(String, String)> {
+        lock(&self.locks).clone()
     }
 
     /// Remembers where `id` stands, so that a range of this version can be found again later.
@@ -343,11 +330,4 @@ impl State {
 fn stamps(config: &Config) -> Vec<Option<std::time::SystemTime>> {
     let stamp = |path: &PathBuf| std::fs::metadata(path).and_then(|meta| meta.modified()).ok();
     config.watched.iter().map(stamp).collect()
-}
-
-/// An id that no other session of this machine has: the time and the process.
-fn session_id() -> String {
-    let now =
-        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    format!("{:x}-{:x}", now.as_nanos(), std::process::id())
 }

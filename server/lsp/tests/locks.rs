@@ -42,7 +42,7 @@ async fn command(system: &'static str, command: &str, argument: Value) -> Value 
         models: Arc::new(|_| Err("there is no model here".to_owned())),
         environment: Arc::new(System(system)),
         flags: Vec::new(),
-        outputs: None,
+        sessions: None,
         publish: ropewalk_workspace::publish::Bounds::default(),
     });
     ask(&mut service, "initialize", json!({ "capabilities": {} })).await;

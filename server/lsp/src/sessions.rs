@@ -1,0 +1,432 @@
+//! The client's sessions: which one is current, and how another takes its place.
+//!
+//! One is current at a time: prompts join it, and its hunks are on the screen. When another takes its place, its
+//! turn is interrupted, and what is pending in it stays in its journal. The commands are in `commands`, what
+//! happens when a client has started in `greet`. What a session is, and how it is kept, is the agent's.
+
+pub(crate) mod commands;
+pub(crate) mod greet;
+
+use crate::editor::LspEditor;
+use crate::state::{State, lock};
+use ropewalk_agent::journal::store::Listed;
+use ropewalk_agent::session::SessionConfig;
+use ropewalk_agent::time::minute;
+use ropewalk_agent::{Event, Journal, Past, Prompt, Session, SessionError, Sessions};
+use ropewalk_workspace::{Editor, Roots};
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::task::JoinHandle;
+
+/// How long is waited for a session that was left to write its last lines.
+const ENDS: Duration = Duration::from_secs(5);
+
+/// The current session, and what changing it needs.
+#[derive(Default)]
+pub(crate) struct Slot {
+    current: Mutex<Option<Current>>,
+    /// Held while another session takes the place of the current one. The disk is waited for, never the client.
+    changing: tokio::sync::Mutex<()>,
+    /// What shows the events of sessions that were left.
+    ending: Mutex<Vec<JoinHandle<()>>>,
+    /// The ids of sessions that were left: a lock of theirs that is still held is our own.
+    left: Mutex<BTreeSet<String>>,
+    /// The session that code actions offer to resume.
+    offered: Mutex<Option<Listed>>,
+    follows_moves: AtomicBool,
+}
+
+struct Current {
+    session: Session,
+    /// What shows its events; done when it has ended.
+    events: JoinHandle<()>,
+    /// Whether the folder for its outputs is there.
+    has_outputs: bool,
+}
+
+/// A session that is not current yet.
+struct Started {
+    session: Session,
+    events: UnboundedReceiver<Event>,
+}
+
+/// What is to be said of a session whose place another has taken.
+pub(crate) struct Left {
+    title: String,
+    pending: usize,
+}
+
+/// A session that goes on.
+pub(crate) struct Resumed {
+    id: Arc<str>,
+    title: String,
+    /// When something last happened in it.
+    at: u64,
+    turns: u64,
+    pending: usize,
+    /// What was not taken up before it ended.
+    waiting: Vec<String>,
+    problems: Vec<String>,
+    left: Option<Left>,
+}
+
+impl Left {
+    /// Nothing, if nothing waits in it.
+    pub(crate) fn words(&self) -> Option<String> {
+        let Self { title, pending } = self;
+        let title = named(title);
+        (*pending > 0).then(|| {
+            format!(
+                "{} in {title}; ropewalk.resume brings {} back.",
+                changes(*pending, "pending change stays", "pending changes stay"),
+                if *pending == 1 { "it" } else { "them" }
+            )
+        })
+    }
+}
+
+impl Resumed {
+    /// All that is to be said, the first line short.
+    pub(crate) fn words(&self) -> String {
+        let title = named(&self.title);
+        let mut words = match self.pending {
+            0 => format!("Ropewalk goes on with {title}.\n"),
+            count => format!("{} in {title}.\n", changes(count, "change waits", "changes wait")),
+        };
+        words.push_str(&format!(
+            "It is from {}. A prompt goes on with it; ropewalk.new starts another session.",
+            minute(self.at)
+        ));
+        for waiting in &self.waiting {
+            words.push_str(&format!(
+                "\nIt ended before this was taken up, so ask again: “{}”",
+                shortened(waiting, 200)
+            ));
+        }
+        for problem in &self.problems {
+            words.push_str(&format!("\n{problem}"));
+        }
+        for left in self.left.iter().filter_map(Left::words) {
+            words.push_str(&format!("\n{left}"));
+        }
+        words
+    }
+}
+
+/// Why a session doesn't go on.
+pub(crate) struct NotResumed {
+    /// A sentence.
+    why: String,
+    /// Another window has it.
+    in_use: bool,
+}
+
+impl From<String> for NotResumed {
+    fn from(why: String) -> Self {
+        Self { why, in_use: false }
+    }
+}
+
+impl From<SessionError> for NotResumed {
+    fn from(error: SessionError) -> Self {
+        Self { why: sentence(&error), in_use: matches!(error, SessionError::InUse(_)) }
+    }
+}
+
+/// The refusal where there is no place for sessions.
+pub(crate) const NOT_KEPT: &str = "There is no home folder, so sessions are not kept";
+
+impl State {
+    /// The current session, started now if there was none. That leaves nothing behind on the disk.
+    pub(crate) fn session(self: &Arc<Self>) -> Session {
+        self.current(&mut lock(&self.slot.current)).session.clone()
+    }
+
+    /// The current session, if there is one.
+    pub(crate) fn running_session(&self) -> Option<Session> {
+        lock(&self.slot.current).as_ref().map(|current| current.session.clone())
+    }
+
+    /// Whether this is the current session's id.
+    pub(crate) fn is_current(&self, id: &str) -> bool {
+        lock(&self.slot.current).as_ref().is_some_and(|current| **current.session.id() == *id)
+    }
+
+    /// Prompts the current session, started now if there was none. Gives its id and the turn.
+    pub(crate) fn prompt(self: &Arc<Self>, prompt: Prompt) -> (Arc<str>, u64) {
+        // Under the lock, so that no other session takes its place in between.
+        let mut slot = lock(&self.slot.current);
+        let current = self.current(&mut slot);
+        if !current.has_outputs
+            && let Some(sessions) = &self.options.sessions
+        {
+            let folder = sessions.outputs(current.session.id());
+            // Only a folder that exists is a root; until then there is nothing in it to read.
+            current.has_outputs = std::fs::create_dir_all(&folder).is_ok();
+            self.read_outputs(current.session.id());
+        }
+        let turn = current.session.prompt(prompt);
+        let id = current.session.id().clone();
+        drop(slot);
+        lock(&self.slot.offered).take();
+        (id, turn)
+    }
+
+    /// The session that is offered to be resumed.
+    pub(crate) fn offered(&self) -> Option<Listed> {
+        lock(&self.slot.offered).clone()
+    }
+
+    /// The folders a session of this client works in, as journals have them. None without a folder.
+    pub(crate) fn root_names(&self) -> Vec<String> {
+        let roots = self.workspace.roots();
+        roots.iter().map(|root| root.path().to_string_lossy().into_owned()).collect()
+    }
+
+    fn current<'a>(self: &Arc<Self>, slot: &'a mut Option<Current>) -> &'a mut Current {
+        match slot {
+            Some(current) => current,
+            slot => slot.insert(self.follow(self.start(None))),
+        }
+    }
+
+    /// Starts a session. It reads the configuration, and one that goes on its files: blocking then.
+    fn start(self: &Arc<Self>, past: Option<(Arc<str>, Journal, Past)>) -> Started {
+        let (id, journal, past) = match past {
+            Some((id, journal, past)) => (id, journal, Some(past)),
+            None => {
+                let id: Arc<str> = Sessions::new_id().into();
+                let kept = self.options.sessions.as_ref();
+                let journal = kept.map(|sessions| sessions.begin(&id, self.root_names()));
+                (id, journal.unwrap_or_default(), None)
+            }
+        };
+        let editor: Arc<dyn Editor> = Arc::new(LspEditor {
+            client: self.client.clone(),
+            habits: self.habits(),
+            configuration: self.facts().configuration,
+            plugin: self.facts().options.plugin,
+        });
+        let outputs = self.options.sessions.as_ref().map(|sessions| sessions.outputs(&id));
+        let (sender, events) = tokio::sync::mpsc::unbounded_channel();
+        let (settings, publish) = (self.settings_now(), self.options.publish);
+        let config = SessionConfig { id, settings, outputs, publish, journal, past };
+        let session = Session::start(config, self.workspace.clone(), editor, sender);
+        Started { session, events }
+    }
+
+    /// Shows what happens in a session that is about to be current.
+    fn follow(self: &Arc<Self>, started: Started) -> Current {
+        let Started { session, events } = started;
+        self.read_outputs(session.id());
+        let events =
+            tokio::spawn(crate::show::show_events(self.clone(), session.id().clone(), events));
+        if !self.slot.follows_moves.swap(true, Ordering::Relaxed) {
+            tokio::spawn(crate::show::follow_moves(self.clone()));
+        }
+        Current { session, events, has_outputs: false }
+    }
+
+    /// Lets the outputs of this session be read, if there are any.
+    fn read_outputs(&self, id: &str) {
+        let folder = self.options.sessions.as_ref().map(|sessions| sessions.outputs(id));
+        let there = folder.filter(|folder| folder.is_dir());
+        let roots = there.map(|folder| Roots::new(vec![("outputs".to_owned(), folder)]));
+        self.workspace.set_outputs(roots);
+    }
+
+    /// Puts a session in the place of the current one, unless that may not be left. Blocking.
+    fn replace(
+        self: &Arc<Self>,
+        started: Started,
+        may_leave: impl FnOnce(&Session) -> bool,
+    ) -> Result<Option<Left>, NotResumed> {
+        let old = {
+            let mut slot = lock(&self.slot.current);
+            if slot.as_ref().is_some_and(|current| !may_leave(&current.session)) {
+                return Err(busy());
+            }
+            lock(&self.slot.left).remove(&**started.session.id());
+            let new = self.follow(started);
+            slot.replace(new)
+        };
+        lock(&self.slot.offered).take();
+        let Some(Current { session, events, .. }) = old else { return Ok(None) };
+        let left = Left { title: session.title(), pending: session.hunks().len() };
+        lock(&self.slot.left).insert(session.id().to_string());
+        let mut ending = lock(&self.slot.ending);
+        ending.retain(|events| !events.is_finished());
+        ending.push(events);
+        // With its last handle it ends.
+        Ok(Some(left))
+    }
+
+    /// Waits until the sessions that were left have written their last lines, within a bound.
+    async fn left_ones_end(&self) {
+        let ending = std::mem::take(&mut *lock(&self.slot.ending));
+        let all = futures::future::join_all(ending);
+        if tokio::time::timeout(ENDS, all).await.is_err() {
+            tracing::warn!("a session that was left has not ended yet");
+        }
+    }
+
+    /// Starts another session in the place of the current one. Nothing happens if nothing was asked there yet.
+    pub(crate) async fn begin(self: &Arc<Self>) -> Result<(Arc<str>, Option<Left>), String> {
+        let _changing = self.slot.changing.lock().await;
+        let state = self.clone();
+        blocking(move || {
+            lock(&state.slot.offered).take();
+            if let Some(fresh) = state.running_session().filter(Session::is_fresh) {
+                return (fresh.id().clone(), None);
+            }
+            let started = state.start(None);
+            let id = started.session.id().clone();
+            // There is nothing that may not be left.
+            let left = state.replace(started, |_| true).ok().flatten();
+            (id, left)
+        })
+        .await
+    }
+
+    /// Goes on with a session: the one whose id begins so, or the last one of these roots. The error is a
+    /// sentence.
+    pub(crate) async fn resume(self: &Arc<Self>, start: Option<String>) -> Result<Resumed, String> {
+        let sessions = self.options.sessions.clone().ok_or(NOT_KEPT)?;
+        let _changing = self.slot.changing.lock().await;
+        self.left_ones_end().await;
+        let state = self.clone();
+        blocking(move || {
+            let id = match start {
+                Some(start) => sessions.find(&start).map_err(|error| sentence(&error))?,
+                None => match state.last_session(&sessions) {
+                    Some(listed) => listed.id,
+                    None => return Err(state.nothing_to_resume()),
+                },
+            };
+            state.resume_now(&sessions, &id, |_| true).map_err(|not| not.why)
+        })
+        .await?
+    }
+
+    /// The last session of exactly these roots, but the current one, that nobody else has. Blocking.
+    fn last_session(&self, sessions: &Sessions) -> Option<Listed> {
+        let roots = sorted(&self.root_names());
+        let left = lock(&self.slot.left).clone();
+        sessions.list().into_iter().find(|listed| {
+            let is_free = !listed.in_use || left.contains(&listed.id);
+            is_free
+                && listed.summary.turns > 0
+                && sorted(&listed.roots) == roots
+                && !self.is_current(&listed.id)
+        })
+    }
+
+    fn nothing_to_resume(&self) -> String {
+        let roots = self.root_names();
+        let of = if roots.is_empty() {
+            "without a folder".to_owned()
+        } else {
+            format!("of {}", roots.join(", "))
+        };
+        format!(
+            "There is no other session {of} to resume; ropewalk.sessions {{ all: true }} lists those of all folders"
+        )
+    }
+
+    /// Opens a session and makes it the current one, if the one there may be left. Blocking.
+    fn resume_now(
+        self: &Arc<Self>,
+        sessions: &Sessions,
+        id: &str,
+        may_leave: impl Fn(&Session) -> bool,
+    ) -> Result<Resumed, NotResumed> {
+        let current = self.running_session();
+        if let Some(session) = current.as_ref().filter(|session| **session.id() == *id) {
+            let title = named(&session.title());
+            return Err(format!("The session {title} is the current one already").into());
+        }
+        if current.is_some_and(|session| !may_leave(&session)) {
+            return Err(busy());
+        }
+        let (journal, mut past) = sessions.open(id)?;
+        if sorted(&past.head.roots) != sorted(&self.root_names()) {
+            let title = named(&past.shown_title());
+            let of = match past.head.roots.join(", ") {
+                none if none.is_empty() => "works without a folder".to_owned(),
+                roots => format!("is of {roots}"),
+            };
+            return Err(format!("The session {title} {of}; other folders are open here").into());
+        }
+        let summary = past.summary();
+        let waiting = std::mem::take(&mut past.waiting);
+        let problems = std::mem::take(&mut past.problems);
+        let id: Arc<str> = id.into();
+        let started = self.start(Some((id.clone(), journal, past)));
+        let session = started.session.clone();
+        // Asked again there: a prompt may have come while the disk was read.
+        let left = self.replace(started, may_leave)?;
+        Ok(Resumed {
+            id,
+            title: summary.title,
+            at: summary.at,
+            turns: summary.turns,
+            pending: session.hunks().len(),
+            waiting,
+            problems,
+            left,
+        })
+    }
+}
+
+fn busy() -> NotResumed {
+    "A prompt came first; ropewalk.resume brings them back".to_owned().into()
+}
+
+/// Runs what touches the disk where it blocks nobody.
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, String> {
+    tokio::task::spawn_blocking(work).await.map_err(|error| {
+        tracing::error!(%error, "work on the disk panicked");
+        "Ropewalk has a bug; the log has the details".to_owned()
+    })
+}
+
+fn sorted(roots: &[String]) -> Vec<String> {
+    let mut roots = roots.to_vec();
+    roots.sort_unstable();
+    roots
+}
+
+/// An error as a sentence of its own.
+fn sentence(error: &impl ToString) -> String {
+    let words = error.to_string();
+    let mut chars = words.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}
+
+/// A title in words; a session without a prompt has none.
+pub(crate) fn named(title: &str) -> String {
+    if title.is_empty() {
+        "the session before".to_owned()
+    } else {
+        format!("“{}”", shortened(title, 60))
+    }
+}
+
+/// The first so many characters, on one line.
+pub(crate) fn shortened(text: &str, most: usize) -> String {
+    let plain = |c: char| if c.is_control() { ' ' } else { c };
+    let mut short: String = text.chars().take(most).map(plain).collect();
+    if text.chars().nth(most).is_some() {
+        short.push('…');
+    }
+    short
+}
+
+fn changes(count: usize, one: &str, many: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
+}
