@@ -218,21 +218,22 @@ impl Turn {
         if effect == Effect::Execute {
             self.notice_disk(&mut output).await;
         }
-        if !output.is_error && matches!(effect, Effect::Read | Effect::Write) {
-            self.note_reads(&view, paths, &output.proposals).await;
-        }
+        let proposals = output.proposals.clone();
         if !output.proposals.is_empty() {
             self.merge(call, &view, &mut output).await;
+        }
+        if !output.is_error && matches!(effect, Effect::Read | Effect::Write) {
+            self.note_reads(&view, paths, proposals).await;
         }
         output
     }
 
     /// Which texts the model knows now.
-    async fn note_reads(&self, view: &Arc<View>, paths: Vec<String>, proposals: &[Proposal]) {
+    async fn note_reads(&self, view: &Arc<View>, paths: Vec<String>, proposals: Vec<Proposal>) {
         if !self.shared.journal.is_kept() {
             return;
         }
-        let (view, proposals) = (view.clone(), proposals.to_vec());
+        let view = view.clone();
         let reads = tokio::task::spawn_blocking(move || shown(&view, &paths, &proposals)).await;
         self.shared.note_reads(reads.unwrap_or_default());
     }

@@ -2,7 +2,8 @@
 //!
 //! A line is written before what it speaks of takes effect: the model's message before its calls run, what is
 //! accepted before it is sent to the editor. Each line is one `write`, so that a killed process leaves at most
-//! its last line torn; a reader drops that one, and a session that goes on cuts it off. Lines are synced to
+//! its last line torn; a reader drops that one, and a session that goes on cuts it off. One thing comes later: a
+//! text of more than a megabyte that was never kept, at the end of the turn or the review. Lines are synced to
 //! the disk when a turn or a review ends: only a power cut can lose what came after.
 //!
 //! Here is the writer. [`record`] says what a line holds, [`past`] folds lines into what a session starts

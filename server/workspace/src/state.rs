@@ -12,6 +12,7 @@ mod restore;
 pub mod wire;
 
 pub use fold::StateError;
+pub use record::PROMPT;
 pub use wire::{BaseState, BaseText, Edit, FileState, StateRecord};
 
 use crate::entry::{Base, Entry, FileChange, Mark};

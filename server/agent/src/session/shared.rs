@@ -212,13 +212,24 @@ impl Shared {
 
     /// Writes what is new in fork, ledger and news into the journal.
     pub(crate) fn keep(&self) {
-        self.ahead(&lock(&self.fork));
+        if self.journal.is_kept() {
+            let fork = lock(&self.fork);
+            for record in lock(&self.kept).record(&fork, &self.workspace) {
+                self.journal.write(&Record::State(record));
+            }
+        }
     }
 
     /// Writes where the session stands, and has the disk take what was written.
     pub(crate) async fn settle(self: &Arc<Self>) {
-        self.keep();
-        self.keep_summary();
+        let shared = self.clone();
+        let keeping = tokio::task::spawn_blocking(move || {
+            shared.keep();
+            shared.keep_summary();
+        });
+        if let Err(error) = keeping.await {
+            tracing::error!(%error, "the session could not be kept");
+        }
         if let Some(failure) = self.journal.take_failure() {
             self.notice(Level::Warning, failure);
         }
@@ -302,7 +313,7 @@ impl Shared {
 impl Witness for Shared {
     fn ahead(&self, fork: &Fork) {
         if self.journal.is_kept() {
-            for record in lock(&self.kept).record(fork, &self.workspace) {
+            for record in lock(&self.kept).record_promptly(fork, &self.workspace) {
                 self.journal.write(&Record::State(record));
             }
         }

@@ -14,6 +14,9 @@ use ropewalk_text::{ChangeSet, Text, diff};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+/// The longest text, in bytes, that is written while the user waits: about a millisecond.
+pub const PROMPT: usize = 1 << 20;
+
 impl Kept {
     /// What has changed since the last call, as records to be written in this order: cut off after any of them,
     /// they lose nothing and say nothing twice that [`Kept::restore`] would not see.
@@ -21,6 +24,22 @@ impl Kept {
     /// While the user only types, nothing changes: pending changes find their places again over the difference
     /// of the texts, and that they do is checked here.
     pub fn record(&mut self, fork: &Fork, workspace: &Workspace) -> Vec<StateRecord> {
+        self.record_up_to(usize::MAX, fork, workspace)
+    }
+
+    /// The same for a moment at which the user waits: a file whose text is longer than [`PROMPT`] and was never
+    /// kept is left for the next [`Kept::record`]. A crash before that loses what is pending in it, and nothing of
+    /// the user's text.
+    pub fn record_promptly(&mut self, fork: &Fork, workspace: &Workspace) -> Vec<StateRecord> {
+        self.record_up_to(PROMPT, fork, workspace)
+    }
+
+    fn record_up_to(
+        &mut self,
+        most: usize,
+        fork: &Fork,
+        workspace: &Workspace,
+    ) -> Vec<StateRecord> {
         let mut out = Vec::new();
         self.record_ids(fork, workspace, &mut out);
         self.record_decided(fork, &mut out);
@@ -31,7 +50,7 @@ impl Kept {
                 out.push(StateRecord::Published { id: *id, texts, files });
             }
         }
-        self.record_files(fork, &mut out);
+        self.record_files(most, fork, &mut out);
         let gone = self.ledger.keys().filter(|id| !ledger.contains_key(id));
         out.extend(gone.map(|id| StateRecord::Unpublished { id: *id }));
         self.ledger = ledger.into_iter().map(|(id, lines)| (id, self.shared(id, lines))).collect();
@@ -74,8 +93,11 @@ impl Kept {
         }
     }
 
-    fn record_files(&mut self, fork: &Fork, out: &mut Vec<StateRecord>) {
+    fn record_files(&mut self, most: usize, fork: &Fork, out: &mut Vec<StateRecord>) {
         for (id, file) in fork.files.iter().filter(|(_, file)| !file.entry.is_empty()) {
+            if !self.bases.contains_key(id) && file.entry.base.text().len() > most {
+                continue;
+            }
             let now = KeptFile::of(file);
             if self.files.get(id).is_some_and(|kept| kept.leads_to(&now)) {
                 continue;
