@@ -142,12 +142,13 @@ impl Turn {
             title,
             input,
         });
-        let (output, secret) = match (prepared, view) {
+        let (mut output, secret) = match (prepared, view) {
             _ if self.is_interrupted() => (interrupted(), None),
             (Err(output), _) => (output, None),
             (Ok(_), None) => (interrupted(), None),
             (Ok(prepared), Some(view)) => self.judge_and_execute(&call, prepared, view).await,
         };
+        self.shared.keys().strike_in(&mut output.text);
         let output = self.bounded(&call, output).await;
         self.shared.tell(Event::ToolResult {
             turn: self.number,
@@ -195,7 +196,7 @@ impl Turn {
             bounds: Bounds { max_chars: settings.limits.tool_output },
             command_time: Duration::from_secs(settings.limits.command_seconds),
             outputs: self.shared.outputs.clone(),
-            secrets: settings.secrets.clone(),
+            secrets: self.shared.secrets(),
             sink: Arc::new(move |text: &str| {
                 keep_end(&mut lock(&printing), text);
                 shared.tell(Event::ToolOutput { turn, call: id.clone(), text: text.to_owned() });

@@ -3,7 +3,7 @@
 //! It is valid at every moment a request is built, and after every turn however it ended: roles alternate,
 //! every tool call has exactly one result, no message is empty, names and ids are such as protocols allow. A
 //! message is serialised once. What was sent is never changed; only the last message may grow at its end,
-//! when the same side speaks again.
+//! when the same side speaks again. No key of the model's is in it, whoever said it.
 
 use crate::journal::Journal;
 use crate::journal::record::Record;
@@ -153,7 +153,8 @@ impl History {
     }
 
     /// Adds what the user's side says: words, or results with words after them. Blank blocks are left out.
-    pub fn push_user(&mut self, content: Vec<Block>) {
+    pub fn push_user(&mut self, mut content: Vec<Block>) {
+        self.strike(&mut content);
         self.push(Role::User, content, NO_WORDS);
     }
 
@@ -164,6 +165,7 @@ impl History {
     pub fn push_assistant(&mut self, mut content: Vec<Block>, by: &str) -> &[Block] {
         let replaced = self.model.as_ref().is_some_and(|model| model.name() != by);
         content.retain(|block| !(replaced && is_thinking(block)));
+        self.strike(&mut content);
         for block in &mut content {
             self.admit(block);
         }
@@ -214,6 +216,12 @@ impl History {
                 let piece = encoded(self.model.as_deref(), &message);
                 self.entries.push((message, piece));
             }
+        }
+    }
+
+    fn strike(&self, content: &mut [Block]) {
+        if let Some(keys) = self.model.as_ref().map(|model| model.keys()) {
+            content.iter_mut().for_each(|block| block.strike(&keys));
         }
     }
 

@@ -1,7 +1,7 @@
 //! Ops: everything a front end can ask of a session.
 
 use crate::approval::Verdict;
-use ropewalk_model::Model;
+use ropewalk_model::{Keys, Model};
 use ropewalk_tools::Mode;
 use ropewalk_workspace::{HunkId, Selection};
 use std::sync::Arc;
@@ -70,6 +70,25 @@ pub enum Op {
     Saved,
     /// The user's text has moved: pending hunks may stand elsewhere.
     Moved,
+}
+
+impl Op {
+    /// Strikes keys from what is said in words. What the user writes into a file stays as it is.
+    pub(crate) fn strike(&mut self, keys: &Keys) {
+        match self {
+            Op::Prompt(_, prompt) => {
+                keys.strike_in(&mut prompt.text);
+                if let Some(selection) = &mut prompt.selection {
+                    keys.strike_in(&mut selection.text);
+                }
+            }
+            Op::Steer(words)
+            | Op::Reject(_, Some(words))
+            | Op::Rename(words)
+            | Op::Approve(_, Verdict::Refuse(Some(words))) => keys.strike_in(words),
+            _ => {}
+        }
+    }
 }
 
 impl std::fmt::Debug for Op {

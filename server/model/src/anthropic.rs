@@ -8,8 +8,8 @@ mod decode;
 mod encode;
 
 use crate::{
-    ApiKey, Delta, Http, Limits, Message, Model, ModelError, Patience, Piece, Prelude, ReplyReader,
-    Request, Retry, ToolSpec,
+    ApiKey, Delta, Http, Keys, Limits, Message, Model, ModelError, Patience, Piece, Prelude,
+    ReplyReader, Request, Retry, ToolSpec,
     exchange::{self, Line, Protocol, Refused, host_of},
     http::is_loopback,
     limits_of,
@@ -38,6 +38,8 @@ pub struct AnthropicConfig {
     pub key: Option<ApiKey>,
     /// Where the key would come from, for the message that it is missing; none for a server that wants none.
     pub key_var: Option<String>,
+    /// Keys of other servers, which nothing that is said here may hold either.
+    pub keys: Keys,
     /// How often to try again.
     pub retry: Retry,
     /// How long to wait for bytes.
@@ -52,6 +54,7 @@ impl AnthropicConfig {
             base_url: DEFAULT_BASE_URL.to_owned(),
             key: None,
             key_var: Some(DEFAULT_KEY_VAR.to_owned()),
+            keys: Keys::default(),
             retry: Retry::default(),
             patience: Patience::default(),
         }
@@ -86,6 +89,10 @@ impl AnthropicModel {
                 || ModelError::UnusableKey { var: config.key_var.clone().unwrap_or_default() };
             headers.insert("x-api-key", key.header().ok_or_else(unusable)?);
         }
+        let keys = match &config.key {
+            Some(key) => config.keys.and(key.text()),
+            None => config.keys,
+        };
         let missing_key = config.key_var.filter(|_| config.key.is_none() && !is_loopback(&url));
         Ok(AnthropicModel {
             name: format!("anthropic/{}", config.model),
@@ -95,7 +102,7 @@ impl AnthropicModel {
                 http,
                 url,
                 headers,
-                key: config.key,
+                keys,
                 retry: config.retry,
                 patience: config.patience,
             }),
@@ -116,6 +123,10 @@ impl Model for AnthropicModel {
 
     fn limits(&self) -> Limits {
         self.limits
+    }
+
+    fn keys(&self) -> Keys {
+        self.line.keys.clone()
     }
 
     fn encode(&self, message: &Message) -> Piece {

@@ -3,10 +3,11 @@
 //! A small state machine polled by whoever reads the reply; nothing runs beside it, so dropping it
 //! cancels everything. What bytes mean is the protocol's, through [`Protocol`].
 
-use crate::{
-    ApiKey, Delta, Http, ModelError, Patience, Retry, error::in_brief, reader::ReplyReader,
-};
+mod clean;
+
+use crate::{Delta, Http, Keys, ModelError, Patience, Retry, error::in_brief, reader::ReplyReader};
 use bytes::Bytes;
+use clean::Clean;
 use futures::stream::{self, BoxStream, StreamExt};
 use reqwest::{
     Response, StatusCode, Url,
@@ -43,7 +44,7 @@ pub(crate) struct Line {
     pub(crate) http: Http,
     pub(crate) url: Url,
     pub(crate) headers: HeaderMap,
-    pub(crate) key: Option<ApiKey>,
+    pub(crate) keys: Keys,
     pub(crate) retry: Retry,
     pub(crate) patience: Patience,
 }
@@ -60,10 +61,7 @@ impl Line {
     /// Words from outside, fit to be shown: brief, and without the key.
     fn words(&self, text: &str) -> String {
         // The key goes first: cut in half by the brevity it would not be found.
-        match &self.key {
-            Some(key) => in_brief(&key.strike_from(text)),
-            None => in_brief(text),
-        }
+        in_brief(&self.keys.strike(text))
     }
 }
 
@@ -85,8 +83,16 @@ pub(crate) fn stream(
             Err(error) => (Bytes::new(), Some(error)),
         };
         let state = failure.map_or(State::Send, State::Failed);
-        let exchange =
-            Box::new(Exchange { line, protocol, body, tried: 0, out: VecDeque::new(), state });
+        let clean = Clean::new(line.keys.striker());
+        let exchange = Box::new(Exchange {
+            line,
+            protocol,
+            body,
+            tried: 0,
+            out: VecDeque::new(),
+            clean,
+            state,
+        });
         stream::unfold(exchange, async |mut exchange| {
             exchange.next().await.map(|delta| (delta, exchange))
         })
@@ -102,6 +108,7 @@ struct Exchange {
     /// Tries begun.
     tried: u32,
     out: VecDeque<Delta>,
+    clean: Clean,
     state: State,
 }
 
@@ -121,12 +128,25 @@ struct Reading {
 impl Exchange {
     async fn next(&mut self) -> Option<Result<Delta, ModelError>> {
         loop {
-            if let Some(delta) = self.out.pop_front() {
+            if let Some(delta) = self.clean.ready.pop_front() {
                 return Some(Ok(delta));
+            }
+            if let Some(delta) = self.out.pop_front() {
+                self.clean.take(delta);
+                continue;
             }
             match std::mem::replace(&mut self.state, State::Over) {
                 State::Over => return None,
-                State::Failed(error) => return Some(Err(error)),
+                State::Failed(error) => {
+                    self.clean.close();
+                    match self.clean.ready.pop_front() {
+                        Some(delta) => {
+                            self.state = State::Failed(error);
+                            return Some(Ok(delta));
+                        }
+                        None => return Some(Err(error)),
+                    }
+                }
                 State::Wait(wait) => {
                     tokio::time::sleep(wait).await;
                     self.state = State::Send;
@@ -272,6 +292,7 @@ pub(crate) async fn look(
         body: Bytes::new(),
         tried: 0,
         out: VecDeque::new(),
+        clean: Clean::default(),
         state: State::Over,
     };
     let line = &exchange.line;

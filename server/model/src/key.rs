@@ -1,7 +1,7 @@
 //! An API key that cannot be printed.
 //!
 //! It has no `Display`, its `Debug` hides it, it does not serialise, and the header made of it is
-//! marked sensitive. Where it comes from (environment, user config) is not known here.
+//! marked sensitive; [`crate::Keys`] strikes it from texts. Where it comes from (environment, user config) is not known here.
 
 use crate::ModelError;
 use reqwest::header::HeaderValue;
@@ -36,9 +36,9 @@ impl ApiKey {
         Some(value)
     }
 
-    /// A text from outside with this key struck out: servers are known to quote a bad key.
-    pub(crate) fn strike_from(&self, text: &str) -> String {
-        text.replace(&self.0, "[key]")
+    /// For [`crate::Keys`], which finds it in texts.
+    pub(crate) fn text(&self) -> &str {
+        &self.0
     }
 }
 

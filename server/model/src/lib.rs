@@ -20,6 +20,7 @@ pub mod reader;
 pub mod reply;
 pub mod retry;
 pub mod sse;
+pub mod strike;
 
 pub use anthropic::{AnthropicConfig, AnthropicModel};
 pub use error::ModelError;
@@ -31,3 +32,4 @@ pub use model::{Delta, Model, Piece, Prelude, Request};
 pub use reader::ReplyReader;
 pub use reply::{Reply, ReplyBuilder};
 pub use retry::Retry;
+pub use strike::{Keys, Striker};

@@ -3,9 +3,10 @@
 //! These types belong to no protocol; each protocol's file writes and reads them its own way. They
 //! serialise (for the journal), and do not check that a history is valid: the agent keeps it so.
 
+use crate::Keys;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::ops::AddAssign;
+use std::{borrow::Cow, ops::AddAssign};
 
 /// Who says a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -90,6 +91,29 @@ impl Block {
         Block::ToolResult { tool_use_id: id.into(), content: content.into(), is_error }
     }
 
+    /// Strikes keys from all its words. Thoughts that had one lose their seal, which was for other words.
+    pub fn strike(&mut self, keys: &Keys) {
+        match self {
+            Block::Text { text } => keys.strike_in(text),
+            Block::Thinking { thinking, signature } => {
+                if let Cow::Owned(struck) = keys.strike(thinking) {
+                    *thinking = struck;
+                    signature.clear();
+                }
+            }
+            Block::RedactedThinking { .. } => {}
+            Block::ToolUse { id, name, input } => {
+                keys.strike_in(id);
+                keys.strike_in(name);
+                match input {
+                    ToolInput::Json(value) => strike_value(value, keys),
+                    ToolInput::Broken(text) => keys.strike_in(text),
+                }
+            }
+            Block::ToolResult { content, .. } => keys.strike_in(content),
+        }
+    }
+
     /// Whether the block says nothing, and a server would refuse it: a text of white space only,
     /// or thinking without a thought and a signature.
     pub fn is_blank(&self) -> bool {
@@ -101,6 +125,25 @@ impl Block {
             Block::RedactedThinking { data } => data.is_empty(),
             Block::ToolUse { .. } | Block::ToolResult { .. } => false,
         }
+    }
+}
+
+/// Values are as deep as the parser lets them be, which the stack can take.
+fn strike_value(value: &mut Value, keys: &Keys) {
+    match value {
+        Value::String(text) => keys.strike_in(text),
+        Value::Array(values) => values.iter_mut().for_each(|value| strike_value(value, keys)),
+        Value::Object(members) => {
+            // A name can only be changed by putting its member in anew.
+            if members.keys().any(|name| matches!(keys.strike(name), Cow::Owned(_))) {
+                *members = std::mem::take(members)
+                    .into_iter()
+                    .map(|(name, value)| (keys.strike(&name).into_owned(), value))
+                    .collect();
+            }
+            members.values_mut().for_each(|value| strike_value(value, keys));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 

@@ -4,8 +4,7 @@
 
 use crate::blocking::on_thread;
 use crate::command::{
-    CommandSpec, DEFAULT_TIMEOUT, Exit, LeftRunning, command_environment, result_text, run,
-    strip_escapes,
+    CommandSpec, DEFAULT_TIMEOUT, Exit, LeftRunning, result_text, run, strip_escapes,
 };
 use crate::tool::{Context, Effect, Output, Subject, Tool};
 use futures::future::BoxFuture;
@@ -75,11 +74,10 @@ async fn bash(
     let spec = CommandSpec {
         command: input.command,
         cwd,
-        env: command_environment(std::env::vars_os().filter(|(name, _)| {
-            !context.secrets.iter().any(|secret| name.as_os_str() == secret.as_str())
-        })),
+        env: context.secrets.environment(std::env::vars_os()),
         timeout,
         output_file: output_file.clone(),
+        secrets: context.secrets.clone(),
     };
     let sink = context.sink.clone();
     let ran = run(spec, Some(Box::new(move |text| sink(text))), std::future::pending()).await;

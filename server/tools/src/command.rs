@@ -13,6 +13,7 @@ mod environment;
 mod escapes;
 mod group;
 mod report;
+mod secrets;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -28,6 +29,7 @@ pub use escapes::strip_escapes;
 use group::Group;
 pub use group::LeftRunning;
 pub use report::result_text;
+pub use secrets::{Secrets, Strike};
 
 /// How long a command may take unless the caller says otherwise.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
@@ -46,12 +48,14 @@ pub struct CommandSpec {
     pub command: String,
     /// The folder to run in.
     pub cwd: PathBuf,
-    /// The whole environment; nothing else is inherited. See [`command_environment`].
+    /// The whole environment; nothing else is inherited. See [`Secrets::environment`].
     pub env: Vec<(OsString, OsString)>,
     /// After this the command is killed.
     pub timeout: Duration,
-    /// Where everything it prints is written, raw; created anew. `None` keeps head and tail only.
+    /// Where everything it prints is written, raw but for secrets; created anew. `None` keeps head and tail only.
     pub output_file: Option<PathBuf>,
+    /// What is struck from everything it prints, before anybody sees it.
+    pub secrets: Secrets,
 }
 
 /// How a command ended.
@@ -138,7 +142,7 @@ pub async fn run(
     let began = Instant::now();
     let (mut child, receiver) = start(&spec)?;
     let group = Group::of(&child);
-    let mut collector = Collector::new(receiver, file, sink);
+    let mut collector = Collector::new(receiver, file, sink, &spec.secrets);
     let mut ended = false;
     let exit = {
         let timeout = tokio::time::sleep(spec.timeout);

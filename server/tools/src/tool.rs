@@ -5,6 +5,7 @@
 //! exception is a tool of [`Effect::Execute`], which starts programs; policy is asked before it runs.
 
 use crate::bounds::Bounds;
+use crate::command::Secrets;
 use futures::future::BoxFuture;
 use ropewalk_workspace::{Editor, Place, Proposal, View};
 use schemars::JsonSchema;
@@ -67,8 +68,8 @@ pub struct Context {
     pub command_time: Duration,
     /// Where whole outputs are kept; None keeps only what fits the bounds.
     pub outputs: Option<PathBuf>,
-    /// Variables of our environment that hold keys, whatever they are called: no command gets them.
-    pub secrets: Arc<[String]>,
+    /// What no command gets, and what is struck from all that one prints.
+    pub secrets: Secrets,
     /// Takes output while a command runs, for showing. Must not block.
     pub sink: Arc<dyn Fn(&str) + Send + Sync>,
     /// Whether the user's rules keep a file out of a search that was pointed at a place, or at nothing.

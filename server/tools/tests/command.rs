@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use ropewalk_tools::bounds::Bounds;
 use ropewalk_tools::command::{
-    CommandError, CommandOutcome, CommandSpec, Exit, command_environment, result_text, run,
-    strip_escapes,
+    CommandError, CommandOutcome, CommandSpec, Exit, Secrets, Strike, command_environment,
+    result_text, run, strip_escapes,
 };
 use rustix::process::{Pid, test_kill_process};
 
@@ -23,6 +23,7 @@ fn spec(command: &str, cwd: &Path) -> CommandSpec {
         env: command_environment(std::env::vars_os()),
         timeout: Duration::from_secs(60),
         output_file: None,
+        secrets: Secrets::default(),
     }
 }
 
@@ -255,4 +256,54 @@ async fn secrets_do_not_reach_a_command() {
     }
     assert!(!printed.contains("secret"), "{printed}");
     assert!(printed.contains("TERM=dumb\n") && !printed.contains("xterm"));
+}
+
+/// Strikes the word `hush`, however it is cut.
+fn hush() -> Secrets {
+    let strike = || {
+        let mut held = Vec::new();
+        let strike: Strike = Box::new(move |piece, last| {
+            held.append(piece);
+            let text = String::from_utf8(std::mem::take(&mut held)).unwrap().replace("hush", "*");
+            let starts = ["hus", "hu", "h"].iter().find(|start| text.ends_with(**start));
+            let at = text.len() - starts.filter(|_| !last).map_or(0, |start| start.len());
+            let (now, later) = text.split_at(at);
+            piece.extend_from_slice(now.as_bytes());
+            held.extend_from_slice(later.as_bytes());
+        });
+        strike
+    };
+    Secrets { variables: ["ACME".to_owned()].into(), strike: Some(Arc::new(strike)) }
+}
+
+#[tokio::test]
+async fn what_is_struck_is_in_no_chunk_no_file_and_no_result() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("all.txt");
+    let shown = Arc::new(Mutex::new(String::new()));
+    let sink = {
+        let shown = shown.clone();
+        Box::new(move |text: &str| shown.lock().unwrap().push_str(text))
+    };
+    // The shell's two writes may come in two reads or in one; the end is half a word.
+    let command =
+        "printf 'a hu'; printf 'sh b'; sleep 0.05; printf ' hus'; sleep 0.05; printf 'h c hu'";
+    let spec = CommandSpec {
+        output_file: Some(file.clone()),
+        secrets: hush(),
+        ..spec(command, dir.path())
+    };
+    let outcome = run(spec, Some(sink), pending()).await.unwrap();
+    assert_eq!(String::from_utf8(outcome.output.head.clone()).unwrap(), "a * b * c hu");
+    assert_eq!(*shown.lock().unwrap(), "a * b * c hu");
+    assert_eq!(std::fs::read_to_string(file).unwrap(), "a * b * c hu");
+}
+
+#[test]
+fn a_variable_that_holds_a_secret_is_left_out_whatever_its_name() {
+    let given = [("PATH", "/bin"), ("COPY", "to hush up"), ("ACME", "x"), ("LANG", "C")];
+    let env = hush().environment(given.map(|(k, v)| (OsString::from(k), OsString::from(v))));
+    let names: Vec<_> = env.iter().map(|(name, _)| name.to_str().unwrap()).collect();
+    assert_eq!(names[..2], ["PATH", "LANG"]);
+    assert!(!names.contains(&"COPY") && !names.contains(&"ACME"), "{names:?}");
 }

@@ -87,7 +87,9 @@ impl Actor {
         }
     }
 
-    fn take(&mut self, op: Op) {
+    fn take(&mut self, mut op: Op) {
+        // What the user pastes by accident goes no further, and not into the log either.
+        op.strike(&self.shared.keys());
         tracing::debug!(?op, session = %self.shared.id, "op");
         match op {
             Op::Prompt(turn, prompt) => {

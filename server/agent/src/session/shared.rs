@@ -13,7 +13,8 @@ use crate::journal::past::{TurnMark, title_of};
 use crate::journal::record::{Record, Summary, now};
 use crate::prompt::{PromptFacts, system_prompt};
 use crate::reads::Read;
-use ropewalk_model::{Model, Prelude, ToolSpec, Usage};
+use ropewalk_model::{Keys, Model, Prelude, ToolSpec, Usage};
+use ropewalk_tools::command::{Secrets, Strike};
 use ropewalk_tools::{Rule, ToolInfo};
 use ropewalk_workspace::publish::{Bounds, PublishReport};
 use ropewalk_workspace::state::Kept;
@@ -136,6 +137,24 @@ impl Shared {
         let mut new = Settings::clone(&settings);
         change(&mut new);
         *settings = Arc::new(new);
+    }
+
+    /// The keys that are in no text of the session.
+    pub(crate) fn keys(&self) -> Keys {
+        self.settings().model.as_ref().map(|model| model.keys()).unwrap_or_default()
+    }
+
+    /// What commands are kept from.
+    pub(crate) fn secrets(&self) -> Secrets {
+        let keys = self.keys();
+        let strike = move || {
+            let mut striker = keys.striker();
+            let strike: Strike = Box::new(move |piece, last| {
+                striker.strike(piece, last);
+            });
+            strike
+        };
+        Secrets { variables: self.settings().secrets.clone(), strike: Some(Arc::new(strike)) }
     }
 
     /// Tells the front end. One that has gone away hears nothing; the session ends by its ops.
@@ -277,7 +296,7 @@ impl Shared {
             input_schema: info.schema,
         };
         let specs: Vec<ToolSpec> = infos.into_iter().map(spec).collect();
-        let prelude = model.encode_prelude(&system, &specs);
+        let prelude = model.encode_prelude(&model.keys().strike(&system), &specs);
         *kept = Some(KeptPrelude {
             settings: settings.clone(),
             facts,

@@ -1,5 +1,6 @@
 //! Takes in what a command prints: head and tail in memory, the whole in a file, text to a sink.
 
+use super::{Secrets, Strike};
 use tokio::fs::File;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::unix::pipe::Receiver;
@@ -68,6 +69,7 @@ pub(super) struct Collector {
     /// How much of `chunk` is in the file.
     written: usize,
     sink: Option<Sink>,
+    strike: Option<Strike>,
     collected: Collected,
     /// The start of a character whose rest has not come yet.
     partial: Vec<u8>,
@@ -75,13 +77,19 @@ pub(super) struct Collector {
 }
 
 impl Collector {
-    pub(super) fn new(receiver: Receiver, file: Option<File>, sink: Option<Sink>) -> Self {
+    pub(super) fn new(
+        receiver: Receiver,
+        file: Option<File>,
+        sink: Option<Sink>,
+        secrets: &Secrets,
+    ) -> Self {
         Self {
             receiver,
             file_is_whole: file.is_some(),
             file,
             written: 0,
             sink,
+            strike: secrets.strike.as_ref().map(|strike| strike()),
             collected: Collected::default(),
             partial: Vec::new(),
             chunk: Vec::new(),
@@ -99,9 +107,17 @@ impl Collector {
                 Ok(0) | Err(_) => return,
                 Ok(_) => {}
             }
-            self.collected.push(&self.chunk);
-            self.send();
+            self.take_in(false);
         }
+    }
+
+    /// Keeps the chunk, without secrets, and shows it; after the `last` one nothing waits any more.
+    fn take_in(&mut self, last: bool) {
+        if let Some(strike) = &mut self.strike {
+            strike(&mut self.chunk, last);
+        }
+        self.collected.push(&self.chunk);
+        self.send();
     }
 
     /// Writes what is left of the chunk to the file.
@@ -149,6 +165,10 @@ impl Collector {
 
     /// Takes what was read, with whether the output file holds all of it; the sink gets no more.
     pub(super) async fn collected(&mut self) -> (Collected, bool) {
+        self.write().await;
+        self.chunk.clear();
+        self.written = 0;
+        self.take_in(true);
         self.write().await;
         if let (Some(mut sink), false) = (self.sink.take(), self.partial.is_empty()) {
             sink("\u{fffd}");
