@@ -11,6 +11,7 @@ mod page;
 mod story;
 
 use crate::exit::{self, Usage};
+use crate::in_words::in_words;
 use crate::plain;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
@@ -19,7 +20,6 @@ use home::Home;
 use neovim::{Neovim, NeovimDesk};
 use page::Page;
 use ropewalk_testkit::model::ScriptedModel;
-use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -103,17 +103,4 @@ fn play_at(
     });
     // The first failure is the one to tell, not what it left behind.
     played.and(left)
-}
-
-/// The fake editor and the scripted model are made for tests and fail with a panic. A user gets its words.
-fn in_words<T>(work: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<T> {
-    let usual = panic::take_hook();
-    panic::set_hook(Box::new(|_| {}));
-    let outcome = panic::catch_unwind(AssertUnwindSafe(work));
-    panic::set_hook(usual);
-    outcome.unwrap_or_else(|panic| {
-        let words = panic.downcast_ref::<String>().map(String::as_str);
-        let words = words.or_else(|| panic.downcast_ref::<&str>().copied());
-        Err(anyhow::Error::msg(words.unwrap_or("the demo broke down inside").to_owned()))
-    })
 }

@@ -8,7 +8,7 @@ mod checks;
 use crate::exit::Exit;
 use crate::plain::plain;
 use crate::setup;
-use ropewalk_config::RealEnvironment;
+use ropewalk_config::{RealEnvironment, rules_file};
 use std::io::Write;
 use std::sync::Arc;
 
@@ -61,14 +61,20 @@ pub(crate) fn doctor(flags: Vec<String>) -> anyhow::Result<Exit> {
     )];
     let current = std::env::current_dir();
     let config = setup::config(current.as_ref().ok().cloned().into_iter().collect(), flags);
-    let model = crate::models::factory(Arc::new(RealEnvironment))(&config);
+    let factory = crate::models::factory(Arc::new(RealEnvironment));
+    let (_, problems) = ropewalk_lsp::settings::settings_of(&config, &factory, false);
+    let model = factory(&config);
     findings.extend(checks::configuration(&config));
     findings.extend(checks::model(&config, model.as_ref().err()));
     if let Ok(model) = model {
         findings.extend(checks::server(&*model)?);
     }
+    findings.extend(checks::rules(&config, rules_file(&RealEnvironment), &problems));
+    findings.extend(checks::locks(&config));
+    findings.extend(checks::trust(&config));
     findings.extend(checks::programs());
     findings.push(checks::state(setup::state_folder()));
+    findings.extend(checks::sessions(setup::sessions()));
     findings.push(checks::root(current, std::env::home_dir()));
     findings.push(Finding::good("editors", "README.md says how to set up each of them"));
     let worst = findings.iter().map(|finding| finding.grade).max();

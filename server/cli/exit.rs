@@ -5,7 +5,7 @@
 use ropewalk_agent::StopReason;
 use std::process::ExitCode;
 
-/// How `ropewalk run` and `ropewalk doctor` end.
+/// How a command ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// The turn ended well, or all is set up.
@@ -28,13 +28,17 @@ pub(crate) enum Exit {
 
 /// Every exit, its code and what it means, in the order of the codes.
 const EXITS: &[(Exit, u8, &str)] = &[
-    (Exit::Done, 0, "end_turn: done"),
+    (Exit::Done, 0, "done (a turn: end_turn)"),
     (Exit::Error, 1, "error: it could not go on, and says why"),
     (Exit::Usage, 2, "the command line is wrong"),
     (Exit::MaxTokens, 3, "max_tokens: the answer was cut at the bound for output tokens"),
     (Exit::MaxSteps, 4, "max_steps: stopped at the bound for steps"),
     (Exit::Refusal, 5, "refusal: the model declined"),
-    (Exit::Proposed, 6, "end_turn, with changes proposed and not written (mode review)"),
+    (
+        Exit::Proposed,
+        6,
+        "end_turn, with changes proposed and not written (those of earlier runs included)",
+    ),
     // By custom 128 and the number of the signal SIGINT.
     (Exit::Interrupted, 130, "interrupted: by Ctrl-C, a signal, or a closed standard output"),
 ];
@@ -70,10 +74,20 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// The codes for `--help`.
+/// The codes of `ropewalk run`, for its help.
 pub(crate) fn table() -> String {
+    listed(&EXITS.iter().collect::<Vec<_>>())
+}
+
+/// The codes of a command that runs no turn, for its help.
+pub(crate) fn short_table() -> String {
+    let exits = [Exit::Done, Exit::Error, Exit::Usage];
+    listed(&EXITS.iter().filter(|(exit, ..)| exits.contains(exit)).collect::<Vec<_>>())
+}
+
+fn listed(exits: &[&(Exit, u8, &str)]) -> String {
     let mut table = "Exit codes:".to_owned();
-    for (_, code, meaning) in EXITS {
+    for (_, code, meaning) in exits {
         table.push_str(&format!("\n  {code:>3}  {meaning}"));
     }
     table

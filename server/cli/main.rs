@@ -6,12 +6,15 @@
 mod demo;
 mod doctor;
 mod exit;
+mod in_words;
 mod log;
 mod models;
 mod plain;
 mod run;
 mod serve;
+mod sessions;
 mod setup;
+mod trust;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use exit::{Exit, Usage};
@@ -47,7 +50,14 @@ enum Command {
     /// Show a whole turn and its review, with a scripted model: no key and no network are needed.
     Demo(demo::DemoArgs),
     /// Say what is set up, what is missing, and how to mend it.
+    #[command(after_help = exit::short_table())]
     Doctor,
+    /// List the sessions that are kept; show, export, rename, delete or prune them.
+    #[command(after_help = exit::short_table())]
+    Sessions(sessions::SessionsArgs),
+    /// Show what a folder's configuration asks for, and say whether it may.
+    #[command(after_help = exit::short_table())]
+    Trust(trust::TrustArgs),
 }
 
 fn main() -> ExitCode {
@@ -74,7 +84,7 @@ fn choose(cli: Cli) -> anyhow::Result<ExitCode> {
     // Only the server has a standard error that nobody reads as its answer.
     let default = match command {
         Command::Lsp { .. } => log::WithoutFile::StandardError,
-        Command::Run(_) | Command::Demo(_) | Command::Doctor => log::WithoutFile::Nowhere,
+        _ => log::WithoutFile::Nowhere,
     };
     let filter = setup::config(Vec::new(), cli.set.clone()).log;
     let _log = log::start(cli.log.as_deref(), default, &filter)?;
@@ -83,5 +93,7 @@ fn choose(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Run(args) => run::run(args, cli.set).map(ExitCode::from),
         Command::Demo(args) => demo::demo(args),
         Command::Doctor => doctor::doctor(cli.set).map(ExitCode::from),
+        Command::Sessions(args) => sessions::sessions(args, cli.set).map(ExitCode::from),
+        Command::Trust(args) => trust::trust(args, cli.set).map(ExitCode::from),
     }
 }

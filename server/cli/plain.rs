@@ -53,6 +53,29 @@ pub(crate) fn plain(text: &str) -> String {
     out
 }
 
+/// A whole text on one line, made harmless.
+pub(crate) fn plain_line(text: &str) -> String {
+    plain(text).replace(['\n', '\t'], " ")
+}
+
+/// JSON made harmless, and no other JSON for that: what a terminal could obey can stand only in strings, where
+/// it is escaped.
+pub(crate) fn plain_json(json: String) -> String {
+    if !json.contains(is_control) {
+        return json;
+    }
+    let escaped = |c: char| match is_control(c) {
+        true => format!("\\u{:04x}", u32::from(c)),
+        false => c.to_string(),
+    };
+    json.chars().map(escaped).collect()
+}
+
+/// Whether JSON leaves a character as it is that a terminal could obey.
+pub(crate) fn is_control(c: char) -> bool {
+    matches!(c, '\u{7f}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 /// Says something to the user beside what was asked for: on standard error, made harmless. One that is
 /// closed hears nothing.
 pub(crate) fn say(words: &str) {

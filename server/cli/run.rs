@@ -1,16 +1,19 @@
 //! `ropewalk run`: one request on the files of a folder, without an editor.
 //!
 //! The agent is the same as behind an editor; there is nobody to be asked, so what needs an approval is
-//! refused unless `--allow` says otherwise. Nothing is kept of the session but whole outputs of its calls.
+//! refused unless `--allow` says otherwise. The session is kept, and another run can go on with it.
 
+mod kept;
 mod prompt;
 mod show;
 mod signals;
 
 use crate::exit::{Exit, Usage};
+use crate::in_words::runtime;
 use crate::plain::say;
+use crate::sessions::prune_in_background;
 use crate::{models, setup};
-use anyhow::Context;
+use kept::{Kept, Which};
 use ropewalk_agent::session::{SessionConfig, Settings};
 use ropewalk_agent::{Event, Op, Prompt, Session};
 use ropewalk_config::{Config, Layer, Problem, RealEnvironment};
@@ -41,6 +44,12 @@ pub(crate) struct RunArgs {
     /// than once.
     #[arg(long, value_name = "RULE")]
     allow: Vec<Rule>,
+    /// Go on with the last session of these folders.
+    #[arg(long = "continue", conflicts_with = "session")]
+    goes_on: bool,
+    /// Go on with this session; the start of its id will do.
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
     /// The folder to work in, instead of the current one. May be given more than once: paths and commands
     /// start in the first.
     #[arg(long, value_name = "DIR")]
@@ -54,38 +63,26 @@ const LEAVE: Duration = Duration::from_millis(500);
 pub(crate) fn run(args: RunArgs, mut flags: Vec<String>) -> anyhow::Result<Exit> {
     flags.extend(args.mode.map(|mode| format!("mode={mode}")));
     flags.extend(args.model.map(|model| format!("model={model}")));
-    let roots = folders(args.root)?;
-    let config = setup::config(roots.clone(), flags);
+    let which = match (args.goes_on, args.session) {
+        (true, _) => Which::Last,
+        (false, Some(id)) => Which::Named(id),
+        (false, None) => Which::New,
+    };
+    let folders = setup::folders(args.root)?;
+    let config = setup::config(folders.clone(), flags);
     let settings = settings(&config, args.allow)?;
     let prompt = prompt::read(args.prompt)?;
     let form = if args.json { Form::Json } else { Form::of_terminal() };
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .context("the runtime can't be started")?;
-    let exit = runtime.block_on(turn(settings, roots, prompt, Show::new(std::io::stdout(), form)));
+    let runtime =
+        runtime(tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all())?;
+    let roots = Roots::new(folders.into_iter().map(|root| (String::new(), root)).collect());
+    let kept = kept::open(which, &roots)?;
+    let show = Show::new(std::io::stdout(), form, kept.id.clone());
+    let chosen = config.provenance("mode").layer == Layer::Flag;
+    prune_in_background(setup::sessions(), config.keep);
+    let exit = runtime.block_on(turn(settings, chosen, roots, kept, prompt, show));
     runtime.shutdown_timeout(LEAVE);
     Ok(exit)
-}
-
-/// The folders to work in, checked, so that a slip is not taken for an empty folder.
-fn folders(roots: Vec<PathBuf>) -> anyhow::Result<Vec<PathBuf>> {
-    if roots.is_empty() {
-        let current = std::env::current_dir().context("the current folder can't be read")?;
-        return Ok(vec![current]);
-    }
-    for root in &roots {
-        let shown = root.display();
-        match root.metadata() {
-            Ok(found) if found.is_dir() => {}
-            Ok(_) => anyhow::bail!(Usage(format!("{shown} is no folder: give --root a folder."))),
-            Err(error) => {
-                anyhow::bail!(Usage(format!("--root {shown} can't be worked in: {error}.")))
-            }
-        }
-    }
-    Ok(roots)
 }
 
 /// The settings of the session. What is wrong with the configuration is said; what is wrong with the command
@@ -126,34 +123,32 @@ fn settings(config: &Config, allow: Vec<Rule>) -> anyhow::Result<Settings> {
     Ok(settings)
 }
 
-/// The turn, from the first event to the last.
+/// The turn, from the first event to the last. `chosen`: the command line says the mode.
 async fn turn<W: std::io::Write>(
     settings: Settings,
-    roots: Vec<PathBuf>,
+    chosen: bool,
+    roots: Roots,
+    kept: Kept,
     prompt: String,
     mut show: Show<W>,
 ) -> Exit {
-    let named = roots.into_iter().map(|root| (String::new(), root)).collect();
-    let workspace = Arc::new(Workspace::new(Roots::new(named)));
-    let id = session_id();
-    let outputs = setup::outputs_folder().map(|folder| folder.join(&id)).filter(|folder| {
-        let made = std::fs::create_dir_all(folder);
-        made.inspect_err(|error| tracing::warn!(%error, "whole outputs can't be kept")).is_ok()
-    });
+    let Kept { id, journal, past, outputs } = kept;
+    let workspace = Arc::new(Workspace::new(roots));
     workspace.set_outputs(
         outputs.clone().map(|folder| Roots::new(vec![("outputs".to_owned(), folder)])),
     );
-    let config = SessionConfig {
-        id: id.into(),
-        settings,
-        outputs: outputs.clone(),
-        publish: Bounds::default(),
-        journal: ropewalk_agent::Journal::none(),
-        past: None,
-    };
+    let wanted = settings.mode;
+    let publish = Bounds::default();
+    let config = SessionConfig { id, settings, outputs: outputs.clone(), publish, journal, past };
     let (sender, mut events) = mpsc::unbounded_channel();
     let session = Session::start(config, workspace, Arc::new(NoEditor), sender);
     signals::interrupt_on_signal(&session);
+    match session.mode() {
+        kept if kept == wanted => {}
+        _ if chosen => session.send(Op::Mode(wanted)),
+        kept => say(&format!("The session is in mode {kept} and stays so; --mode changes that.")),
+    }
+    kept::say_pending(&session, if chosen { wanted } else { session.mode() });
     session.prompt(Prompt::new(prompt));
     while let Some(event) = events.recv().await {
         if let Err(error) = show.event(&event) {
@@ -173,10 +168,4 @@ async fn turn<W: std::io::Write>(
         }
     }
     Exit::Error
-}
-
-/// An id that no other session of this machine has: the time and the process.
-fn session_id() -> String {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    format!("{:x}-{:x}", since.unwrap_or_default().as_nanos(), std::process::id())
 }

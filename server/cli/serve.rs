@@ -1,7 +1,9 @@
 //! `ropewalk lsp`: the language server over standard input and output. What it serves is the room `lsp`'s.
 
+use crate::in_words::runtime;
 use crate::models::factory;
-use crate::setup::state_folder;
+use crate::sessions::prune_in_background;
+use crate::setup;
 use ropewalk_config::RealEnvironment;
 use ropewalk_lsp::ServerOptions;
 use ropewalk_lsp::serve::{ServeOptions, serve, stdio};
@@ -10,18 +12,20 @@ use std::sync::Arc;
 
 /// Serves until the client is done. The exit code is LSP's: 0 after `shutdown`, else 1.
 pub(crate) fn lsp(flags: Vec<String>) -> anyhow::Result<ExitCode> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .thread_stack_size(1 << 20)
-        .enable_all()
-        .build()?;
+    let runtime = runtime(
+        tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .thread_stack_size(1 << 20)
+            .enable_all(),
+    )?;
+    prune_in_background(setup::sessions(), setup::config(Vec::new(), flags.clone()).keep);
     let end = runtime.block_on(async {
         let environment = Arc::new(RealEnvironment);
         let options = ServerOptions {
             models: factory(environment.clone()),
             environment,
             flags,
-            sessions: state_folder().map(|state| ropewalk_agent::Sessions::new(&state)),
+            sessions: setup::sessions(),
             publish: ropewalk_workspace::publish::Bounds::default(),
         };
         let (service, socket) = ropewalk_lsp::service(options);

@@ -1,6 +1,10 @@
-//! What the subcommands share: the configuration for some roots, and the state folder.
+//! What the subcommands share: the configuration for some roots, the state folder, and the sessions in it.
 
+use crate::exit::Usage;
+use anyhow::Context;
+use ropewalk_agent::Sessions;
 use ropewalk_config::{Config, RealEnvironment, Sources};
+use ropewalk_workspace::Roots;
 use std::path::PathBuf;
 
 /// The configuration of these roots. `flags` are those of `-c`.
@@ -14,7 +18,32 @@ pub(crate) fn state_folder() -> Option<PathBuf> {
     ropewalk_config::state_folder(&RealEnvironment)
 }
 
-/// Where whole outputs of calls are kept.
-pub(crate) fn outputs_folder() -> Option<PathBuf> {
-    Some(state_folder()?.join("outputs"))
+/// All sessions. None without a home.
+pub(crate) fn sessions() -> Option<Sessions> {
+    Some(Sessions::new(&state_folder()?))
+}
+
+/// The folders to work in, checked, so that a slip is not taken for an empty folder: the current one if none is
+/// named.
+pub(crate) fn folders(named: Vec<PathBuf>) -> anyhow::Result<Vec<PathBuf>> {
+    if named.is_empty() {
+        let current = std::env::current_dir().context("the current folder can't be read")?;
+        return Ok(vec![current]);
+    }
+    for root in &named {
+        let shown = root.display();
+        match root.metadata() {
+            Ok(found) if found.is_dir() => {}
+            Ok(_) => anyhow::bail!(Usage(format!("{shown} is no folder: give --root a folder."))),
+            Err(error) => {
+                anyhow::bail!(Usage(format!("--root {shown} can't be worked in: {error}.")))
+            }
+        }
+    }
+    Ok(named)
+}
+
+/// The folders as a session knows them: links resolved, as text.
+pub(crate) fn names(roots: &Roots) -> Vec<String> {
+    roots.iter().map(|root| root.path().to_string_lossy().into_owned()).collect()
 }

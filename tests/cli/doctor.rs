@@ -150,3 +150,31 @@ fn home_and_the_whole_disk_are_no_projects() {
         served.join().unwrap();
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn what_is_kept_and_what_waits() {
+    use std::os::unix::fs::PermissionsExt;
+    let world = World::new("http://models.invalid");
+    world.write(".ropewalk/config.toml", "allow = [\"bash(make *)\"]\n");
+    let rules = world.home("config/ropewalk/rules.toml");
+    std::fs::write(&rules, "deny = [\"bash(\", \"bash(git push *)\"]\n").unwrap();
+    let state = world.home("state/ropewalk");
+    let folder = state.join("sessions");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::set_permissions(&state, PermissionsExt::from_mode(0o755)).unwrap();
+    let head = "{\"journal\":{\"version\":1,\"session\":\"abc\",\"at\":1,\"roots\":[]}}";
+    let end = "{\"summary\":{\"title\":\"t\",\"at\":1,\"turns\":1,\"pending\":2}}";
+    std::fs::write(folder.join("abc.jsonl"), format!("{head}\n{end}\n")).unwrap();
+    std::fs::write(folder.join("bad.jsonl"), "bad").unwrap();
+    let ran = world.run(&["doctor"]).ended(1);
+    found(&ran, "note", "state", "is open to others, and sessions are in it");
+    found(&ran, "ok", "sessions", "1 session, ");
+    found(&ran, "ok", "sessions", "1 with changes that wait to be accepted: abc");
+    found(&ran, "note", "sessions", "1 file is no journal that can be read: ");
+    found(&ran, "note", "rules", "bash(");
+    found(&ran, "ok", "rules", "those for always are in ");
+    found(&ran, "note", "trust", "asks to run without asking what fits `bash(make *)`");
+    std::fs::set_permissions(&state, PermissionsExt::from_mode(0o700)).unwrap();
+    found(&world.run(&["doctor"]).ended(1), "ok", "state", "can be written");
+}

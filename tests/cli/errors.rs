@@ -152,3 +152,23 @@ fn a_key_reaches_no_command_whatever_its_variable_is_called() {
     assert!(!String::from_utf8_lossy(&output.stdout).contains(KEY));
     model.finish().unwrap();
 }
+
+#[cfg(unix)]
+#[test]
+fn a_system_without_free_files_is_said_in_words() {
+    let world = World::new("http://127.0.0.1:9");
+    world.configure("");
+    let binary = env!("CARGO_BIN_EXE_ropewalk");
+    for files in 4..14 {
+        for command in ["run hello", "lsp", "doctor", "sessions", "trust"] {
+            let environment = world.ropewalk(&[]);
+            let kept = environment.get_envs().filter_map(|(name, value)| Some((name, value?)));
+            let mut shell = std::process::Command::new("sh");
+            shell.args(["-c", &format!("ulimit -n {files}; exec \"{binary}\" {command}")]);
+            shell.env_clear().envs(kept).env_remove("ANTHROPIC_API_KEY").current_dir(world.root());
+            // Made only from output without a panic.
+            let ran: Ran = shell.stdin(std::process::Stdio::null()).output().unwrap().into();
+            assert!(ran.code.is_some_and(|code| code < 3), "{files} files, {command}: {ran:#?}");
+        }
+    }
+}

@@ -1,4 +1,4 @@
-//! The binary as a command: `ropewalk run` and `ropewalk doctor` in a world of their own, against a scripted
+//! The binary as a command: `ropewalk run`, `sessions`, `trust` and `doctor` in a world of their own, against a scripted
 //! model over HTTP. The server behind an editor is the business of other tests.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may be blunt, as tests are")]
 
@@ -7,5 +7,8 @@ mod errors;
 mod log;
 mod run;
 #[cfg(unix)]
+mod sessions;
+#[cfg(unix)]
 mod signals;
+mod trust;
 mod world;

@@ -160,7 +160,7 @@ fn json_is_one_event_a_line() {
     let ran = world.run(&["run", "--json", "add a docstring"]).ended(6);
     let events = events(&ran.out);
     let kinds: Vec<_> = events.iter().map(|event| event["type"].as_str().unwrap()).collect();
-    assert_eq!(kinds.first(), Some(&"turn_started"));
+    assert_eq!(kinds[..2], ["session_started", "turn_started"]);
     assert_eq!(kinds.last(), Some(&"turn_ended"));
     assert_eq!(events.last().unwrap()["stopReason"], "end_turn");
     let hunks = events.iter().rfind(|event| event["type"] == "hunks").unwrap();

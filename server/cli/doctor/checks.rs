@@ -1,6 +1,10 @@
 //! The checks of the doctor, one function each: from what is there to findings.
 
 use super::Finding;
+use crate::in_words::runtime;
+use crate::sessions::{in_units, unreadable, unreadable_in_words};
+use ropewalk_agent::Sessions;
+use ropewalk_agent::journal::store::make_private_folder;
 use ropewalk_config::{Config, Problem};
 use ropewalk_model::{Model, ModelError};
 use std::path::{Path, PathBuf};
@@ -59,7 +63,7 @@ fn is_of_model(problem: &Problem) -> bool {
 
 /// Whether the model's server answers and takes the key.
 pub(super) fn server(model: &dyn Model) -> anyhow::Result<Vec<Finding>> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = runtime(tokio::runtime::Builder::new_current_thread().enable_all())?;
     let answer = runtime.block_on(async { model.probe().await });
     // A name that is still being looked up is not waited for.
     runtime.shutdown_background();
@@ -110,13 +114,55 @@ fn is_program(path: &Path) -> bool {
     found.is_file()
 }
 
-/// Whether state can be kept.
+/// The rules that hold for always, and what is wrong with any rule. `problems` are those of the settings.
+pub(super) fn rules(config: &Config, file: Option<PathBuf>, problems: &[String]) -> Vec<Finding> {
+    let known: Vec<String> = config.problems.iter().map(ToString::to_string).collect();
+    let wrong = problems.iter().filter(|problem| !known.contains(problem));
+    let mut findings: Vec<Finding> = wrong.map(|words| Finding::fair("rules", words)).collect();
+    let counts = format!(
+        "{} allow, {} ask and {} deny",
+        config.allow.len(),
+        config.ask.len(),
+        config.deny.len()
+    );
+    let place = file
+        .map_or_else(String::new, |file| format!("; those for always are in {}", file.display()));
+    findings.push(Finding::good("rules", format!("{counts}{place}")));
+    findings
+}
+
+/// What the system's administrator has locked.
+pub(super) fn locks(config: &Config) -> Vec<Finding> {
+    let lock = |(key, source): (&str, &ropewalk_config::Source)| {
+        Finding::good("locks", format!("`{key}` is locked by {source}"))
+    };
+    config.locks().map(lock).collect()
+}
+
+/// What the current folder asks for and has no answer to.
+pub(super) fn trust(config: &Config) -> Vec<Finding> {
+    let asked = |asked: &ropewalk_config::Untrusted| {
+        let enables = asked.enables.join("; ");
+        let words = format!(
+            "{} asks to {enables}: ignored until `ropewalk trust` has your answer",
+            asked.root.display()
+        );
+        Finding::fair("trust", words)
+    };
+    config.untrusted.iter().map(asked).collect()
+}
+
+/// Whether state can be kept, and nobody else can look into it.
 pub(super) fn state(folder: Option<PathBuf>) -> Finding {
     let Some(folder) = folder else {
         return Finding::bad("state", "there is no home folder: set HOME, or XDG_STATE_HOME");
     };
     let shown = folder.display();
     match writable(&folder) {
+        Ok(()) if !is_private(&folder) => Finding::fair(
+            "state",
+            format!("{shown} is open to others, and sessions are in it: `chmod 700` closes it"),
+        ),
         Ok(()) => Finding::good("state", format!("{shown} can be written")),
         Err(error) => Finding::bad(
             "state",
@@ -127,10 +173,47 @@ pub(super) fn state(folder: Option<PathBuf>) -> Finding {
 
 /// Writes a trial file, and removes it.
 fn writable(folder: &Path) -> std::io::Result<()> {
-    std::fs::create_dir_all(folder)?;
+    make_private_folder(folder)?;
     let trial = folder.join(format!(".trial-{}", std::process::id()));
     std::fs::File::options().write(true).create_new(true).open(&trial)?;
     std::fs::remove_file(trial)
+}
+
+#[cfg(unix)]
+fn is_private(folder: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    folder.metadata().is_ok_and(|found| found.permissions().mode() & 0o077 == 0)
+}
+
+/// Elsewhere a home is its owner's by inheritance.
+#[cfg(not(unix))]
+fn is_private(_: &Path) -> bool {
+    true
+}
+
+/// How many sessions there are, and which of them wait for the user.
+pub(super) fn sessions(sessions: Option<Sessions>) -> Vec<Finding> {
+    let Some(sessions) = sessions else { return Vec::new() };
+    let list = sessions.list();
+    let bytes: u64 = list.iter().map(|one| one.bytes).sum();
+    let count =
+        if list.len() == 1 { "1 session".to_owned() } else { format!("{} sessions", list.len()) };
+    let mut findings = vec![Finding::good("sessions", format!("{count}, {}", in_units(bytes)))];
+    let pending: Vec<&str> =
+        list.iter().filter(|one| one.summary.pending > 0).map(|one| &*one.id).collect();
+    if !pending.is_empty() {
+        let more = if pending.len() > 3 { ", …" } else { "" };
+        let some = pending.iter().take(3).copied().collect::<Vec<_>>().join(", ");
+        findings.push(Finding::good(
+            "sessions",
+            format!("{} with changes that wait to be accepted: {some}{more}", pending.len()),
+        ));
+    }
+    let unreadable = unreadable(&sessions);
+    if !unreadable.is_empty() {
+        findings.push(Finding::fair("sessions", unreadable_in_words(&unreadable)));
+    }
+    findings
 }
 
 /// Whether the current folder is one to work in.

@@ -4,7 +4,7 @@
 //! result below, at the end the diff of what is proposed. Thoughts and the running output of commands are
 //! in the JSON alone. All words from outside are made harmless.
 
-use crate::plain::{Plain, plain, say};
+use crate::plain::{Plain, plain, plain_json, say};
 use ropewalk_agent::Event;
 use ropewalk_agent::event::{Level, Tokens};
 use std::collections::HashMap;
@@ -51,6 +51,8 @@ const LONGEST_TITLE: usize = 2_000;
 pub(super) struct Show<W> {
     out: W,
     form: Form,
+    /// The session's id.
+    session: Arc<str>,
     closed: bool,
     /// Makes the model's words harmless, which come in pieces.
     words: Plain,
@@ -66,10 +68,11 @@ pub(super) struct Show<W> {
 }
 
 impl<W: Write> Show<W> {
-    pub(super) fn new(out: W, form: Form) -> Self {
+    pub(super) fn new(out: W, form: Form, session: Arc<str>) -> Self {
         Self {
             out,
             form,
+            session,
             closed: false,
             words: Plain::default(),
             midline: false,
@@ -115,20 +118,12 @@ impl<W: Write> Show<W> {
     }
 
     fn json(&mut self, event: &Event) -> std::io::Result<()> {
-        let mut line = serde_json::to_string(event).map_err(std::io::Error::other)?;
-        if line.contains(is_control) {
-            // They can stand only in strings, where JSON lets them be, and terminals do not.
-            line =
-                line.chars()
-                    .map(|c| {
-                        if is_control(c) {
-                            format!("\\u{:04x}", u32::from(c))
-                        } else {
-                            c.to_string()
-                        }
-                    })
-                    .collect();
+        let mut event = serde_json::to_value(event).map_err(std::io::Error::other)?;
+        if event["type"] == "session_started" {
+            // What a program needs to go on with it.
+            event["session"] = (*self.session).into();
         }
+        let mut line = plain_json(event.to_string());
         line.push('\n');
         self.write(&line)
     }
@@ -254,11 +249,6 @@ fn titled(tool: &str, title: &str) -> String {
         title.push('…');
     }
     format!("{tool}: {}", title.trim_end().replace('\n', "\n  "))
-}
-
-/// Whether JSON leaves a character as it is that a terminal could obey.
-fn is_control(c: char) -> bool {
-    matches!(c, '\u{7f}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]

@@ -174,7 +174,7 @@ pub const KEYS: &[Key] = &[
     ),
     keep(
         "sessions.keep_megabytes",
-        "Megabytes of sessions that are kept, the newest first; those with pending changes in any case.",
+        "Megabytes of sessions that are kept, whole outputs aside, the newest first; those with pending changes in any case.",
         (1, 1_000_000),
         |k| &mut k.megabytes,
     ),

@@ -1,10 +1,11 @@
 //! What is shown, byte for byte.
 
 use super::*;
+use crate::plain::is_control;
 
 fn shown(form: Form, events: &[Event], diff: &str) -> String {
     let mut out = Vec::new();
-    let mut show = Show::new(&mut out, form);
+    let mut show = Show::new(&mut out, form, "s".into());
     events.iter().for_each(|event| show.event(event).unwrap());
     show.end(diff, None).unwrap();
     String::from_utf8(out).unwrap()
@@ -135,7 +136,7 @@ impl Write for Closed {
 
 #[test]
 fn a_closed_output_is_said_once() {
-    let mut show = Show::new(Closed, Form::Json);
+    let mut show = Show::new(Closed, Form::Json, "s".into());
     assert!(show.event(&text("a")).is_err());
     assert!(show.event(&text("b")).is_ok());
     assert!(show.end("+x\n", None).is_ok());

@@ -152,7 +152,7 @@ impl Builder<'_> {
             Some(Answer::Never) => {}
             None => {
                 let sentence = format!(
-                    "{keys} in {source} {are} ignored unless you trust that folder: a project's configuration may only make things stricter by itself"
+                    "{keys} in {source} {are} ignored unless you trust that folder, which `ropewalk trust` asks: a project's configuration may only make things stricter by itself"
                 );
                 self.problem(source, None, sentence);
                 let file = source.file.clone().unwrap_or_default();

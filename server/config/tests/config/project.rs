@@ -90,7 +90,7 @@ fn stricter_only() {
         let place = |text: &str| {
             let key = value.split(" = ").next().unwrap();
             let untrusted = format!(
-                "`{key}` in /code/app/.ropewalk/config.toml is ignored unless you trust that folder: a project's configuration may only make things stricter by itself"
+                "`{key}` in /code/app/.ropewalk/config.toml is ignored unless you trust that folder, which `ropewalk trust` asks: a project's configuration may only make things stricter by itself"
             );
             let text =
                 text.replace("< P", &format!("< {AT}")).replace("in P ", &format!("in {AT} "));
