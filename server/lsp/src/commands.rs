@@ -4,12 +4,14 @@
 //! arguments get -32602 with words that say what is wanted. Commands about sessions and trust are beside what they
 //! are about.
 
+mod review;
+
 use crate::sessions::commands as sessions;
 use crate::state::State;
 use futures::future::BoxFuture;
-use ropewalk_agent::{Op, Prompt, SelectedText, Verdict};
+use ropewalk_agent::{Op, Prompt, SelectedText, Session};
 use ropewalk_tools::Mode;
-use ropewalk_workspace::{DocId, HunkId, Selection};
+use ropewalk_workspace::DocId;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -33,12 +35,12 @@ const COMMANDS: &[(&str, Handler)] = &[
     ("ropewalk.prompt", Now(prompt)),
     ("ropewalk.steer", Now(steer)),
     ("ropewalk.interrupt", Now(interrupt)),
-    ("ropewalk.accept", Now(accept)),
-    ("ropewalk.reject", Now(reject)),
-    ("ropewalk.edit", Now(edit)),
-    ("ropewalk.undo", Now(undo)),
-    ("ropewalk.show", Now(show)),
-    ("ropewalk.approve", Now(approve)),
+    ("ropewalk.accept", Now(review::accept)),
+    ("ropewalk.reject", Now(review::reject)),
+    ("ropewalk.edit", Now(review::edit)),
+    ("ropewalk.undo", Now(review::undo)),
+    ("ropewalk.show", Now(review::show)),
+    ("ropewalk.approve", Now(review::approve)),
     ("ropewalk.rules", Now(rules)),
     ("ropewalk.mode", Now(mode)),
     ("ropewalk.model", Now(model)),
@@ -182,144 +184,10 @@ fn interrupt(state: &Arc<State>, _: Value) -> Result<Value> {
     Ok(Value::Null)
 }
 
-pub(crate) fn running(state: &Arc<State>) -> Result<ropewalk_agent::Session> {
+pub(crate) fn running(state: &Arc<State>) -> Result<Session> {
     state
         .running_session()
         .ok_or_else(|| invalid("Nothing was asked yet: start with ropewalk.prompt"))
-}
-
-/// The current session, if it is the one that a hunk or an approval is of: another has the same numbers.
-fn meant(state: &Arc<State>, session: Option<String>) -> Result<ropewalk_agent::Session> {
-    is_meant(state, session)?;
-    running(state)
-}
-
-fn is_meant(state: &State, session: Option<String>) -> Result<()> {
-    match session {
-        Some(id) if !state.is_current(&id) => Err(invalid(
-            "That is of another session than the current one; ropewalk.resume brings it back",
-        )),
-        _ => Ok(()),
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Chosen {
-    hunk: Option<OneOrMany>,
-    uri: Option<String>,
-    turn: Option<u64>,
-    #[serde(default)]
-    all: bool,
-    reason: Option<String>,
-    session: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum OneOrMany {
-    One(u64),
-    Many(Vec<u64>),
-}
-
-const SELECTION: &str = "{ hunk: number or list } or { uri } or { turn } or { all: true }";
-
-impl Chosen {
-    fn selection(&self) -> Result<Option<Selection>> {
-        let hunks = self.hunk.as_ref().map(|hunk| match hunk {
-            OneOrMany::One(id) => Selection::Hunks(vec![HunkId(*id)]),
-            OneOrMany::Many(ids) => Selection::Hunks(ids.iter().map(|id| HunkId(*id)).collect()),
-        });
-        let file = self.uri.as_ref().map(|uri| Selection::File(DocId::from_uri(uri)));
-        let turn = self.turn.map(Selection::Turn);
-        let all = self.all.then_some(Selection::All);
-        let mut given = [hunks, file, turn, all].into_iter().flatten();
-        let first = given.next();
-        if given.next().is_some() {
-            return Err(invalid(format!("give one of them: {SELECTION}")));
-        }
-        Ok(first)
-    }
-}
-
-fn accept(state: &Arc<State>, argument: Value) -> Result<Value> {
-    let chosen: Chosen = read(argument, "uri", SELECTION)?;
-    let selection = chosen.selection()?.unwrap_or(Selection::All);
-    meant(state, chosen.session)?.send(Op::Accept(selection));
-    Ok(Value::Null)
-}
-
-fn reject(state: &Arc<State>, argument: Value) -> Result<Value> {
-    let chosen: Chosen = read(argument, "uri", SELECTION)?;
-    let selection = chosen.selection()?.unwrap_or(Selection::All);
-    meant(state, chosen.session)?.send(Op::Reject(selection, chosen.reason));
-    Ok(Value::Null)
-}
-
-fn undo(state: &Arc<State>, argument: Value) -> Result<Value> {
-    let chosen: Chosen = read(argument, "uri", SELECTION)?;
-    let session = meant(state, chosen.session.clone())?;
-    // Without a choice, what was published last.
-    let latest = || Selection::Turn(state.workspace.ledger().latest_turn(session.id()));
-    let selection = chosen.selection()?.unwrap_or_else(latest);
-    session.send(Op::Undo(selection));
-    Ok(Value::Null)
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Edited {
-    hunk: u64,
-    text: String,
-    session: Option<String>,
-}
-
-fn edit(state: &Arc<State>, argument: Value) -> Result<Value> {
-    let wanted = "{ hunk, text }: the new lines, whole";
-    let Edited { hunk, text, session } = read(argument, "text", wanted)?;
-    meant(state, session)?.send(Op::Edit(HunkId(hunk), text));
-    Ok(Value::Null)
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Shown {
-    hunk: u64,
-    session: Option<String>,
-}
-
-fn show(state: &Arc<State>, argument: Value) -> Result<Value> {
-    let Shown { hunk, session } = read(argument, "hunk", "{ hunk }")?;
-    is_meant(state, session)?;
-    let diff = state
-        .shown_diff(hunk)
-        .ok_or_else(|| invalid(format!("There is no pending hunk {hunk}")))?;
-    crate::show::tell(state, lsp::MessageType::INFO, diff.clone());
-    Ok(json!({ "diff": diff }))
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Answer {
-    approval: Option<u64>,
-    answer: Option<String>,
-    words: Option<String>,
-    session: Option<String>,
-}
-
-fn approve(state: &Arc<State>, argument: Value) -> Result<Value> {
-    let wanted = "{ approval?, answer?: once, session, always, afterSave or refuse, words? }";
-    let Answer { approval, answer, words, session } = read(argument, "answer", wanted)?;
-    let verdict = match answer.as_deref().unwrap_or("once") {
-        "once" => Verdict::Once,
-        "session" => Verdict::Session,
-        "always" => Verdict::Always,
-        "afterSave" => Verdict::AfterSave,
-        "refuse" => Verdict::Refuse(words),
-        other => return Err(invalid(format!("{other:?} is no answer; wanted is {wanted}"))),
-    };
-    meant(state, session)?.send(Op::Approve(approval, verdict));
-    Ok(Value::Null)
 }
 
 fn rules(state: &Arc<State>, _: Value) -> Result<Value> {

@@ -6,12 +6,14 @@
 
 pub(crate) mod commands;
 pub(crate) mod greet;
+mod words;
+
+pub(crate) use words::{named, shortened};
 
 use crate::editor::LspEditor;
 use crate::state::{State, lock};
 use ropewalk_agent::journal::store::Listed;
 use ropewalk_agent::session::SessionConfig;
-use ropewalk_agent::time::minute;
 use ropewalk_agent::{Event, Journal, Past, Prompt, Session, SessionError, Sessions};
 use ropewalk_workspace::{Editor, Roots};
 use std::collections::BTreeSet;
@@ -20,6 +22,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinHandle;
+use words::{Left, Resumed, sentence};
 
 /// How long is waited for a session that was left to write its last lines.
 const ENDS: Duration = Duration::from_secs(5);
@@ -51,69 +54,6 @@ struct Current {
 struct Started {
     session: Session,
     events: UnboundedReceiver<Event>,
-}
-
-/// What is to be said of a session whose place another has taken.
-pub(crate) struct Left {
-    title: String,
-    pending: usize,
-}
-
-/// A session that goes on.
-pub(crate) struct Resumed {
-    id: Arc<str>,
-    title: String,
-    /// When something last happened in it.
-    at: u64,
-    turns: u64,
-    pending: usize,
-    /// What was not taken up before it ended.
-    waiting: Vec<String>,
-    problems: Vec<String>,
-    left: Option<Left>,
-}
-
-impl Left {
-    /// Nothing, if nothing waits in it.
-    pub(crate) fn words(&self) -> Option<String> {
-        let Self { title, pending } = self;
-        let title = named(title);
-        (*pending > 0).then(|| {
-            format!(
-                "{} in {title}; ropewalk.resume brings {} back.",
-                changes(*pending, "pending change stays", "pending changes stay"),
-                if *pending == 1 { "it" } else { "them" }
-            )
-        })
-    }
-}
-
-impl Resumed {
-    /// All that is to be said, the first line short.
-    pub(crate) fn words(&self) -> String {
-        let title = named(&self.title);
-        let mut words = match self.pending {
-            0 => format!("Ropewalk goes on with {title}.\n"),
-            count => format!("{} in {title}.\n", changes(count, "change waits", "changes wait")),
-        };
-        words.push_str(&format!(
-            "It is from {}. A prompt goes on with it; ropewalk.new starts another session.",
-            minute(self.at)
-        ));
-        for waiting in &self.waiting {
-            words.push_str(&format!(
-                "\nIt ended before this was taken up, so ask again: “{}”",
-                shortened(waiting, 200)
-            ));
-        }
-        for problem in &self.problems {
-            words.push_str(&format!("\n{problem}"));
-        }
-        for left in self.left.iter().filter_map(Left::words) {
-            words.push_str(&format!("\n{left}"));
-        }
-        words
-    }
 }
 
 /// Why a session doesn't go on.
@@ -360,6 +300,15 @@ impl State {
             };
             return Err(format!("The session {title} {of}; other folders are open here").into());
         }
+        let closed = self.closed_documents(&past);
+        if !closed.is_empty() {
+            let title = named(&past.shown_title());
+            let words = format!(
+                "Without a folder only open files can be changed: open {} first, where changes wait in {title}",
+                closed.join(", ")
+            );
+            return Err(words.into());
+        }
         let summary = past.summary();
         let waiting = std::mem::take(&mut past.waiting);
         let problems = std::mem::take(&mut past.problems);
@@ -378,6 +327,16 @@ impl State {
             problems,
             left,
         })
+    }
+
+    /// Without a folder, only what is open is inside: the documents that are not, and in which something waits.
+    fn closed_documents(&self, past: &Past) -> Vec<String> {
+        if !self.root_names().is_empty() {
+            return Vec::new();
+        }
+        let open = self.workspace.open_documents();
+        let closed = past.pending_documents().filter(|document| !open.contains(document));
+        closed.map(|document| document.as_str().to_owned()).collect()
     }
 }
 
@@ -399,34 +358,4 @@ fn sorted(roots: &[String]) -> Vec<String> {
     let mut roots = roots.to_vec();
     roots.sort_unstable();
     roots
-}
-
-/// An error as a sentence of its own.
-fn sentence(error: &impl ToString) -> String {
-    let words = error.to_string();
-    let mut chars = words.chars();
-    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
-}
-
-/// A title in words; a session without a prompt has none.
-pub(crate) fn named(title: &str) -> String {
-    if title.is_empty() {
-        "the session before".to_owned()
-    } else {
-        format!("“{}”", shortened(title, 60))
-    }
-}
-
-/// The first so many characters, on one line.
-pub(crate) fn shortened(text: &str, most: usize) -> String {
-    let plain = |c: char| if c.is_control() { ' ' } else { c };
-    let mut short: String = text.chars().take(most).map(plain).collect();
-    if text.chars().nth(most).is_some() {
-        short.push('…');
-    }
-    short
-}
-
-fn changes(count: usize, one: &str, many: &str) -> String {
-    if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
 }

@@ -3,6 +3,10 @@
 //! One task takes a session's events in order. It never waits for the user: a question is a task of its
 //! own, or a message and a code action.
 
+mod document;
+
+pub(crate) use document::{open_document, open_rules};
+
 use crate::actions::answers_to;
 use crate::state::State;
 use ropewalk_agent::approval::Choices;
@@ -10,8 +14,6 @@ use ropewalk_agent::event::{Event, Level};
 use ropewalk_agent::{Op, StopReason, Verdict};
 use serde::Serialize;
 use serde_json::Value;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -360,73 +362,6 @@ impl State {
         }
         self.client.log_message(kind, message).await;
         self.client.show_message(lsp::MessageType::ERROR, short).await;
-    }
-}
-
-/// What the file of rules says before there is one.
-const ABOUT_RULES: &str = "\
-# Ropewalk's rules that hold for always, in every project. What you allow for always is added to `allow`.
-# `deny` comes before `ask`, and `ask` before `allow`. `*` stands for any text. For example:
-#   deny = [\"bash(git push *)\", \"read_file(secrets/*)\"]
-#   ask = [\"edit_file(*.lock)\"]
-#   allow = [{ rule = \"bash(git status *)\", matches = [\"git status -s\"], refuses = [\"git push\"] }]
-";
-
-/// Opens the file of rules in the editor, made now if there is none; where an editor can't be told to, its path
-/// is said.
-pub(crate) fn open_rules(state: &Arc<State>, file: PathBuf) {
-    let state = state.clone();
-    tokio::spawn(async move {
-        let path = file.clone();
-        let made = tokio::task::spawn_blocking(move || make_rules(&path)).await;
-        let shown = file.display();
-        match made {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => {
-                let words = format!("The rules can't be opened: {shown}: {error}");
-                return state.say(lsp::MessageType::WARNING, words).await;
-            }
-            Err(error) => return tracing::error!(%error, "the rules could not be made"),
-        }
-        show_document(&state, &file, format!("The rules are in {shown}")).await;
-    });
-}
-
-/// Opens a file in the editor; where that can't be told to, `words` are said.
-pub(crate) fn open_document(state: &Arc<State>, file: PathBuf, words: String) {
-    let state = state.clone();
-    tokio::spawn(async move { show_document(&state, &file, words).await });
-}
-
-async fn show_document(state: &State, file: &Path, words: String) {
-    let uri = lsp::Url::from_file_path(file);
-    if let (true, Ok(uri)) = (state.facts().shows_documents, uri) {
-        let document = lsp::ShowDocumentParams {
-            uri,
-            external: Some(false),
-            take_focus: Some(true),
-            selection: None,
-        };
-        if state.client.show_document(document).await.is_ok_and(|success| success) {
-            return;
-        }
-    }
-    state.say(lsp::MessageType::INFO, words).await;
-}
-
-/// Makes the file, for its owner alone, unless it is there.
-fn make_rules(file: &Path) -> std::io::Result<()> {
-    if let Some(folder) = file.parent() {
-        std::fs::create_dir_all(folder)?;
-    }
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    match options.open(file) {
-        Ok(mut made) => made.write_all(ABOUT_RULES.as_bytes()),
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(error),
     }
 }
 

@@ -2,7 +2,9 @@
 //!
 //! Those that touch the disk do so where it blocks nobody, and answer from there.
 
-use super::{NOT_KEPT, blocking, greet::about, named, sentence, shortened, sorted};
+use super::greet::about;
+use super::words::sentence;
+use super::{NOT_KEPT, blocking, named, shortened, sorted};
 use crate::commands::{invalid, no_argument, read, running};
 use crate::show::{open_document, tell};
 use crate::state::State;

@@ -4,21 +4,27 @@
 //! It runs beside everything else, and gives way to a prompt that comes first. Without a folder nothing is
 //! resumed unasked: another window may have other files open.
 
-use super::{NotResumed, blocking, changes, named};
+use super::words::changes;
+use super::{NotResumed, blocking, named};
 use crate::show::tell;
 use crate::state::{State, lock};
 use ropewalk_agent::Session;
 use ropewalk_agent::journal::store::Listed;
 use ropewalk_agent::time::minute;
 use std::sync::Arc;
+use std::time::Duration;
 use tower_lsp::lsp_types::MessageType;
 
-/// See the module. It never waits for the client.
+/// How long is waited for a client to open its documents.
+const OPENS: Duration = Duration::from_secs(1);
+
+/// See the module. It waits for nobody longer than a moment.
 pub(crate) async fn greet(state: Arc<State>) {
     let Some(sessions) = state.options.sessions.clone() else { return };
     if state.root_names().is_empty() {
         return;
     }
+    has_opened(&state).await;
     let _changing = state.slot.changing.lock().await;
     let worker = state.clone();
     let found = blocking(move || {
@@ -44,6 +50,17 @@ pub(crate) async fn greet(state: Arc<State>) {
         }
         Err(words) => tell(&state, MessageType::ERROR, words),
     }
+}
+
+/// Waits for what the client opens at its start, within a bound: what stands in its unsaved texts is not gone.
+async fn has_opened(state: &State) {
+    if !state.facts().configuration {
+        return;
+    }
+    let client = state.client.clone();
+    // Asks for nothing: the answer comes after the texts.
+    let asked = tokio::spawn(async move { client.configuration(Vec::new()).await });
+    let _ = tokio::time::timeout(OPENS, asked).await;
 }
 
 /// Offers it by code action, until something is asked.

@@ -1,0 +1,97 @@
+//! Words about sessions, for people: what is left, what goes on, how one is named.
+
+use ropewalk_agent::time::minute;
+use std::sync::Arc;
+
+/// What is to be said of a session whose place another has taken.
+pub(crate) struct Left {
+    pub(super) title: String,
+    pub(super) pending: usize,
+}
+
+/// A session that goes on.
+pub(crate) struct Resumed {
+    pub(super) id: Arc<str>,
+    pub(super) title: String,
+    /// When something last happened in it.
+    pub(super) at: u64,
+    pub(super) turns: u64,
+    pub(super) pending: usize,
+    /// What was not taken up before it ended.
+    pub(super) waiting: Vec<String>,
+    pub(super) problems: Vec<String>,
+    pub(super) left: Option<Left>,
+}
+
+impl Left {
+    /// Nothing, if nothing waits in it.
+    pub(crate) fn words(&self) -> Option<String> {
+        let Self { title, pending } = self;
+        let title = named(title);
+        (*pending > 0).then(|| {
+            format!(
+                "{} in {title}; ropewalk.resume brings {} back.",
+                changes(*pending, "pending change stays", "pending changes stay"),
+                if *pending == 1 { "it" } else { "them" }
+            )
+        })
+    }
+}
+
+impl Resumed {
+    /// All that is to be said, the first line short.
+    pub(crate) fn words(&self) -> String {
+        let title = named(&self.title);
+        let mut words = match self.pending {
+            0 => format!("Ropewalk goes on with {title}.\n"),
+            count => format!("{} in {title}.\n", changes(count, "change waits", "changes wait")),
+        };
+        words.push_str(&format!(
+            "It is from {}. A prompt goes on with it; ropewalk.new starts another session.",
+            minute(self.at)
+        ));
+        for waiting in &self.waiting {
+            words.push_str(&format!(
+                "\nIt ended before this was taken up, so ask again: “{}”",
+                shortened(waiting, 200)
+            ));
+        }
+        for problem in &self.problems {
+            words.push_str(&format!("\n{problem}"));
+        }
+        for left in self.left.iter().filter_map(Left::words) {
+            words.push_str(&format!("\n{left}"));
+        }
+        words
+    }
+}
+
+/// An error as a sentence of its own.
+pub(super) fn sentence(error: &impl ToString) -> String {
+    let words = error.to_string();
+    let mut chars = words.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}
+
+/// A title in words; a session without a prompt has none.
+pub(crate) fn named(title: &str) -> String {
+    if title.is_empty() {
+        "the session before".to_owned()
+    } else {
+        format!("“{}”", shortened(title, 60))
+    }
+}
+
+/// The first so many characters, on one line.
+pub(crate) fn shortened(text: &str, most: usize) -> String {
+    let plain = |c: char| if c.is_control() { ' ' } else { c };
+    let mut short: String = text.chars().take(most).map(plain).collect();
+    if text.chars().nth(most).is_some() {
+        short.push('…');
+    }
+    short
+}
+
+pub(super) fn changes(count: usize, one: &str, many: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
+}
