@@ -76,6 +76,11 @@ impl Kept {
         texts.filter(|hunk| !hunk.saved).count()
     }
 
+    /// The documents in which something is pending.
+    pub fn documents(&self) -> impl Iterator<Item = &DocId> {
+        self.files.keys()
+    }
+
     /// The files in which something is pending, as they are shown.
     pub fn files(&self) -> impl Iterator<Item = &str> {
         self.files.values().map(|file| file.shown.as_str())

@@ -99,6 +99,11 @@ impl Past {
         self.kept.pending()
     }
 
+    /// The documents in which something is pending.
+    pub fn pending_documents(&self) -> impl Iterator<Item = &DocId> {
+        self.kept.documents()
+    }
+
     /// What was said.
     pub fn messages(&self) -> Vec<ropewalk_model::Message> {
         self.history.messages().cloned().collect()
@@ -145,7 +150,7 @@ impl Past {
                 self.at = at;
                 self.open_turn = Some(turn);
                 self.last_turn = self.last_turn.max(turn);
-                self.forget_waiting(&prompt);
+                self.turn_begins(&prompt);
                 let (history, kept) = (self.history.place(), self.kept.clone());
                 self.turns.push(TurnMark { turn, at, prompt, history, kept });
             }
@@ -186,6 +191,18 @@ impl Past {
             Record::Decision(_) | Record::Summary(_) => {}
         }
         Ok(())
+    }
+
+    /// Words that a turn begins with wait no more. If it begins with others, those that waited did so when an
+    /// earlier process ended, and the user was told when the session went on: in one process it would have begun
+    /// with them.
+    fn turn_begins(&mut self, prompt: &str) {
+        let lines = format!("\n{prompt}\n");
+        let before = self.waiting.len();
+        self.waiting.retain(|waiting| !lines.contains(&format!("\n{waiting}\n")));
+        if self.waiting.len() == before {
+            self.waiting.clear();
+        }
     }
 
     fn forget_waiting(&mut self, text: &str) {

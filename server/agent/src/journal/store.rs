@@ -232,14 +232,23 @@ impl Sessions {
     pub fn export(&self, start: &str) -> Result<String, SessionError> {
         let id = self.find(start)?;
         let file = self.file(&id, OpenOptions::new().read(true))?;
-        let mut out = export::Markdown::default();
+        let mut out = None;
         let read = each_record(BufReader::new(&file), |record| {
-            if let Ok(record) = record {
-                out.take(&record);
+            match (&mut out, record) {
+                (None, Ok(Record::Journal(head))) if head.version > VERSION => {
+                    return Err(ReadError::Later(head.version));
+                }
+                (None, Ok(head @ Record::Journal(_))) => {
+                    out.insert(export::Markdown::default()).take(&head);
+                }
+                (None, _) => return Err(ReadError::NoJournal),
+                (Some(out), Ok(record)) => out.take(&record),
+                (Some(_), Err(_)) => {}
             }
             Ok(())
         });
-        read.map_err(|why| SessionError::Unreadable { id, why })?;
+        let out = read.and_then(|_| out.ok_or(ReadError::NoJournal));
+        let out = out.map_err(|why| SessionError::Unreadable { id, why })?;
         Ok(out.finish())
     }
 
