@@ -6,6 +6,7 @@
 mod demo;
 mod doctor;
 mod exit;
+mod guard;
 mod in_words;
 mod log;
 mod models;
@@ -88,6 +89,7 @@ fn choose(cli: Cli) -> anyhow::Result<ExitCode> {
     };
     let filter = setup::config(Vec::new(), cli.set.clone()).log;
     let _log = log::start(cli.log.as_deref(), default, &filter)?;
+    guard::close();
     match command {
         Command::Lsp { .. } => serve::lsp(cli.set),
         Command::Run(args) => run::run(args, cli.set).map(ExitCode::from),

@@ -2,13 +2,27 @@
 
 use ropewalk_config::{Config, Environment};
 use ropewalk_lsp::settings::ModelFactory;
-use ropewalk_model::{AnthropicConfig, AnthropicModel, ApiKey, Http, Model, Patience};
+use ropewalk_model::{AnthropicConfig, AnthropicModel, ApiKey, Http, Keys, Model, Patience};
 use std::sync::Arc;
 use std::time::Duration;
 
 /// What to say when no model is set up.
 const NO_MODEL: &str = "No model is set up: put a key into ANTHROPIC_API_KEY, or set `model` and its provider in \
                         ~/.config/ropewalk/config.toml; `ropewalk doctor` shows what is there.";
+
+/// Variables that customarily hold keys of model servers, configured or not.
+const KEY_VARIABLES: &[&str] = &[
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_AUTH_TOKEN",
+    "DEEPSEEK_API_KEY",
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+    "GROQ_API_KEY",
+    "MISTRAL_API_KEY",
+    "OPENAI_API_KEY",
+    "OPENROUTER_API_KEY",
+    "XAI_API_KEY",
+];
 
 /// A factory over one HTTP client, which is built at the first request.
 pub(crate) fn factory(environment: Arc<dyn Environment + Send + Sync>) -> ModelFactory {
@@ -33,6 +47,7 @@ fn model_of(
             let mut anthropic = AnthropicConfig::new(&name.name);
             anthropic.base_url.clone_from(&provider.base_url);
             anthropic.key = None;
+            anthropic.keys = keys(config, environment);
             anthropic.key_var.clone_from(&provider.api_key_env);
             if let Some(var) = &provider.api_key_env {
                 let found = environment.var(var).filter(|key| !key.trim().is_empty());
@@ -55,4 +70,12 @@ fn model_of(
             name.provider
         )),
     }
+}
+
+/// All keys that are there, whichever model is used: none of them may be shown.
+fn keys(config: &Config, environment: &dyn Environment) -> Keys {
+    let configured =
+        config.providers.values().filter_map(|provider| provider.api_key_env.as_deref());
+    let variables = configured.chain(KEY_VARIABLES.iter().copied());
+    Keys::new(variables.filter_map(|variable| environment.var(variable)))
 }
