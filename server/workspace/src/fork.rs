@@ -722,7 +722,12 @@ fn melt_returned(workspace: &Workspace, session: &Arc<str>, file: &mut ForkFile,
     if entry.base.text() == *now {
         return;
     }
-    let turned_up = |hunk: &Published| matches!(Ledger::stands(hunk, now), Stands::New(_));
+    // One that is on its way to the editor turns up because of that.
+    let is_sent = |hunk: &Published| {
+        entry.marks().iter().any(|mark| mark.id == hunk.id && mark.sent.is_some())
+    };
+    let turned_up =
+        |hunk: &Published| !is_sent(hunk) && matches!(Ledger::stands(hunk, now), Stands::New(_));
     let (back, still): (Vec<_>, Vec<_>) =
         std::mem::take(&mut file.returned).into_iter().partition(turned_up);
     file.returned = still;
