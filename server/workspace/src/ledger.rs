@@ -287,6 +287,33 @@ impl Ledger {
         found.unwrap_or(Stands::Unclear)
     }
 
+    /// Where what `hunk` replaced stands in `text`, judged by the lines on one side of it: those on the other were
+    /// the user's own and unsaved. None unless it is the only place, and what it put there has none. O(n).
+    pub fn stood(hunk: &Published, text: &Text) -> Option<Range<usize>> {
+        let only = |needle: &str| {
+            let mut places = find_all(text, needle, LineEndSearch::Exact);
+            (places.next(), places.next())
+        };
+        let ((before, after), (old_before, old_after)) = (&hunk.around, &hunk.around_old);
+        let sides = [
+            (format!("{}{after}", hunk.new), format!("{}{old_after}", hunk.old), 0, old_after),
+            (
+                format!("{before}{}", hunk.new),
+                format!("{old_before}{}", hunk.old),
+                old_before.len(),
+                old_before,
+            ),
+        ];
+        sides.into_iter().find_map(|(new, old, start, lines)| {
+            if lines.trim().is_empty() || !lines.contains('\n') || only(&new).0.is_some() {
+                return None;
+            }
+            let (Some(place), None) = only(&old) else { return None };
+            let at = place.start + start;
+            Some(at..at + hunk.old.len())
+        })
+    }
+
     /// Where `hunk` stands in `text`.
     pub fn find(hunk: &Published, text: &Text) -> Found {
         let here = |range: &Range<usize>| {

@@ -15,8 +15,9 @@ use crate::witness::Witness;
 use crate::workspace::{Workspace, lock};
 use crate::{DocId, HunkId, PublishId};
 use ropewalk_text::decode::encode;
-use ropewalk_text::{Change, ChangeSet, Text};
+use ropewalk_text::{ChangeSet, Text};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Mutex;
 
 /// Takes back the published hunks of the fork's session that `selection` means. `witness` is told before each
@@ -32,6 +33,8 @@ pub async fn undo(
     let mut report = PublishReport::default();
     let session = &*{
         let mut fork = lock(fork);
+        // What was thought lost may have come back with its text.
+        fork.sync(workspace);
         fork.note_accepted(workspace);
         fork.session.clone()
     };
@@ -105,24 +108,33 @@ fn forget(workspace: &Workspace, session: &str, doc: &DocId, ids: &[HunkId], but
 
 /// The inverse of `hunks` on `text`, and those that have no certain place in it.
 fn inverse(text: &Text, hunks: &[Published]) -> (ChangeSet, Vec<HunkId>) {
-    let (mut changes, mut conflicts): (Vec<Change>, _) = (Vec::new(), Vec::new());
-    // Hunks on top of one another: the later one goes first, on its own; the rest is found when it is gone.
+    let (mut now, mut all) = (text.clone(), ChangeSet::identity(text.len()));
+    let mut conflicts = Vec::new();
+    // The latest goes first. The next is where it is found, or where it is found without the later ones: it may
+    // stand under one, or between lines that one has changed.
     for hunk in hunks.iter().rev() {
+        let moved = |range: Range<usize>| Published {
+            range: all.map_range(range),
+            anchored: true,
+            ..hunk.clone()
+        };
         let place = match Ledger::find(hunk, text) {
-            Found::At(range) => Some(range),
-            Found::Conflict => None,
+            Found::At(range) => Ledger::find(&moved(range), &now),
+            Found::Conflict => Ledger::find(&Published { anchored: false, ..hunk.clone() }, &now),
         };
-        let free = |range: &std::ops::Range<usize>| {
-            changes.iter().all(|c| c.range.end <= range.start || range.end <= c.range.start)
+        let back = match place {
+            Found::At(range) => ChangeSet::single(now.len(), range, hunk.old.as_str()),
+            Found::Conflict => {
+                conflicts.push(hunk.id);
+                continue;
+            }
         };
-        match place.filter(free) {
-            Some(range) => changes.push(Change::new(range, hunk.old.clone())),
-            None => conflicts.push(hunk.id),
+        match (back.apply(&now), all.compose(&back)) {
+            (Ok(text), Ok(set)) => (now, all) = (text, set),
+            _ => conflicts.push(hunk.id),
         }
     }
-    let set =
-        ChangeSet::new(text.len(), changes).unwrap_or_else(|| ChangeSet::identity(text.len()));
-    (set, conflicts)
+    (all, conflicts)
 }
 
 /// What every way of undoing needs.

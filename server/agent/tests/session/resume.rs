@@ -106,6 +106,38 @@ async fn accepted_hunks_that_died_with_the_editor_are_pending_again() {
 }
 
 #[tokio::test]
+async fn a_hunk_that_died_beside_unsaved_words_of_the_users_is_pending_again() {
+    let mut bench = start_kept([edit("one", "ONE"), says("ok")]);
+    bench.file("a.txt", TEXT);
+    let uri = bench.open("a.txt", TEXT);
+    bench.types(&uri, &TEXT.replace("one", "my one"));
+    bench.run("go").await;
+    bench.session.send(Op::Accept(Selection::All));
+    bench.reviewed().await;
+    assert_eq!(bench.buffer(&uri), TEXT.replace("one", "my ONE"));
+    let bench = resume(bench.dies().await, []);
+    let hunks = bench.session.hunks();
+    assert_eq!(hunks.iter().map(|hunk| hunk.new.as_str()).collect::<Vec<_>>(), ["ONE\n"]);
+}
+
+#[tokio::test]
+async fn several_publishes_side_by_side_are_taken_back_after_a_restart() {
+    let auto = Op::Mode(Mode::Auto);
+    let mut bench = start_kept([edit("one", "1"), edit("three", "3"), edit("five", "5"), says("ok")]);
+    bench.session.send(auto);
+    bench.file("a.txt", TEXT);
+    let uri = bench.open("a.txt", TEXT);
+    bench.run("go").await;
+    let made = bench.buffer(&uri);
+    assert_eq!(made, TEXT.replace("one", "1").replace("three", "3").replace("five", "5"));
+    let mut bench = resume(bench.dies().await, []);
+    let uri = bench.open("a.txt", &made);
+    bench.session.send(Op::Undo(Selection::All));
+    assert_eq!(bench.reviewed().await, ("undo", 3, vec![]));
+    assert_eq!(bench.buffer(&uri), TEXT);
+}
+
+#[tokio::test]
 async fn accepted_hunks_that_a_hot_exit_brings_back_are_not_made_twice() {
     let mut bench = start_kept([edit("one", "1"), says("ok")]);
     bench.file("a.txt", TEXT);

@@ -32,7 +32,14 @@ impl Restoring<'_> {
                         self.ledger.texts.push(hunk);
                     }
                 }
-                (Stands::Unclear, _) if !hunk.saved && !undoing && self.give_back_upon(&hunk) => {}
+                (Stands::Unclear, now) if !hunk.saved && !undoing => {
+                    let stood = now.and_then(|now| Some((Ledger::stood(&hunk, &now)?, now)));
+                    let given = self.give_back_upon(&hunk)
+                        || stood.is_some_and(|(range, now)| self.give_back(&hunk, &now, range));
+                    if !given {
+                        self.ledger.texts.push(hunk);
+                    }
+                }
                 _ => self.ledger.texts.push(hunk),
             }
         }
