@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const PAGE: &str = include_str!("../../server/lsp/EXTENSIONS.md");
 const SOURCE: &str = include_str!("../../server/agent/src/event.rs");
+const SERVER_SOURCE: &str = include_str!("../../server/lsp/src/show.rs");
 
 type Fields = BTreeSet<String>;
 
@@ -54,9 +55,15 @@ fn camel(name: &str) -> String {
     })
 }
 
-/// The variants of `enum Event` and their fields, as they are on the wire.
+/// The variants of `enum Event` and `enum ServerEvent` and their fields, as they are on the wire.
 fn events_in_the_source() -> BTreeMap<String, Fields> {
-    let (_, body) = SOURCE.split_once("pub enum Event {\n").unwrap();
+    let mut events = variants(SOURCE, "pub enum Event {\n");
+    events.extend(variants(SERVER_SOURCE, "pub(crate) enum ServerEvent {\n"));
+    events
+}
+
+fn variants(source: &str, start: &str) -> BTreeMap<String, Fields> {
+    let (_, body) = source.split_once(start).unwrap();
     let (body, _) = body.split_once("\n}\n").unwrap();
     let mut events: BTreeMap<String, Fields> = BTreeMap::new();
     let mut variant = String::new();

@@ -7,6 +7,8 @@ mod faults;
 #[cfg(test)]
 mod review;
 #[cfg(test)]
+mod sessions;
+#[cfg(test)]
 mod sizes;
 #[cfg(test)]
 #[path = "../support/mod.rs"]

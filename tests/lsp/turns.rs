@@ -221,7 +221,7 @@ fn a_plugin_gets_events_saves_and_shows_its_diagnostics() {
     assert_eq!((end.stop_reason.as_str(), end.message), ("end_turn", None));
     let events = editor.events();
     let types: Vec<&str> = events.iter().map(|event| event["type"].as_str().unwrap()).collect();
-    assert_eq!(types.first(), Some(&"turn_started"));
+    assert_eq!(types.first(), Some(&"session_started"));
     assert_eq!(types.last(), Some(&"turn_ended"));
     let session = &events[0]["session"];
     assert!(session.is_string() && events.iter().all(|event| event["session"] == *session));

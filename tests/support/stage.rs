@@ -1,5 +1,6 @@
 //! A folder with files, our server with a scripted model behind it, and fake editors that open the folder.
 
+use super::BOUND;
 use super::agent::Agent;
 use ropewalk_testkit::editor::{FakeEditor, Kind, Profile};
 use ropewalk_testkit::model::ScriptedReply;
@@ -65,6 +66,14 @@ impl Stage {
         FakeEditor::spawn(program, &[argument], &all, profile, roots, options).unwrap()
     }
 
+    /// An editor whose server has died and is started again, with the documents that were open.
+    pub fn editor_again(&self, profile: Profile, open: &[(String, String)]) -> FakeEditor {
+        let [program, argument] = Agent::command();
+        let (env, roots) = (self.agent.environment(), [self.folder.path()]);
+        let options = Value::Null;
+        FakeEditor::spawn_again(program, &[argument], &env, profile, &roots, options, open).unwrap()
+    }
+
     /// The end of a test: the editor leaves, and the model was asked what it should be and nothing else.
     pub fn end(self, editor: FakeEditor) {
         editor.shutdown();
@@ -91,6 +100,15 @@ impl Stage {
 pub fn turn(editor: &FakeEditor, words: &str) -> String {
     editor.prompt(words);
     editor.wait_for_turn_end().stop_reason
+}
+
+/// Waits until something is so on the disk, of which no message tells.
+pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let end = std::time::Instant::now() + BOUND;
+    while !is_so() {
+        assert!(std::time::Instant::now() < end, "waited in vain until {what}");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
 }
 
 /// A call that runs a command.

@@ -38,6 +38,9 @@ fn a_step_that_is_not_complete_is_told_how_it_is_used() {
     check("answer perhaps\n", 3, &["\"perhaps\" is no answer", "once, session"]);
     check("answer once please\n", 3, &["only a refusal has words"]);
     check("hunks\n", 3, &["hunks none"]);
+    check("crash disk\n", 3, &["\"disk\" is nothing that crashes", "crash editor"]);
+    check("window left\n", 3, &["\"left\" is no number from 1 on"]);
+    check("model\n  conversation a b\n", 4, &["one word"]);
     check("config mode\n", 3, &["there is no ="]);
     check("editor ed\n", 3, &["no editor \"ed\"", "neovim", "helix"]);
     check("model\n  stops soon\n", 4, &["\"soon\" is no stop reason", "max_tokens"]);

@@ -64,6 +64,23 @@ impl FakeEditor {
         roots: &[&Path],
         initialization_options: Value,
     ) -> io::Result<Self> {
+        Self::spawn_again(program, args, env, profile, roots, initialization_options, &[])
+    }
+
+    /// As [`FakeEditor::spawn`], with documents that are open already: their texts follow the handshake at once,
+    /// as from an editor whose server has died.
+    ///
+    /// # Errors
+    /// As for [`FakeEditor::spawn`].
+    pub fn spawn_again(
+        program: impl AsRef<Path>,
+        args: &[&str],
+        env: &[(&str, String)],
+        profile: Profile,
+        roots: &[&Path],
+        initialization_options: Value,
+        open: &[(String, String)],
+    ) -> io::Result<Self> {
         let mut command = Command::new(program.as_ref());
         command.args(args).env_clear();
         if let Some(path) = std::env::var_os("PATH") {
@@ -77,7 +94,8 @@ impl FakeEditor {
         let mut child = command.spawn()?;
         let pipes = child.stdout.take().zip(child.stdin.take());
         let (output, input) = pipes.ok_or_else(|| io::Error::other("the process has no pipes"))?;
-        Self::start(output, input, Some(child), profile, roots, initialization_options)
+        let pipes = (output, input);
+        Self::start(pipes, Some(child), profile, roots, initialization_options, open)
     }
 
     /// Shakes hands with a server over its output and its input.
@@ -91,16 +109,17 @@ impl FakeEditor {
         roots: &[&Path],
         initialization_options: Value,
     ) -> io::Result<Self> {
-        Self::start(from_server, to_server, None, profile, roots, initialization_options)
+        let pipes = (from_server, to_server);
+        Self::start(pipes, None, profile, roots, initialization_options, &[])
     }
 
     fn start(
-        from_server: impl Read + Send + 'static,
-        to_server: impl Write + Send + 'static,
+        (from_server, to_server): (impl Read + Send + 'static, impl Write + Send + 'static),
         child: Option<std::process::Child>,
         profile: Profile,
         roots: &[&Path],
         initialization_options: Value,
+        open: &[(String, String)],
     ) -> io::Result<Self> {
         let (sender, frames) = mpsc::channel();
         let shared = Shared::new(Seen::new(profile, sender));
@@ -128,8 +147,16 @@ impl FakeEditor {
                 "the server chose {name}, which was not offered"
             )));
         }
-        editor.shared.lock().client.coordinates.encoding = encoding;
-        editor.notify("initialized", &json!({}));
+        {
+            let mut seen = editor.shared.lock();
+            seen.client.coordinates.encoding = encoding;
+            // In one go: nothing the server asks is answered in between.
+            seen.send(&frames::message("initialized", &json!({}), None));
+            for (uri, text) in open {
+                seen.client.open(uri, text);
+            }
+            seen.pump();
+        }
         Ok(editor)
     }
 
@@ -496,6 +523,17 @@ impl FakeEditor {
     /// the exit code of a process, None for one that was ended by a signal or is none.
     pub fn hang_up(mut self) -> Option<i32> {
         self.end()
+    }
+
+    /// Kills a server process at once, as a crash does, and gives the open documents with their texts: what
+    /// an editor that lives on opens again.
+    pub fn kill_server(mut self) -> Vec<(String, String)> {
+        self.link.kill();
+        // The last it has said is taken in first: it may be an edit.
+        self.end();
+        let seen = self.shared.lock();
+        let uris = seen.client.open_uris().into_iter();
+        uris.filter_map(|uri| seen.text(&uri).map(|text| (uri, text))).collect()
     }
 
     fn end(&mut self) -> Option<i32> {

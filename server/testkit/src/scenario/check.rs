@@ -26,6 +26,11 @@ impl Checks {
         self.prompts += 1;
     }
 
+    /// The server is gone: what it has shown counts no more, and the turns that ran have ended with it.
+    pub(super) fn forget(&mut self) {
+        *self = Self::default();
+    }
+
     pub(super) fn answered(&mut self) {
         self.answers += 1;
     }

@@ -1,7 +1,7 @@
 //! From the text of a page to its steps, with words for what is wrong.
 
 use super::reply::{Part, Reply};
-use super::step::{Answer, Content, Setup, Step, What};
+use super::step::{Answer, Content, Crash, Setup, Step, What};
 use super::{Fault, STOPS, Scenario};
 use crate::editor::Profile;
 use serde_json::Value;
@@ -21,6 +21,8 @@ const VERBS: &[(&str, &str)] = &[
     ("run", "run COMMAND [JSON]"),
     ("gives", "gives JSON, or gives error WORDS"),
     ("answer", "answer once, session, always, afterSave or refuse [WORDS]"),
+    ("crash", "crash server, or crash editor"),
+    ("window", "window NUMBER"),
     ("model", "model, and below it, indented, what it sees and says"),
     ("when", "when GATE"),
     ("go", "go GATE"),
@@ -37,6 +39,7 @@ const MODEL_VERBS: &[(&str, &str)] = &[
     ("sees", "sees TEXT"),
     ("lacks", "lacks TEXT"),
     ("offered", "offered TOOL…"),
+    ("conversation", "conversation NAME"),
     ("thinks", "thinks TEXT"),
     ("says", "says TEXT"),
     ("calls", "calls TOOL JSON"),
@@ -196,6 +199,12 @@ fn what(verb: &str, rest: &str, bars: &[&str]) -> Parsed<What> {
         "when" => What::When(name()?),
         "go" => What::Go(name()?),
         "end" => What::End(name()?),
+        "crash" => What::Crash(match rest {
+            "server" => Crash::Server,
+            "editor" => Crash::Editor,
+            _ => return Err(format!("{rest:?} is nothing that crashes")),
+        }),
+        "window" => What::Window(number(rest)? as usize),
         "type" => typed(path()?, more)?,
         "save" => {
             let formatted = (!bars.is_empty()).then(|| bytes(bars, more)).transpose()?;
@@ -268,6 +277,10 @@ fn part(verb: &str, rest: &str) -> Parsed<Part> {
         "sees" => Part::Sees(said(rest)?),
         "lacks" => Part::Lacks(said(rest)?),
         "offered" => Part::Offered(rest.split_whitespace().map(str::to_owned).collect()),
+        "conversation" if first.is_empty() || !more.is_empty() => {
+            return Err("it takes one word".to_owned());
+        }
+        "conversation" => Part::Conversation(first.to_owned()),
         "thinks" => Part::Thinks(said(rest)?),
         "says" => Part::Says(said(rest)?),
         "calls" if more.is_empty() => return Err("the call has no input".to_owned()),

@@ -3,10 +3,12 @@
 
 use super::Scenario;
 use super::check::Checks;
-use super::step::{Answer, Content, Setup, Step, What};
+use super::reply::Reply;
+use super::step::{Answer, Content, Crash, Setup, Step, What};
 use crate::editor::{EchoShape, FakeEditor, Kind, Profile, RpcError};
 use crate::model::{ScriptedModel, ScriptedReply};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The folder that is open when a page names no roots.
@@ -17,6 +19,10 @@ const LAST: &str = "The page has ended: what do you see?";
 
 /// What the model answers then.
 const LAST_WORDS: &str = "That is all I see.";
+
+/// What a server says, for when a page has looked at all it wants to.
+const EVERYTHING: &[Kind] =
+    &[Kind::Progress, Kind::Diagnostics, Kind::Message, Kind::Log, Kind::Dialog];
 
 /// What is under way while a page is played.
 struct Play<'a> {
@@ -30,6 +36,10 @@ struct Play<'a> {
     /// None until the user does something.
     editor: Option<FakeEditor>,
     checks: Checks,
+    /// The window in which things happen now, from 1.
+    window: usize,
+    /// The others, by their numbers.
+    others: BTreeMap<usize, (FakeEditor, Checks)>,
     /// What the last command has answered.
     answer: Result<Value, RpcError>,
 }
@@ -49,7 +59,11 @@ pub(super) fn play(scenario: &Scenario, program: &Path) {
 
 impl<'a> Play<'a> {
     fn new(scenario: &'a Scenario, program: &'a Path) -> std::io::Result<Self> {
-        let last = ScriptedReply::new().expect_text(LAST).text(LAST_WORDS).forever();
+        let mut last = ScriptedReply::new().expect_text(LAST).text(LAST_WORDS).forever();
+        // The page ends in the session that spoke last.
+        if let Some(name) = scenario.replies.last().and_then(Reply::conversation) {
+            last = last.conversation(name);
+        }
         // A reply that is left over when the page ends must not pass for the last answer.
         let replies = scenario.replies.iter().map(|reply| reply.scripted().expect_no_text(LAST));
         let model = ScriptedModel::start(replies.chain([last]))?;
@@ -73,6 +87,8 @@ impl<'a> Play<'a> {
             base,
             editor: None,
             checks: Checks::default(),
+            window: 1,
+            others: BTreeMap::new(),
             answer: Ok(Value::Null),
         })
     }
@@ -99,12 +115,12 @@ impl<'a> Play<'a> {
     /// The editor; it is started by what the user does first.
     fn editor(&mut self) -> Result<&FakeEditor, String> {
         if self.editor.is_none() {
-            self.editor = Some(self.start_editor().map_err(|error| error.to_string())?);
+            self.editor = Some(self.start_editor(&[]).map_err(|error| error.to_string())?);
         }
         self.editor.as_ref().ok_or_else(|| "there is no editor".to_owned())
     }
 
-    fn start_editor(&self) -> std::io::Result<FakeEditor> {
+    fn start_editor(&self, open: &[(String, String)]) -> std::io::Result<FakeEditor> {
         let folder = |name: &str| self.home.0.join(name).display().to_string();
         let environment = [
             ("HOME", folder("home")),
@@ -120,7 +136,8 @@ impl<'a> Play<'a> {
         };
         let roots: Vec<&Path> = roots.iter().map(PathBuf::as_path).collect();
         let profile = self.profile();
-        FakeEditor::spawn(self.program, &["lsp"], &environment, profile, &roots, Value::Null)
+        let (program, none) = (self.program, Value::Null);
+        FakeEditor::spawn_again(program, &["lsp"], &environment, profile, &roots, none, open)
     }
 
     /// A command that fails has a `gives error` after it.
@@ -167,6 +184,11 @@ impl<'a> Play<'a> {
                 self.answer = Ok(Value::Null);
                 held
             }
+            What::Crash(crash) => self.crash(*crash),
+            What::Window(number) => {
+                self.turn_to(*number);
+                self.editor().map(drop)
+            }
             What::Prompt { on, text } => self.prompt(on.as_ref(), text),
             What::Answer { answer, words } => self.approve(*answer, words.as_deref()),
             what => {
@@ -174,6 +196,28 @@ impl<'a> Play<'a> {
                 self.seen(what)
             }
         }
+    }
+
+    /// What was shown and not looked at is gone with the server.
+    fn crash(&mut self, crash: Crash) -> Result<(), String> {
+        let editor = self.editor.take().ok_or("nothing has been started yet")?;
+        editor.ignore(EVERYTHING);
+        let open = editor.kill_server();
+        self.checks.forget();
+        let open = if crash == Crash::Server { open } else { Vec::new() };
+        self.editor = Some(self.start_editor(&open).map_err(|error| error.to_string())?);
+        Ok(())
+    }
+
+    /// Turns to another window, which need not be there yet.
+    fn turn_to(&mut self, number: usize) {
+        let there = self.others.remove(&number);
+        let (editor, checks) = there.map_or((None, Checks::default()), |(e, c)| (Some(e), c));
+        let checks = std::mem::replace(&mut self.checks, checks);
+        if let Some(editor) = std::mem::replace(&mut self.editor, editor) {
+            self.others.insert(self.window, (editor, checks));
+        }
+        self.window = number;
     }
 
     /// What the user does with buffers, and what they see.
@@ -283,12 +327,22 @@ impl<'a> Play<'a> {
         Ok(())
     }
 
-    /// What holds at the end of every page.
+    /// What holds at the end of every page, in the windows one after the other; the model is asked only in the one
+    /// in which the page ends.
     fn finish(&mut self) -> Result<(), String> {
         self.last_command_worked()?;
+        self.finish_window(!self.has_other_model())?;
+        while let Some(number) = self.others.keys().next().copied() {
+            self.turn_to(number);
+            self.finish_window(false)?;
+        }
+        self.model.finish().map_err(|faults| faults.join("\n"))
+    }
+
+    fn finish_window(&mut self, asks: bool) -> Result<(), String> {
         let Some(editor) = &self.editor else { return Ok(()) };
         self.checks.all_ended(editor)?;
-        if !self.has_other_model() {
+        if asks {
             // Afterwards all that the turns before had to say has come.
             ask_what_is_seen(editor, &self.model, &mut self.checks)?;
         }
@@ -296,13 +350,11 @@ impl<'a> Play<'a> {
         if let Some(dialog) = editor.with(|seen| seen.dialogs().first().cloned()) {
             return Err(format!("nobody has answered this dialog: {}", dialog.message));
         }
-        let seen = [Kind::Progress, Kind::Diagnostics, Kind::Message, Kind::Log, Kind::Dialog];
-        editor.ignore(&seen);
+        editor.ignore(EVERYTHING);
         let status = editor.execute("ropewalk.status", Value::Null).map_err(|e| e.to_string())?;
         if status.get("desyncAlarms") != Some(&json!(0)) {
             return Err(format!("the server has lost step with the editor: {status}"));
         }
-        self.model.finish().map_err(|faults| faults.join("\n"))?;
         if let Some(editor) = self.editor.take() {
             editor.shutdown();
         }

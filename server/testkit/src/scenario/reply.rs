@@ -16,6 +16,8 @@ pub(super) enum Part {
     Lacks(String),
     /// The request offers these tools and no others.
     Offered(Vec<String>),
+    /// The request is of another conversation than those without a name: it need not begin as they do.
+    Conversation(String),
     Thinks(String),
     Says(String),
     /// A call whose input is sent as it stands, valid JSON or not.
@@ -60,7 +62,16 @@ impl Reply {
                 let names = names.clone();
                 reply.expect(move |body| offers(body, &names))
             }
+            Part::Conversation(name) => reply.conversation(name),
             _ => reply,
+        })
+    }
+
+    /// The name of the conversation, if it has one.
+    pub(super) fn conversation(&self) -> Option<&str> {
+        self.parts.iter().find_map(|part| match part {
+            Part::Conversation(name) => Some(name.as_str()),
+            _ => None,
         })
     }
 }
@@ -87,7 +98,7 @@ fn said(parts: &[Part], output: &str) -> ScriptedReply {
             Part::Waits(gate) => reply.gate(here, gate),
             Part::Breaks => reply.drop_at(here),
             Part::Fails { status, kind, words } => ScriptedReply::refusal(*status, kind, words),
-            Part::Sees(_) | Part::Lacks(_) | Part::Offered(_) => reply,
+            Part::Sees(_) | Part::Lacks(_) | Part::Offered(_) | Part::Conversation(_) => reply,
         };
     }
     reply

@@ -44,6 +44,10 @@ pub(super) enum What {
     Gives(Result<Value, String>),
     /// The user answers an approval.
     Answer { answer: Answer, words: Option<String> },
+    /// The server is killed at once, perhaps with the editor, and both are there again.
+    Crash(Crash),
+    /// What follows happens in this window, which opens the folders anew if it is not there yet.
+    Window(usize),
     /// Waits until the model has come to a gate.
     When(String),
     /// Opens a gate.
@@ -68,6 +72,15 @@ pub(super) enum Content {
     Bytes(Vec<u8>),
     /// A symbolic link to this.
     Link(String),
+}
+
+/// What a crash takes along.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Crash {
+    /// The server alone: the editor lives on, with its unsaved text.
+    Server,
+    /// The editor too: what was not saved is gone.
+    Editor,
 }
 
 /// An answer to an approval.
