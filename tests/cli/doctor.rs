@@ -43,7 +43,7 @@ fn a_good_set_up() {
     found(&ran, "ok", "ropewalk", env!("CARGO_PKG_VERSION"));
     found(&ran, "ok", "config", "config/ropewalk/config.toml (read)");
     found(&ran, "ok", "model", &format!("scripted/scripted at {url} (set by "));
-    found(&ran, "ok", "key", "ROPEWALK_TEST_KEY is set");
+    found(&ran, "ok", "key", &format!("{KEY_VARIABLE} is set"));
     found(&ran, "ok", "server", "it answers and takes the key");
     found(&ran, "ok", "bash", "bash");
     found(&ran, "ok", "state", "can be written");
@@ -99,6 +99,7 @@ fn nothing_set_up() {
     let mut command = world.ropewalk(&["doctor"]);
     let ran: Ran = command
         .env("PATH", "")
+        .env_remove("ANTHROPIC_API_KEY")
         .env("HOME", "/nowhere")
         .env("XDG_STATE_HOME", "/dev/null/x")
         .output()
@@ -118,8 +119,8 @@ fn a_missing_key_is_the_servers_word() {
     let mut command = world.ropewalk(&["doctor"]);
     let ran: Ran = command.env_remove(KEY_VARIABLE).output().unwrap().into();
     let ran = ran.ended(1);
-    found(&ran, "note", "key", "ROPEWALK_TEST_KEY is not set");
-    found(&ran, "FAIL", "server", "set ROPEWALK_TEST_KEY in the environment");
+    found(&ran, "note", "key", &format!("{KEY_VARIABLE} is not set"));
+    found(&ran, "FAIL", "server", &format!("set {KEY_VARIABLE} in the environment"));
 }
 
 #[test]

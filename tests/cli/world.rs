@@ -2,19 +2,25 @@
 //! that it names. Nothing of the user's is seen.
 
 use ropewalk_testkit::model::ScriptedModel;
+use ropewalk_testkit::planted;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// The key that must be in no output.
-pub(crate) const KEY: &str = "sk-scripted-0123456789";
-/// The variable that holds it.
-pub(crate) const KEY_VARIABLE: &str = "ROPEWALK_TEST_KEY";
+/// The key that must be in no output, and the variable that holds it.
+pub(crate) use ropewalk_testkit::planted::{OTHER_KEY as KEY, VARIABLE as KEY_VARIABLE};
 
 /// A home and a folder to work in.
 pub(crate) struct World {
     home: tempfile::TempDir,
     root: tempfile::TempDir,
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        planted::assert_absent_in(self.home.path());
+        planted::assert_absent_in(self.root.path());
+    }
 }
 
 impl World {
@@ -65,14 +71,18 @@ impl World {
     /// The command, with these arguments and nothing on standard input.
     pub(crate) fn ropewalk(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ropewalk"));
+        command.env_clear();
+        // What the server says of itself without a file is on standard error, which is searched as well.
+        if !args.contains(&"--log") && !args.contains(&"lsp") {
+            planted::log_everything(&mut command);
+        }
         command
             .args(args)
-            .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("HOME", self.home.path())
             .env("XDG_CONFIG_HOME", self.home("config"))
             .env("XDG_STATE_HOME", self.home("state"))
-            .env(KEY_VARIABLE, KEY)
+            .envs(planted::environment())
             .current_dir(self.root())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -112,7 +122,7 @@ impl From<Output> for Ran {
         let text = |bytes| String::from_utf8(bytes).unwrap();
         let ran =
             Self { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) };
-        assert!(!ran.out.contains(KEY) && !ran.err.contains(KEY), "the key is shown: {ran:?}");
+        planted::assert_absent("the command", format!("{}\n{}", ran.out, ran.err));
         assert!(!ran.err.contains("panicked"), "{ran:?}");
         ran
     }

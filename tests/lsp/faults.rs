@@ -4,6 +4,7 @@ use crate::support::agent::Agent;
 use crate::support::stage::{QUIET, Stage, bash, edit, say, turn};
 use ropewalk_testkit::editor::{Handling, Kind, Profile};
 use ropewalk_testkit::model::{Place, ScriptedReply};
+use ropewalk_testkit::planted;
 use serde_json::Value;
 
 #[test]
@@ -20,7 +21,7 @@ fn what_is_wrong_with_the_model_is_one_clear_sentence_and_the_next_prompt_works(
             let editor = stage.quiet_editor(profile);
             assert_eq!(turn(&editor, "hello"), "error");
             let said = editor.wait_for_message(words);
-            assert!(!said.text.contains('\n') && !said.text.contains("scripted-key"), "{said:?}");
+            assert!(!said.text.contains('\n') && !said.text.contains(planted::MARK), "{said:?}");
             assert_eq!(turn(&editor, "and now?"), "end_turn");
             editor.wait_for_message("Better.");
             stage.end(editor);
@@ -71,16 +72,18 @@ fn a_model_server_that_dies_mid_stream_is_said_and_can_be_waited_for_or_stopped(
 #[test]
 fn a_missing_key_and_no_model_at_all_are_said_in_the_editor() {
     let stage = Stage::new("review", &[], []);
-    let no_key = [("ROPEWALK_TEST_KEY", String::new())];
+    let no_key = [(planted::VARIABLE, String::new())];
     let editor = stage.editor_in(Profile::VSCODE, &[stage.folder.path()], Value::Null, &no_key);
     editor.ignore(QUIET);
     assert_eq!(turn(&editor, "hello"), "error");
-    editor.wait_for_message("ROPEWALK_TEST_KEY");
+    editor.wait_for_message(planted::VARIABLE);
     editor.shutdown();
     // The server of the test minds a missing key, as it must.
     stage.agent.model.finish().unwrap_err();
     stage.agent.configure("");
-    let editor = stage.quiet_editor(Profile::NEOVIM);
+    let no_key = [("ANTHROPIC_API_KEY", String::new())];
+    let editor = stage.editor_in(Profile::NEOVIM, &[stage.folder.path()], Value::Null, &no_key);
+    editor.ignore(QUIET);
     assert_eq!(turn(&editor, "hello"), "error");
     editor.wait_for_message("No model is set up");
     editor.shutdown();

@@ -3,20 +3,22 @@
 //!
 //! Nothing of the user's configuration, state or keys is seen by the server.
 
+use super::home::Searched;
 use ropewalk_testkit::model::{ScriptedModel, ScriptedReply};
+use ropewalk_testkit::planted;
 
 /// A scripted model, and the environment in which `ropewalk lsp` finds it.
 pub struct Agent {
     /// The model; its script ends the test's questions about what was sent.
     pub model: ScriptedModel,
-    home: tempfile::TempDir,
+    home: Searched,
 }
 
 impl Agent {
     /// A model with these replies, and sessions that begin in `mode` (`auto`, `review`, `plan`).
     pub fn new(mode: &str, replies: impl IntoIterator<Item = ScriptedReply>) -> Self {
         let model = ScriptedModel::start(replies).unwrap();
-        let home = tempfile::tempdir().unwrap();
+        let home = Searched::new();
         let folder = home.path().join("config/ropewalk");
         std::fs::create_dir_all(&folder).unwrap();
         let config = format!(
@@ -25,8 +27,9 @@ impl Agent {
              [provider.scripted]\n\
              protocol = \"anthropic\"\n\
              base_url = \"{}\"\n\
-             api_key_env = \"ROPEWALK_TEST_KEY\"\n",
-            model.base_url()
+             api_key_env = \"{}\"\n",
+            model.base_url(),
+            planted::VARIABLE
         );
         std::fs::write(folder.join("config.toml"), config).unwrap();
         Self { model, home }
@@ -35,6 +38,20 @@ impl Agent {
     /// Another text of the user's configuration file.
     pub fn configure(&self, text: &str) {
         std::fs::write(self.home.path().join("config/ropewalk/config.toml"), text).unwrap();
+    }
+
+    /// Adds a rule to those that are always allowed.
+    pub fn allow(&self, rule: &str) {
+        let file = self.home.path().join("config/ropewalk/rules.toml");
+        std::fs::write(file, format!("allow = [{rule:?}]\n")).unwrap();
+    }
+
+    /// The files with whole outputs of calls.
+    pub fn outputs(&self) -> Vec<String> {
+        let sessions = std::fs::read_dir(self.home.path().join("state/ropewalk/outputs")).unwrap();
+        let folders = sessions.map(|entry| entry.unwrap().path());
+        let files = folders.flat_map(|folder| std::fs::read_dir(folder).unwrap());
+        files.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap()).collect()
     }
 
     /// The command line of the server.
@@ -50,7 +67,8 @@ impl Agent {
             ("XDG_STATE_HOME", folder("state")),
             ("XDG_DATA_HOME", folder("data")),
             ("XDG_CACHE_HOME", folder("cache")),
-            ("ROPEWALK_TEST_KEY", "scripted-key".to_owned()),
+            ("ANTHROPIC_API_KEY", planted::KEY.to_owned()),
+            (planted::VARIABLE, planted::OTHER_KEY.to_owned()),
         ]
     }
 }

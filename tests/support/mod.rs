@@ -12,6 +12,7 @@
 
 pub mod agent;
 pub mod desk;
+pub mod home;
 pub mod nvim;
 pub mod probe;
 pub mod screen;

@@ -4,6 +4,7 @@
 //! Keys go in as a user's do, the screen comes back as a user sees it. The editor's configuration,
 //! state and cache live in a temporary folder. Nothing of the machine's own Neovim is read.
 
+use super::home::Searched;
 use super::screen::Screen;
 use super::{BOUND, editors};
 use rmpv::Value;
@@ -23,7 +24,7 @@ pub struct Nvim {
     to_editor: Mutex<ChildStdin>,
     shared: Arc<Shared>,
     next_id: Mutex<u64>,
-    _home: tempfile::TempDir,
+    _home: Searched,
 }
 
 /// How Neovim reaches a language server.
@@ -56,7 +57,7 @@ impl Nvim {
     /// As [`Nvim::start`], with more environment variables, which servers it starts inherit.
     pub fn start_with(dir: &Path, environment: &[(&str, String)]) -> Self {
         let program = program();
-        let home = tempfile::tempdir().unwrap();
+        let home = Searched::new();
         let mut command = Command::new(&program);
         command.args(["--embed", "--clean", "-n"]).current_dir(dir);
         for place in ["CONFIG", "DATA", "STATE", "CACHE"] {

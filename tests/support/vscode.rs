@@ -4,6 +4,7 @@
 //! `tests/vscode/run.mjs` starts and ends everything; this only hands over and takes the outcome.
 
 use super::editors;
+use ropewalk_testkit::planted;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -38,6 +39,7 @@ pub fn run_case(
         .unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     let errors = String::from_utf8_lossy(&output.stderr);
+    planted::assert_absent("the run", [&*output.stdout, &*output.stderr].concat());
     assert!(output.status.success(), "{case}: {}\n{said}\n{errors}", output.status);
     print!("{said}");
 }

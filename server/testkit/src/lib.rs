@@ -2,5 +2,6 @@
 
 pub mod editor;
 pub mod model;
+pub mod planted;
 pub mod scenario;
 pub mod traces;

@@ -9,6 +9,7 @@ use super::{
     gates::Gates,
     script::{Act, Place, ScriptedReply},
 };
+use crate::planted;
 use bytes::Bytes;
 use futures::stream;
 use http_body_util::{BodyExt, Full, Limited, StreamBody, combinators::BoxBody};
@@ -112,6 +113,7 @@ impl Shared {
             faults.push(format!("the request goes to {path}, not by POST to /v1/messages"));
         }
         faults.extend(header_faults(headers));
+        faults.extend(leaks(&recorded));
         let key = headers.get("x-api-key").map(String::as_str).unwrap_or_default();
         let wrong_key = match &self.key {
             Some(expected) => key != expected,
@@ -162,6 +164,17 @@ fn header_faults(headers: &BTreeMap<String, String>) -> impl Iterator<Item = Str
             (!fits).then(|| format!("the header {name} is missing or wrong"))
         },
     )
+}
+
+/// A key has one place, its header.
+fn leaks(request: &RecordedRequest) -> impl Iterator<Item = String> + '_ {
+    let others = request.headers.iter().filter(|(name, _)| *name != "x-api-key");
+    let headers = others.map(|(name, value)| (name.as_str(), value));
+    let places =
+        [("the path", &request.path), ("the body", &request.raw)].into_iter().chain(headers);
+    places.filter_map(|(place, text)| {
+        Some(format!("{place} shows {}", planted::find(text.as_bytes())?))
+    })
 }
 
 /// Accepts connections until it is dropped.

@@ -41,6 +41,9 @@ impl Shared {
         let end = Instant::now() + BOUND;
         let mut seen = self.lock();
         loop {
+            if let Some(leak) = &seen.leak {
+                return Err(leak.clone());
+            }
             if let Some(found) = find(&mut seen) {
                 return Ok(found);
             }
@@ -82,7 +85,10 @@ impl Shared {
 
     fn keep_errors(&self, from: impl Read) {
         for line in BufReader::new(from).lines().map_while(Result::ok) {
-            self.update(|seen| seen.log.push(format!("stderr: {line}")));
+            self.update(|seen| {
+                seen.search_errors(&line);
+                seen.log.push(format!("stderr: {line}"));
+            });
         }
     }
 }

@@ -6,6 +6,7 @@
 use super::frames;
 use crate::editor::client::{Client, Handling, Request, RequestId};
 use crate::editor::profile::{Flush, Profile};
+use crate::planted::{self, Watch};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 use std::sync::mpsc;
@@ -114,6 +115,10 @@ pub struct Seen {
     ignored: HashSet<Kind>,
     ends_taken: usize,
     next_id: u64,
+    /// What streams of words have said, searched for keys where their pieces meet.
+    streams: HashMap<String, Watch>,
+    /// What of a planted key the server has shown: nothing goes on after that.
+    pub(super) leak: Option<String>,
 }
 
 /// How much of a message the log keeps.
@@ -139,6 +144,8 @@ impl Seen {
             ignored: HashSet::new(),
             ends_taken: 0,
             next_id: 0,
+            streams: HashMap::new(),
+            leak: None,
         }
     }
 
@@ -334,7 +341,32 @@ impl Seen {
     }
 
     /// Takes a message of the server's.
+    /// Looks for the planted keys in a message: in its text, and, for the words of an event, also where they
+    /// meet those of the event of the same type before.
+    fn search(&mut self, message: &Value) {
+        let mut found = planted::find(message.to_string().as_bytes());
+        let text = |pointer: &str| message.pointer(pointer).and_then(Value::as_str);
+        if let (Some(kind), Some(words)) = (text("/params/type"), text("/params/text")) {
+            let stream = self.streams.entry(kind.to_owned()).or_default();
+            found = found.or_else(|| stream.find(words));
+        }
+        self.leaked("a message", found);
+    }
+
+    pub(super) fn search_errors(&mut self, line: &str) {
+        self.leaked("standard error", planted::find(line.as_bytes()));
+    }
+
+    fn leaked(&mut self, place: &str, found: Option<String>) {
+        if let Some(words) = found {
+            let words = format!("{place} shows {words}");
+            self.faults.push(words.clone());
+            self.leak.get_or_insert(words);
+        }
+    }
+
     pub(super) fn take_in(&mut self, message: Value) {
+        self.search(&message);
         self.note("←", &message);
         if message.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
             self.faults.push(format!("a message without \"jsonrpc\": \"2.0\": {message}"));

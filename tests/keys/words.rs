@@ -1,0 +1,58 @@
+//! Words of the user's that hold the key by accident: pasted into a prompt, selected, in a file, in what the
+//! model is to be told always.
+
+use crate::support::stage::{Stage, edit, read, say, turn};
+use ropewalk_testkit::editor::Profile;
+use ropewalk_testkit::planted::KEY;
+use serde_json::{Value, json};
+
+#[test]
+fn a_key_in_a_prompt_goes_no_further() {
+    let replies = [say("One.").expect_text("it is [key]."), say("Two."), say("Three.")];
+    let stage = Stage::new("review", &[("a.txt", "one\n")], replies);
+    let editor = stage.quiet_editor(Profile::VSCODE);
+    assert_eq!(turn(&editor, &format!("it is {KEY}.")), "end_turn");
+    assert_eq!(turn(&editor, &format!("{KEY}{KEY}")), "end_turn");
+    editor.open("a.txt");
+    editor.replace("a.txt", (0, 0), (0, 0), &format!("k = {KEY}\n"));
+    let range = editor.range("a.txt", (0, 0), (1, 0));
+    let argument = json!({
+        "prompt": "look",
+        "textDocument": { "uri": editor.uri("a.txt") },
+        "range": range,
+    });
+    editor.execute("ropewalk.prompt", argument).unwrap();
+    assert_eq!(editor.wait_for_turn_end().stop_reason, "end_turn");
+    let request = stage.agent.model.requests().pop().unwrap().to_string();
+    assert!(request.contains("k = [key]"), "{request}");
+    stage.end(editor);
+}
+
+#[test]
+fn a_key_in_a_file_is_read_struck_and_stays_in_the_file() {
+    let replies = [
+        read("notes.txt"),
+        // What the model was shown is not what stands there, so it can't be replaced by mistake.
+        edit("notes.txt", "k = [key]", "k = 1").expect_text("k = [key]"),
+        say("Done.").expect_text("Error: "),
+    ];
+    let text = format!("before\nk = {KEY}\nafter\n");
+    let stage = Stage::new("auto", &[("notes.txt", &text)], replies);
+    let editor = stage.quiet_editor(Profile::VSCODE);
+    let ended = turn(&editor, "go");
+    stage.agent.model.finish().unwrap();
+    assert_eq!(ended, "end_turn");
+    assert_eq!(stage.disk("notes.txt"), text);
+    stage.write("notes.txt", "");
+    stage.end(editor);
+}
+
+#[test]
+fn a_key_in_the_instructions_is_told_to_nobody() {
+    let stage = Stage::new("review", &[("AGENTS.md", &format!("Use {KEY}."))], [say("Hello.")]);
+    let editor = stage.quiet_editor(Profile::VSCODE);
+    assert_eq!(turn(&editor, "go"), "end_turn");
+    stage.write("AGENTS.md", "");
+    editor.execute("ropewalk.status", Value::Null).unwrap_or_default();
+    stage.end(editor);
+}
