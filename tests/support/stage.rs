@@ -2,6 +2,7 @@
 
 use super::BOUND;
 use super::agent::Agent;
+use super::home::Searched;
 use ropewalk_testkit::editor::{FakeEditor, Kind, Profile};
 use ropewalk_testkit::model::ScriptedReply;
 use serde_json::{Value, json};
@@ -16,7 +17,7 @@ pub struct Stage {
     /// The model and the configuration.
     pub agent: Agent,
     /// The folder.
-    pub folder: tempfile::TempDir,
+    pub folder: Searched,
 }
 
 impl Stage {
@@ -26,7 +27,7 @@ impl Stage {
         files: &[(&str, &str)],
         replies: impl IntoIterator<Item = ScriptedReply>,
     ) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = Searched::new();
         for (name, text) in files {
             let path = folder.path().join(name);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();

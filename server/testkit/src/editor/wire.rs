@@ -15,6 +15,7 @@ pub use seen::{Dialog, Kind, Message, Progress, RpcError, Seen, TurnEnd};
 use super::buffer::EchoShape;
 use super::client::Handling;
 use super::profile::{Profile, encoding_name, encoding_of};
+use crate::planted;
 use link::{Link, Shared};
 use ropewalk_text::{Coordinates, Position, PositionEncoding};
 use ropewalk_workspace::DocId;
@@ -52,7 +53,8 @@ pub struct FakeEditor {
 }
 
 impl FakeEditor {
-    /// Starts a server process with these environment variables, `PATH` and no others, and shakes hands.
+    /// Starts a server process with these environment variables, `PATH` and no others, and shakes hands. Its log
+    /// goes where [`planted::LOGS`] says.
     ///
     /// # Errors
     /// When the program can't be started, or doesn't answer `initialize` as it must.
@@ -82,10 +84,12 @@ impl FakeEditor {
         open: &[(String, String)],
     ) -> io::Result<Self> {
         let mut command = Command::new(program.as_ref());
-        command.args(args).env_clear();
+        command.env_clear();
         if let Some(path) = std::env::var_os("PATH") {
             command.env("PATH", path);
         }
+        planted::log_everything(&mut command);
+        command.args(args);
         command.envs(env.iter().map(|(name, value)| (*name, value)));
         if let Some(root) = roots.first() {
             command.current_dir(root);

@@ -7,6 +7,7 @@ use super::reply::Reply;
 use super::step::{Answer, Content, Crash, Setup, Step, What};
 use crate::editor::{EchoShape, FakeEditor, Kind, Profile, RpcError};
 use crate::model::{ScriptedModel, ScriptedReply};
+use crate::planted;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -122,13 +123,16 @@ impl<'a> Play<'a> {
 
     fn start_editor(&self, open: &[(String, String)]) -> std::io::Result<FakeEditor> {
         let folder = |name: &str| self.home.0.join(name).display().to_string();
+        let own_model = self.scenario.setup.config.iter().any(|(key, _)| key == "model");
         let environment = [
             ("HOME", folder("home")),
             ("XDG_CONFIG_HOME", folder("config")),
             ("XDG_STATE_HOME", folder("state")),
             ("XDG_DATA_HOME", folder("data")),
             ("XDG_CACHE_HOME", folder("cache")),
-            ("ROPEWALK_TEST_KEY", "scripted-key".to_owned()),
+            // A page with a model of its own must lead to nobody.
+            ("ANTHROPIC_API_KEY", if own_model { String::new() } else { planted::KEY.to_owned() }),
+            (planted::VARIABLE, planted::OTHER_KEY.to_owned()),
         ];
         let roots: Vec<PathBuf> = match &self.scenario.setup.roots {
             Some(names) => names.iter().map(|name| self.base.join(name)).collect(),
@@ -401,11 +405,12 @@ fn ask_what_is_seen(
 /// The user's configuration: the scripted model, and what the page says.
 fn user_config(setup: &Setup, model: &ScriptedModel) -> String {
     let url = format!("{:?}", model.base_url());
+    let variable = format!("{:?}", planted::VARIABLE);
     let defaults = [
         ("model", "\"scripted/scripted\""),
         ("provider.scripted.protocol", "\"anthropic\""),
         ("provider.scripted.base_url", &url),
-        ("provider.scripted.api_key_env", "\"ROPEWALK_TEST_KEY\""),
+        ("provider.scripted.api_key_env", &variable),
     ];
     let own = setup.config.iter().map(|(key, value)| format!("{key} = {value}\n"));
     let is_own = |key: &str| setup.config.iter().any(|(own, _)| own == key);
@@ -453,6 +458,7 @@ impl Home {
 
 impl Drop for Home {
     fn drop(&mut self) {
+        planted::assert_absent_in(&self.0);
         // What can't be removed is in the system's temporary folder, and goes with it.
         let _ = std::fs::remove_dir_all(&self.0);
     }
