@@ -464,3 +464,59 @@ fn a_plugin_hears_which_session_is_current() {
     });
     stage.end(editor);
 }
+
+#[test]
+fn a_prompt_that_was_never_taken_up_is_told_of_once() {
+    let stage = Stage::new(
+        "review",
+        &[("a.txt", TEXT)],
+        [say("never said").gate(Place::Answer, "stuck"), say("Here."), say("Still here.")],
+    );
+    let editor = stage.quiet_editor(Profile::VSCODE);
+    editor.prompt("first");
+    stage.agent.model.wait_until_reached_blocking("stuck");
+    editor.prompt("second\nof two lines");
+    editor.wait_for("the queue", |seen| (!seen.progress().is_empty()).then_some(()));
+    let id = status(&editor)["session"].clone();
+    until("the words wait in the journal", || last_line(&stage, &id)["waiting"].is_string());
+    editor.kill_server();
+    stage.agent.model.open_gate("stuck");
+    for (words, told) in [("third", true), ("fourth", false)] {
+        let editor = stage.editor(Profile::VSCODE);
+        editor.wait_for_message("can be resumed");
+        editor.ignore(QUIET);
+        editor.execute("ropewalk.resume", Value::Null).unwrap();
+        let message = editor.wait_for_message("goes on with “first”");
+        let lost = "before this was taken up, so ask again: “second of two lines”";
+        assert_eq!(message.text.contains(lost), told, "{}", message.text);
+        assert_eq!(turn(&editor, words), "end_turn");
+        editor.kill_server();
+    }
+    stage.agent.model.finish().unwrap();
+}
+
+#[test]
+fn without_a_folder_a_session_goes_on_once_its_files_are_open() {
+    let stage = Stage::new("review", &[("a.txt", TEXT)], [both_ends(), say("Both ends.")]);
+    let file = stage.path("a.txt");
+    let start = || {
+        let editor = stage.editor_in(Profile::VSCODE, &[], Value::Null, &[]);
+        editor.ignore(QUIET);
+        editor
+    };
+    let editor = start();
+    editor.open(&file);
+    assert_eq!(turn(&editor, "Capitals"), "end_turn");
+    editor.wait_for("the hunks", |seen| {
+        (seen.diagnostics(&editor.uri(&file)).len() == 2).then_some(())
+    });
+    editor.kill_server();
+    // Another window may have other files open, so nothing goes on unasked, and nothing is lost.
+    let editor = start();
+    let refused = editor.execute("ropewalk.resume", Value::Null).unwrap_err();
+    assert!(refused.message.contains("a.txt first, where changes wait"), "{refused}");
+    editor.open(&file);
+    let resumed = editor.execute("ropewalk.resume", Value::Null).unwrap();
+    assert_eq!(resumed["pending"], 2);
+    stage.end(editor);
+}

@@ -12,7 +12,7 @@ pub(crate) use words::{named, shortened};
 
 use crate::editor::LspEditor;
 use crate::state::{State, lock};
-use ropewalk_agent::journal::store::Listed;
+use ropewalk_agent::journal::store::{Listed, make_private_folder};
 use ropewalk_agent::session::SessionConfig;
 use ropewalk_agent::{Event, Journal, Past, Prompt, Session, SessionError, Sessions};
 use ropewalk_workspace::{Editor, Roots};
@@ -105,7 +105,7 @@ impl State {
         {
             let folder = sessions.outputs(current.session.id());
             // Only a folder that exists is a root; until then there is nothing in it to read.
-            current.has_outputs = std::fs::create_dir_all(&folder).is_ok();
+            current.has_outputs = make_private_folder(&folder).is_ok();
             self.read_outputs(current.session.id());
         }
         let turn = current.session.prompt(prompt);

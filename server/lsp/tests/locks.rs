@@ -66,4 +66,9 @@ async fn mode_and_model_are_not_changed_while_they_are_locked() {
     assert_eq!(free["result"]["mode"], "auto");
     let free = command("locked = [\"mode\"]", "ropewalk.model", json!("anthropic/x")).await;
     assert_eq!(free["error"]["message"], "there is no model here");
+    // And what is locked is said.
+    let status = command(locked, "ropewalk.status", json!({})).await;
+    let by = "/etc/ropewalk/config.toml:2";
+    let locks = json!([{ "key": "mode", "by": by }, { "key": "model", "by": by }]);
+    assert_eq!(status["result"]["locks"], locks);
 }

@@ -39,14 +39,14 @@ pub(crate) async fn greet(state: Arc<State>) {
         Ok(Some((_, Some(Err(NotResumed { in_use: true, .. }))))) | Ok(None) => {}
         Ok(Some((last, Some(Err(NotResumed { why, .. }))))) => {
             let words = format!("{}\n{why}.", what_waits(&last));
-            tell(&state, MessageType::WARNING, words);
             offer(&state, last);
+            tell(&state, MessageType::WARNING, words);
         }
         Ok(Some((last, None))) => {
             let words =
                 format!("{} can be resumed by code action or ropewalk.resume.", about(&last));
-            state.client.log_message(MessageType::INFO, words).await;
             offer(&state, last);
+            state.client.log_message(MessageType::INFO, words).await;
         }
         Err(words) => tell(&state, MessageType::ERROR, words),
     }
