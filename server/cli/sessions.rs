@@ -260,7 +260,7 @@ fn delete(sessions: &Sessions, start: &str, yes: bool) -> anyhow::Result<()> {
         if !std::io::stdin().is_terminal() {
             bail!(Usage(format!("{words} It is deleted only with --yes.")));
         }
-        if ask(&format!("{words} Delete it? [y/N]"))?.as_str() != "y" {
+        if !matches!(&*ask(&format!("{words} Delete it? [y/N]"))?, "y" | "yes") {
             say("Nothing is deleted.");
             return Ok(());
         }

@@ -86,7 +86,7 @@ fn a_run_goes_on_with_the_last_one() {
     assert_eq!(second.out, "As I said.\n");
     assert!(second.err.contains("(Are you there?), 1 turn."), "{second:?}");
     let id = sessions(&world).list().remove(0).id;
-    world.run(&["run", "--session", &id[..id.len() - 1], "Again"]).ended(0);
+    world.run(&["run", "--session", id.get(..id.len() - 1).unwrap(), "Again"]).ended(0);
     let messages = model.requests().pop().unwrap()["messages"].to_string();
     for words in ["Are you there?", "I am here.", "What did you say?", "As I said.", "Again"] {
         assert!(messages.contains(words), "{words} is missing in {messages}");

@@ -117,11 +117,11 @@ impl<W: Write> Show<W> {
         shown
     }
 
-    fn json(&mut self, event: &Event) -> std::io::Result<()> {
-        let mut event = serde_json::to_value(event).map_err(std::io::Error::other)?;
-        if event["type"] == "session_started" {
+    fn json(&mut self, told: &Event) -> std::io::Result<()> {
+        let mut event = serde_json::to_value(told).map_err(std::io::Error::other)?;
+        if let (Event::SessionStarted { .. }, Some(fields)) = (told, event.as_object_mut()) {
             // What a program needs to go on with it.
-            event["session"] = (*self.session).into();
+            fields.insert("session".to_owned(), (*self.session).into());
         }
         let mut line = plain_json(event.to_string());
         line.push('\n');

@@ -118,7 +118,12 @@ mod tests {
             id: id.to_owned(),
             roots: vec!["/home/ada/app".to_owned()],
             began: 0,
-            summary: Summary { title: title.to_owned(), at: 0, turns: 1_234_567, pending: 3 },
+            summary: Summary {
+                title: title.to_owned(),
+                turns: 1_234_567,
+                pending: 3,
+                ..Summary::default()
+            },
             bytes: 0,
             in_use,
         }
