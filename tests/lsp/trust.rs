@@ -139,7 +139,7 @@ fn where_dialogs_take_keys_it_is_a_message_and_code_actions() {
         let body = stage.agent.model.requests().last().unwrap()["system"].to_string();
         assert!(body.contains("Speak softly."), "{}: {body}", profile.name);
         editor.execute("ropewalk.trust", json!("forget")).unwrap();
-        editor.run(&never).unwrap();
+        editor.run(never).unwrap();
         assert_eq!(offers(), []);
         stage.end(editor);
     }
