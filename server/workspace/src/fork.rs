@@ -601,6 +601,8 @@ pub(crate) fn sync_file(
     source: &DocId,
     file: &mut ForkFile,
 ) -> Vec<SetAside> {
+    let returned: Vec<Published> =
+        file.returned.iter().filter(|hunk| is_pending(&file.entry, hunk, false)).cloned().collect();
     let mut aside = Vec::new();
     let open = workspace.with_document(source, |document| {
         aside = sync_buffer(workspace, session, source, file, document);
@@ -608,7 +610,33 @@ pub(crate) fn sync_file(
     if open.is_none() {
         aside = sync_disk(workspace, session, source, file);
     }
+    // Those that are pending no more, and were not set aside, have turned up in the user's text.
+    let back = returned.into_iter().filter(|hunk| {
+        !is_pending(&file.entry, hunk, true) && aside.iter().all(|one| one.mark.id != hunk.id)
+    });
+    for hunk in back {
+        note_back(workspace, session, hunk);
+    }
     aside
+}
+
+/// Whether a hunk that was returned is pending as it was; `sent`: whether on its way counts as pending.
+fn is_pending(entry: &Entry, hunk: &Published, sent: bool) -> bool {
+    let own = Content { id: hunk.id, old: hunk.old.clone(), new: hunk.new.clone() };
+    let is_sent = || entry.marks().iter().any(|mark| mark.id == hunk.id && mark.sent.is_some());
+    entry.contents(&[hunk.id]).contains(&own) && (sent || !is_sent())
+}
+
+/// What had been returned is in the ledger again.
+fn note_back(workspace: &Workspace, session: &Arc<str>, hunk: Published) {
+    let mut ledger = workspace.ledger();
+    let same = |own: &Published| {
+        (own.id, &own.session, &own.doc) == (hunk.id, session, &hunk.doc)
+            && (&own.old, &own.new) == (&hunk.old, &hunk.new)
+    };
+    if !ledger.texts.iter().any(same) {
+        ledger.texts.push(Published { session: session.clone(), anchored: false, ..hunk });
+    }
 }
 
 fn sync_buffer(
@@ -714,30 +742,21 @@ fn melt_returned(workspace: &Workspace, session: &Arc<str>, file: &mut ForkFile,
         return;
     }
     let entry = &mut file.entry;
-    let is_pending = |entry: &Entry, hunk: &Published| {
-        let own = Content { id: hunk.id, old: hunk.old.clone(), new: hunk.new.clone() };
-        entry.contents(&[hunk.id]).contains(&own)
-    };
-    file.returned.retain(|hunk| is_pending(entry, hunk));
+    file.returned.retain(|hunk| is_pending(entry, hunk, true));
     if entry.base.text() == *now {
         return;
     }
     // One that is on its way to the editor turns up because of that.
-    let is_sent = |hunk: &Published| {
-        entry.marks().iter().any(|mark| mark.id == hunk.id && mark.sent.is_some())
+    let turned_up = |hunk: &Published| {
+        is_pending(entry, hunk, false) && matches!(Ledger::stands(hunk, now), Stands::New(_))
     };
-    let turned_up =
-        |hunk: &Published| !is_sent(hunk) && matches!(Ledger::stands(hunk, now), Stands::New(_));
     let (back, still): (Vec<_>, Vec<_>) =
         std::mem::take(&mut file.returned).into_iter().partition(turned_up);
     file.returned = still;
     entry.remove(&back.iter().map(|hunk| hunk.id).collect::<Vec<_>>());
-    let back = back.into_iter();
-    workspace.ledger().texts.extend(back.map(|hunk| Published {
-        session: session.clone(),
-        anchored: false,
-        ..hunk
-    }));
+    for hunk in back {
+        note_back(workspace, session, hunk);
+    }
 }
 
 /// A clean buffer whose file has moved on the disk: the disk's text is the truth, and comes as a change of

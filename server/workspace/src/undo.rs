@@ -109,32 +109,32 @@ fn forget(workspace: &Workspace, session: &str, doc: &DocId, ids: &[HunkId], but
 /// The inverse of `hunks` on `text`, and those that have no certain place in it.
 fn inverse(text: &Text, hunks: &[Published]) -> (ChangeSet, Vec<HunkId>) {
     let (mut now, mut all) = (text.clone(), ChangeSet::identity(text.len()));
-    let mut conflicts = Vec::new();
-    // The latest goes first. The next is where it is found, or where it is found without the later ones: it may
-    // stand under one, or between lines that one has changed.
-    for hunk in hunks.iter().rev() {
-        let moved = |range: Range<usize>| Published {
-            range: all.map_range(range),
-            anchored: true,
-            ..hunk.clone()
-        };
-        let place = match Ledger::find(hunk, text) {
-            Found::At(range) => Ledger::find(&moved(range), &now),
-            Found::Conflict => Ledger::find(&Published { anchored: false, ..hunk.clone() }, &now),
-        };
-        let back = match place {
-            Found::At(range) => ChangeSet::single(now.len(), range, hunk.old.as_str()),
-            Found::Conflict => {
-                conflicts.push(hunk.id);
-                continue;
-            }
-        };
-        match (back.apply(&now), all.compose(&back)) {
-            (Ok(text), Ok(set)) => (now, all) = (text, set),
-            _ => conflicts.push(hunk.id),
+    // The latest goes first. One is where it is found, or where it is found without others: it may stand under
+    // one, or between lines that one has changed.
+    let mut left: Vec<&Published> = hunks.iter().rev().collect();
+    loop {
+        let before = left.len();
+        left.retain(|hunk| {
+            let moved = |range: Range<usize>| Published {
+                range: all.map_range(range),
+                anchored: true,
+                ..(*hunk).clone()
+            };
+            let loose = || Published { anchored: false, ..(*hunk).clone() };
+            let place = match Ledger::find(hunk, text) {
+                Found::At(range) => Ledger::find(&moved(range), &now),
+                Found::Conflict => Ledger::find(&loose(), &now),
+            };
+            let Found::At(range) = place else { return true };
+            let back = ChangeSet::single(now.len(), range, hunk.old.as_str());
+            let (Ok(undone), Ok(set)) = (back.apply(&now), all.compose(&back)) else { return true };
+            (now, all) = (undone, set);
+            false
+        });
+        if left.is_empty() || left.len() == before {
+            return (all, left.into_iter().map(|hunk| hunk.id).collect());
         }
     }
-    (all, conflicts)
 }
 
 /// What every way of undoing needs.

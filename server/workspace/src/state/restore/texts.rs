@@ -70,7 +70,11 @@ impl Restoring<'_> {
         let given = self.fork.files.get_mut(&hunk.doc).is_some_and(|file| {
             let Stands::Old(range) = Ledger::stands(hunk, file.entry.text()) else { return false };
             let set = ChangeSet::single(file.entry.text().len(), range, hunk.new.as_str());
-            !file.entry.add(&set, &mark_of(hunk), &mut ids).is_empty()
+            let given = file.entry.add(&set, &mark_of(hunk), &mut ids);
+            if let [id] = given.as_slice() {
+                file.returned.push(Published { id: *id, ..hunk.clone() });
+            }
+            !given.is_empty()
         });
         self.fork.ids = ids;
         given
