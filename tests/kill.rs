@@ -7,7 +7,9 @@
 
 #![expect(
     clippy::unwrap_used,
+    clippy::expect_used,
     clippy::indexing_slicing,
+    clippy::panic,
     reason = "tests and their helpers may be blunt"
 )]
 

@@ -7,6 +7,9 @@
 mod agent;
 #[expect(dead_code, reason = "the other benches use the rest of it")]
 mod harness;
+#[path = "../support/home.rs"]
+#[expect(unreachable_pub, clippy::unwrap_used, reason = "the tests' own file")]
+mod home;
 
 use agent::Agent;
 use harness::{Bar, Report, callgrind, code};

@@ -13,6 +13,9 @@ mod agent;
 mod client;
 #[expect(dead_code, reason = "the text bench uses the rest of it")]
 mod harness;
+#[path = "../support/home.rs"]
+#[expect(unreachable_pub, clippy::unwrap_used, reason = "the tests' own file")]
+mod home;
 
 use agent::Agent;
 use client::{Client, did_open, initialize, memory, notification, server, uri};
@@ -204,6 +207,7 @@ fn publish_in_process(report: &mut Report) {
             command_time: Duration::from_secs(1),
             outputs: None,
             secrets: Default::default(),
+            hides: Arc::new(|_, _| false),
             sink: Arc::new(|_| {}),
             editor: editor.clone(),
         };

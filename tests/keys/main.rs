@@ -2,14 +2,19 @@
 //! configurations. The real binary; what it says and leaves behind is searched for the planted keys.
 //!
 //! That the search finds them is tested where it lives, in the test kit.
-#![expect(clippy::unwrap_used, reason = "helpers of tests may be blunt, as tests are")]
 
+#[cfg(test)]
 mod commands;
+#[cfg(test)]
 mod server;
+#[cfg(test)]
 mod settings;
+#[cfg(test)]
 #[path = "../support/mod.rs"]
 mod support;
+#[cfg(test)]
 mod words;
+#[cfg(test)]
 #[expect(dead_code, reason = "each test file uses a part")]
 #[path = "../cli/world.rs"]
 mod world;

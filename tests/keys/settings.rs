@@ -19,6 +19,22 @@ fn a_key_in_the_place_of_its_variable_is_refused_unsaid() {
 }
 
 #[test]
+fn a_key_in_the_place_of_another_value_is_not_repeated() {
+    let world = World::new("http://127.0.0.1:9");
+    for flag in [
+        format!("mode={KEY}"),
+        format!("model={KEY}/{KEY}"),
+        format!("limits.steps={KEY}"),
+        format!("allow=[\"{KEY}\"]"),
+        format!("{KEY}={KEY}"),
+        KEY.to_owned(),
+    ] {
+        // It searches what is said for the key.
+        world.run(&["-c", &flag, "doctor"]);
+    }
+}
+
+#[test]
 fn a_key_in_a_configuration_file_is_not_repeated() {
     let model = ScriptedModel::start([]).unwrap();
     for line in [

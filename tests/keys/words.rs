@@ -1,7 +1,7 @@
 //! Words of the user's that hold the key by accident: pasted into a prompt, selected, in a file, in what the
 //! model is to be told always.
 
-use crate::support::stage::{Stage, edit, read, say, turn};
+use crate::support::stage::{QUIET, Stage, edit, read, say, turn};
 use ropewalk_testkit::editor::Profile;
 use ropewalk_testkit::planted::KEY;
 use serde_json::{Value, json};
@@ -43,6 +43,26 @@ fn a_key_in_a_file_is_read_struck_and_stays_in_the_file() {
     stage.agent.model.finish().unwrap();
     assert_eq!(ended, "end_turn");
     assert_eq!(stage.disk("notes.txt"), text);
+    stage.write("notes.txt", "");
+    stage.end(editor);
+}
+
+#[test]
+fn an_edit_beside_a_key_is_shown_struck_and_leaves_the_key_out_of_the_journal() {
+    let replies = [edit("notes.txt", "after", "AFTER"), say("Done.")];
+    let text = format!("k = {KEY}\nafter\n");
+    let stage = Stage::new("review", &[("notes.txt", &text)], replies);
+    let editor = stage.editor_with(Profile::VSCODE, json!({"events": true}));
+    editor.ignore(QUIET);
+    assert_eq!(turn(&editor, "go"), "end_turn");
+    let mut hunks = editor.events().into_iter().filter(|event| event["type"] == "hunks");
+    let shown = hunks.next_back().unwrap()["hunks"][0]["diff"].to_string();
+    assert!(shown.contains("k = [key]") && shown.contains("+AFTER"), "{shown}");
+    editor.execute("ropewalk.accept", json!({"all": true})).unwrap();
+    editor.wait_for("the review", |seen| {
+        seen.events().iter().any(|event| event["type"] == "reviewed").then_some(())
+    });
+    assert_eq!(stage.disk("notes.txt"), text.replace("after", "AFTER"));
     stage.write("notes.txt", "");
     stage.end(editor);
 }

@@ -4,6 +4,7 @@
 //! and `ropewalk run --json` carry (see EXTENSIONS.md).
 
 use ropewalk_model::Usage;
+use ropewalk_model::strike::Keys;
 use ropewalk_workspace::{Hunk, HunkState};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -75,6 +76,16 @@ pub struct HunkInfo {
     pub turn: u64,
     /// Whether it is on its way to the editor.
     pub sent: bool,
+}
+
+impl HunkInfo {
+    /// The same with no key in what is shown.
+    pub(crate) fn without(mut self, keys: &Keys) -> Self {
+        for text in [&mut self.old, &mut self.new, &mut self.diff] {
+            keys.strike_in(text);
+        }
+        self
+    }
 }
 
 impl From<&Hunk> for HunkInfo {

@@ -96,6 +96,15 @@ impl Journal {
         });
     }
 
+    /// Writes a line, unless `not` says of its bytes that it must not be written. False: it was not.
+    pub(crate) fn write_unless(&self, record: &Record<'_>, not: impl Fn(&[u8]) -> bool) -> bool {
+        let may = !self.is_kept() || line(record).is_ok_and(|line| !not(&line));
+        if may {
+            self.write(record);
+        }
+        may
+    }
+
     /// What went wrong, once, as a sentence for the user.
     pub(crate) fn take_failure(&self) -> Option<String> {
         self.inner(|inner| inner.failure.take()).flatten()

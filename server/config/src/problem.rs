@@ -128,6 +128,7 @@ pub(crate) fn shown(name: &str) -> String {
 
 /// The first `longest` characters of a text, on one line and without control characters.
 pub(crate) fn one_line(text: &str, longest: usize) -> String {
+    let text = &without_keys(text);
     let mut out: String = text.chars().take(longest).flat_map(char::escape_debug).collect();
     // Quotes are fine within the back quotes that the sentences use.
     out = out.replace("\\\"", "\"").replace("\\'", "'");
@@ -135,4 +136,46 @@ pub(crate) fn one_line(text: &str, longest: usize) -> String {
         out.push('…');
     }
     out
+}
+
+/// A text with `[key]` for each word that looks like an API key: what begins as some do, or is a long run of
+/// letters with digits. A key that was pasted in the wrong place is not told to a log.
+fn without_keys(text: &str) -> String {
+    const LONGEST_NAME: usize = 24;
+    let looks_like_one = |word: &str| {
+        let runs = word.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        let is_long = |run: &str| {
+            run.len() >= LONGEST_NAME
+                && run.contains(|c: char| c.is_ascii_digit())
+                && run.contains(|c: char| c.is_ascii_alphabetic())
+        };
+        (word.starts_with("sk-") && word.len() > 12) || runs.clone().any(is_long)
+    };
+    let is_end = |c: char| c.is_whitespace() || "'\"=`/,;()[]{}<>".contains(c);
+    text.split_inclusive(is_end)
+        .map(|piece| {
+            let word = piece.trim_end_matches(is_end);
+            let end = piece.get(word.len()..).unwrap_or_default();
+            if looks_like_one(word) { format!("[key]{end}") } else { piece.to_owned() }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pasted_key_is_not_said() {
+        for (text, told) in [
+            ("sk-ant-api03-AbC_9", "[key]"),
+            ("mode=sk-proj-0123456789abc ", "mode=[key] "),
+            ("anthropic/claude-sonnet-4-5-20250929", "anthropic/claude-sonnet-4-5-20250929"),
+            ("bash(AIzaSyA0123456789abcdefghijklmnop *)", "bash([key] *)"),
+            ("a_very_long_name_without_digits_in_it", "a_very_long_name_without_digits_in_it"),
+            ("", ""),
+        ] {
+            assert_eq!(without_keys(text), told);
+        }
+    }
 }

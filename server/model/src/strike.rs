@@ -55,6 +55,11 @@ impl Keys {
         self.0.is_empty()
     }
 
+    /// Whether a key stands in `bytes`.
+    pub fn are_in(&self, bytes: &[u8]) -> bool {
+        self.next(bytes).is_some()
+    }
+
     /// A text with [`STRUCK`] for each key in it. Linear in the text, for each key; it borrows when there is
     /// none.
     pub fn strike<'a>(&self, text: &'a str) -> Cow<'a, str> {

@@ -17,7 +17,7 @@ use ropewalk_model::{Keys, Model, Prelude, ToolSpec, Usage};
 use ropewalk_tools::command::{Secrets, Strike};
 use ropewalk_tools::{Rule, ToolInfo};
 use ropewalk_workspace::publish::{Bounds, PublishReport};
-use ropewalk_workspace::state::Kept;
+use ropewalk_workspace::state::{Kept, StateRecord};
 use ropewalk_workspace::{ContentHash, DocId, Editor, Fork, Witness, Workspace};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -233,8 +233,26 @@ impl Shared {
     pub(crate) fn keep(&self) {
         if self.journal.is_kept() {
             let fork = lock(&self.fork);
-            for record in lock(&self.kept).record(&fork, &self.workspace) {
-                self.journal.write(&Record::State(record));
+            self.write_states(lock(&self.kept).record(&fork, &self.workspace));
+        }
+    }
+
+    /// Writes parts of the state. A text with a key in it is in no journal: what is pending in such a file does
+    /// not outlive the process, which is said.
+    fn write_states(&self, states: Vec<StateRecord>) {
+        let keys = self.keys();
+        for state in states {
+            let file = match &state {
+                StateRecord::File(file) => Some(file.shown.clone()),
+                _ => None,
+            };
+            if !self.journal.write_unless(&Record::State(state), |line| keys.are_in(line)) {
+                let what = file.map_or_else(String::new, |file| format!(" in {file}"));
+                let message = format!(
+                    "An API key stands in text that was to be kept{what}, and was left out of the journal: these \
+                     changes would not survive a crash."
+                );
+                self.notice(Level::Warning, message);
             }
         }
     }
@@ -316,7 +334,8 @@ impl Shared {
                 let mut fork = lock(&shared.fork);
                 fork.sync(&shared.workspace);
                 shared.ahead(&fork);
-                fork.hunks().iter().map(HunkInfo::from).collect()
+                let keys = shared.keys();
+                fork.hunks().iter().map(|hunk| HunkInfo::from(hunk).without(&keys)).collect()
             };
             if *shown != hunks {
                 (*shown).clone_from(&hunks);
@@ -332,9 +351,7 @@ impl Shared {
 impl Witness for Shared {
     fn ahead(&self, fork: &Fork) {
         if self.journal.is_kept() {
-            for record in lock(&self.kept).record_promptly(fork, &self.workspace) {
-                self.journal.write(&Record::State(record));
-            }
+            self.write_states(lock(&self.kept).record_promptly(fork, &self.workspace));
         }
     }
 }

@@ -239,6 +239,7 @@ async fn it_can_be_read_as_markdown() {
         "> Make them numbers",
         "- `edit_file` `{\"path\":\"a.txt\"",
         "- Result failed",
+        "- Result (allow, by allow bash(*))",
         "There.",
         "accept: a.txt:1*",
         "reject: a.txt:7: not that*",

@@ -123,7 +123,8 @@ async fn a_hunk_that_died_beside_unsaved_words_of_the_users_is_pending_again() {
 #[tokio::test]
 async fn several_publishes_side_by_side_are_taken_back_after_a_restart() {
     let auto = Op::Mode(Mode::Auto);
-    let mut bench = start_kept([edit("one", "1"), edit("three", "3"), edit("five", "5"), says("ok")]);
+    let mut bench =
+        start_kept([edit("one", "1"), edit("three", "3"), edit("five", "5"), says("ok")]);
     bench.session.send(auto);
     bench.file("a.txt", TEXT);
     let uri = bench.open("a.txt", TEXT);

@@ -5,9 +5,9 @@
 //! told it may hit. Which list a rule is in is [`super::rules`]'s.
 
 use super::command::Reading;
-use super::is_sensitive;
 use super::path::Named;
 use super::pattern::Pattern;
+use super::{is_sensitive, without_keys};
 use crate::bash::Bash;
 use crate::bounds::{PREVIEW_CHARS, preview};
 use crate::delete_file::DeleteFile;
@@ -82,7 +82,7 @@ impl std::str::FromStr for Rule {
     fn from_str(text: &str) -> Result<Self, String> {
         let text = text.trim();
         let wrong = || {
-            let shown = preview(text, PREVIEW_CHARS);
+            let shown = without_keys(&preview(text, PREVIEW_CHARS));
             format!("{shown:?} is no rule: write tool or tool(pattern), as in bash(git status *)")
         };
         let is_name = |name: &str| {
