@@ -6,15 +6,18 @@
 //! the text it saw, and to put what it brought between the neighbours it saw. After each sync all that is pending must
 //! be licensed, nothing licensed may be dropped in silence, and each pending change must be the one it was, character
 //! by character. An edit that reaches the editor or a file must be what was accepted, or takes back what was
-//! published; nothing is brought twice; what is reported as done was done.
+//! published; no atom stands twice, nor would with what is pending; what is reported as done was done.
 //!
-//! Its limits: characters that occur more than once are known by their cells, but not of a client that tells only of
-//! differences, nor in a file that was not open. Where something stood that was deleted at any time tells of no
-//! order, nor does a text that is known only as a whole (the file was closed or opened since, or what was pending when
-//! the call looked is gone). A change that was altered on its way may be restated when it arrives, and one that the
-//! disk brought comes and goes with the disk: then the licences alone are checked. Of a client that checks no
-//! versions, after an edit that it made in another text than it was for, it is checked only that all agree on the text
-//! and that nothing is made twice.
+//! Its limits: characters that occur more than once are known by their cells, but not in a file that was not open; and
+//! as no client tells which of two equal ones in a row was typed or deleted, one is as good as the other until an atom
+//! stands between them. For the same reason a deletion of such characters alone counts as made if the user typed one
+//! more and deleted it. Where something stood that was deleted at any time tells of no order, nor does a text that is
+//! known only as a whole (the file was closed or opened since, or what was pending when the call looked is gone). A
+//! deletion that the user makes as well is done, even if they take it back before anyone looks. A change that was
+//! altered on its way may be restated when it arrives, and is in the ledger under any hunk that was sent with it, so an
+//! undo of one may be that of another; one that the disk brought comes and goes with the disk: then the licences alone
+//! are checked. Of a client that checks no versions, after an edit that it made in another text than it was for, it is
+//! checked only that all agree on the text and that nothing is made twice.
 //!
 //! The short run is part of every test run. The long one is started by hand:
 //! `ROPEWALK_KEYSTROKES=1000000 cargo test -p ropewalk-testkit --release --test keystrokes -- --ignored --nocapture`.

@@ -120,6 +120,11 @@ impl ChangeSet {
         self.changes.is_empty()
     }
 
+    /// Whether nothing of A is replaced.
+    pub fn only_inserts(&self) -> bool {
+        self.changes.iter().all(|change| change.range.is_empty())
+    }
+
     /// The length of A in bytes.
     pub fn before_len(&self) -> usize {
         self.before_len

@@ -79,6 +79,8 @@ pub struct Step {
     pub origin: Origin,
     /// The change.
     pub change: ChangeSet,
+    /// The text before it. None for what only inserts: there it is what is left of the text after it.
+    pub before: Option<Text>,
     /// The text after it.
     pub after: Text,
 }
@@ -232,20 +234,21 @@ impl Document {
             }
         }
         self.expected = kept;
-        let mut record = |origin, change: ChangeSet, after: Text| {
+        let mut record = |origin, change: ChangeSet, before: &Text, after: Text| {
             if origin != Origin::User || !change.is_empty() {
-                out.steps.push(Step { origin, change: change.clone(), after });
+                let before = (!change.only_inserts()).then(|| before.clone());
+                out.steps.push(Step { origin, change: change.clone(), before, after });
                 self.log.push(Delta { change, origin });
             }
         };
         match made {
             Some((expected, own)) => {
                 let ours = expected.edit.apply(before).unwrap_or_else(|_| after.clone());
-                record(Origin::Publish(expected.id), expected.edit, ours);
-                record(Origin::User, own, after.clone());
+                record(Origin::Publish(expected.id), expected.edit, before, ours.clone());
+                record(Origin::User, own, &ours, after.clone());
                 settle(expected.waiter, Settled::Confirmed);
             }
-            None => record(Origin::User, set, after.clone()),
+            None => record(Origin::User, set, before, after.clone()),
         }
     }
 

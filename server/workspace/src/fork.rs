@@ -656,7 +656,7 @@ fn sync_buffer(
         for delta in document.log().since(&cursor) {
             let before = entry.base.text();
             let Ok(after) = delta.change.apply(&before) else { break };
-            undone.extend(fresh.moved(source, &delta.change, &after));
+            undone.extend(fresh.moved(source, &delta.change, (Some(&before), &after)));
             match delta.origin {
                 Origin::Publish(id) if entry.marks().iter().any(|mark| mark.sent == Some(id)) => {
                     let ids = entry.sent_by(id, &delta.change);

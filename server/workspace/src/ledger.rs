@@ -5,8 +5,9 @@
 //! with the lines around it finds it, if it stands there once.
 
 use crate::note::Note;
+use crate::proof::{self, Sighting};
 use crate::{ContentHash, DocId, HunkId};
-use ropewalk_text::{Bias, ChangeSet, LineEndSearch, Text, find_all};
+use ropewalk_text::{Bias, Change, ChangeSet, LineEndSearch, Text, find_all};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -191,8 +192,14 @@ impl Ledger {
     }
 
     /// Moves the places in `doc` with a change of its text. Gives the hunks that this change undid: they
-    /// leave the ledger. O(hunks of the document).
-    pub fn moved(&mut self, doc: &DocId, change: &ChangeSet, after: &Text) -> Vec<Published> {
+    /// leave the ledger. `before` may be left out where the change only inserts. O(hunks of the document), and O(n)
+    /// for each deletion beside which enough text is put to be what was deleted.
+    pub fn moved(
+        &mut self,
+        doc: &DocId,
+        change: &ChangeSet,
+        (before, after): (Option<&Text>, &Text),
+    ) -> Vec<Published> {
         if self.texts.is_empty() {
             return Vec::new();
         }
@@ -202,13 +209,9 @@ impl Ledger {
                 return true;
             }
             // Where text was only deleted nothing is left to reach into: it is undone by putting it back.
-            if hunk.new.is_empty() && change.touches(&hunk.range) {
-                let start = change.map_offset(hunk.range.start, Bias::Before);
-                let end = change.map_offset(hunk.range.end, Bias::After).max(start);
-                if !hunk.old.is_empty() && after.slice(start..end) == hunk.old {
-                    undone.push(hunk.clone());
-                    return false;
-                }
+            if hunk.new.is_empty() && puts_back(hunk, change, before, after) {
+                undone.push(hunk.clone());
+                return false;
             }
             let inside = change.reaches_inside(&hunk.range);
             hunk.range = if inside {
@@ -335,6 +338,27 @@ impl Ledger {
             _ => Found::Conflict,
         }
     }
+}
+
+/// Whether `change` puts back what `hunk` deleted. That can be told in many ways: together with other places, or
+/// some characters away, where the text beside the place reads like what was deleted. So it is judged like an edit of
+/// ours: it was made if less is left then for the user to have done.
+fn puts_back(hunk: &Published, change: &ChangeSet, before: Option<&Text>, after: &Text) -> bool {
+    let (place, len) = (hunk.range.start, hunk.old.len());
+    let may_hold = |c: &Change| {
+        c.text.len() >= len && c.range.start <= place + len && place <= c.range.end + len
+    };
+    if len == 0 || !change.changes().iter().any(may_hold) {
+        return false;
+    }
+    let before = before.cloned().unwrap_or_else(|| {
+        let mut text = after.clone();
+        let inserted: Vec<Range<usize>> = change.new_ranges().collect();
+        inserted.into_iter().rev().for_each(|range| text.replace(range, ""));
+        text
+    });
+    let back = ChangeSet::single(before.len(), place..place, hunk.old.as_str());
+    matches!(proof::look(&back, &before, change, after, false), Sighting::Made(_))
 }
 
 /// How often something occurs.

@@ -64,44 +64,55 @@ impl Expected {
         after: &Text,
         checks_versions: bool,
     ) -> Sighting {
-        let Ok(predicted) = self.edit.apply(before) else { return Sighting::Gone };
-        if predicted == *after {
-            return Sighting::Made(ChangeSet::identity(after.len()));
-        }
-        // Two stories: the edit was made and the user did `over`, or it was not and the user did `own`. The
-        // one that asks less of the user is true: the other has them put back or repeat what the edit does.
-        let over = diff(&predicted, after);
-        let own = refine(change, before);
-        let (made, not_made) = (size(&over, &predicted), size(&own, before));
-        if made < not_made && self.shows(&over, &own, checks_versions) {
-            return Sighting::Made(over);
-        }
-        if not_made < made
-            && let Ok(rebased) = self.edit.rebase(&own)
-        {
-            // What the user made as well, or reached into, can't be made as it was sent.
-            let whole = rebased.kept.len() == self.edit.changes().len();
-            return if whole { Sighting::NotYet(rebased.mine) } else { Sighting::Overtaken };
-        }
-        Sighting::Gone
+        look(&self.edit, before, change, after, checks_versions)
     }
+}
 
-    /// Whether the edit's own places bear out that it was made. Where versions are checked an edit is made as
-    /// it was sent or not at all, so what one place shows counts for all, unless another contradicts it. Where
-    /// they are not, each place must show it: the edit may have gone astray.
-    fn shows(&self, over: &ChangeSet, own: &ChangeSet, checks_versions: bool) -> bool {
-        let (mut all_made, mut shows_made, mut shows_not) = (true, false, false);
-        for (edit, new) in self.edit.changes().iter().zip(self.edit.new_ranges()) {
-            // Where text is only deleted nothing is left to see: then no change may so much as touch the place.
-            let made =
-                if new.is_empty() { !over.touches(&new) } else { !over.reaches_inside(&new) };
-            let untouched = !own.reaches_inside(&edit.range);
-            all_made &= made;
-            shows_made |= made && !untouched && !new.is_empty();
-            shows_not |= untouched && !made;
-        }
-        all_made || (checks_versions && shows_made && !shows_not)
+/// Judges one content change from `before` to `after`, given as `change`: whether `edit`, on `before`, was made in it.
+/// See [`Expected::look`].
+pub(crate) fn look(
+    edit: &ChangeSet,
+    before: &Text,
+    change: &ChangeSet,
+    after: &Text,
+    checks_versions: bool,
+) -> Sighting {
+    let Ok(predicted) = edit.apply(before) else { return Sighting::Gone };
+    if predicted == *after {
+        return Sighting::Made(ChangeSet::identity(after.len()));
     }
+    // Two stories: the edit was made and the user did `over`, or it was not and the user did `own`. The
+    // one that asks less of the user is true: the other has them put back or repeat what the edit does.
+    let over = diff(&predicted, after);
+    let own = refine(change, before);
+    let (made, not_made) = (size(&over, &predicted), size(&own, before));
+    if made < not_made && shows(edit, &over, &own, checks_versions) {
+        return Sighting::Made(over);
+    }
+    if not_made < made
+        && let Ok(rebased) = edit.rebase(&own)
+    {
+        // What the user made as well, or reached into, can't be made as it was sent.
+        let whole = rebased.kept.len() == edit.changes().len();
+        return if whole { Sighting::NotYet(rebased.mine) } else { Sighting::Overtaken };
+    }
+    Sighting::Gone
+}
+
+/// Whether the edit's own places bear out that it was made. Where versions are checked an edit is made as
+/// it was sent or not at all, so what one place shows counts for all, unless another contradicts it. Where
+/// they are not, each place must show it: the edit may have gone astray.
+fn shows(edit: &ChangeSet, over: &ChangeSet, own: &ChangeSet, checks_versions: bool) -> bool {
+    let (mut all_made, mut shows_made, mut shows_not) = (true, false, false);
+    for (edit, new) in edit.changes().iter().zip(edit.new_ranges()) {
+        // Where text is only deleted nothing is left to see: then no change may so much as touch the place.
+        let made = if new.is_empty() { !over.touches(&new) } else { !over.reaches_inside(&new) };
+        let untouched = !own.reaches_inside(&edit.range);
+        all_made &= made;
+        shows_made |= made && !untouched && !new.is_empty();
+        shows_not |= untouched && !made;
+    }
+    all_made || (checks_versions && shows_made && !shows_not)
 }
 
 /// How much a change set deletes and inserts, in bytes, without what stands on both sides of a change.

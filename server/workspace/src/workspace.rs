@@ -160,7 +160,7 @@ impl Workspace {
         }
         let mut undone = Vec::new();
         for step in &changed.steps {
-            let gone = ledger.moved(id, &step.change, &step.after);
+            let gone = ledger.moved(id, &step.change, (step.before.as_ref(), &step.after));
             if step.origin == Origin::User {
                 undone.extend(gone);
             }

@@ -13,6 +13,8 @@ pub(super) struct Now {
     pub(super) text: Arc<str>,
     /// Which opening it is; 0 when it is not open: then its characters have no ids.
     pub(super) opening: u32,
+    /// How often it was seen to move.
+    pub(super) moves: u64,
     /// Atoms that were gone at any time: where they stand tells nothing.
     wavers: HashSet<char>,
 }
@@ -29,7 +31,8 @@ impl Now {
     /// What a call sees that looks now.
     pub(super) fn saw(&self) -> Saw {
         let cells = self.cells.iter().map(|cell| cell.id).collect();
-        Saw { text: self.text.clone(), cells: Arc::new(cells), opening: self.opening }
+        let (text, opening, moves) = (self.text.clone(), self.opening, self.moves);
+        Saw { text, cells: Arc::new(cells), opening, moves }
     }
 }
 
@@ -47,12 +50,12 @@ impl World {
 
     /// A document as the workspace knows it.
     pub(super) fn now(&self, doc: usize) -> Now {
-        let Doc { uri, id, .. } = &self.docs[doc];
+        let Doc { uri, id, moves, .. } = &self.docs[doc];
         let opening = self.opening(id);
         let cells = self.editor.delivered(uri).unwrap_or_else(|| nameless(&self.on_disk(doc)));
         let text: String = cells.iter().map(|cell| cell.char).collect();
         let wavers = self.wavers(doc, &cells);
-        Now { text: text.into(), opening, wavers, cells }
+        Now { text: text.into(), opening, moves: *moves, wavers, cells }
     }
 
     /// Which atoms of a document were gone at any time.
@@ -134,15 +137,14 @@ impl World {
         // editor that reads the disk's text that was pending leaves the rest. Then licences alone say what may be.
         let restated = last.iter().any(|(_, shape)| shape.altered || shape.disk);
         let mut anew: HashSet<usize> = HashSet::new();
-        let mut fresh = Vec::new();
+        let (mut fresh, mut altered) = (Vec::new(), Vec::new());
         for (hunk, shape) in &mut shapes {
             let hunk = *hunk;
             let earlier = || last.iter().filter(|(id, _)| *id == hunk).map(|(_, shape)| shape);
             let is_touched = touched.contains(&hunk);
             shape.altered = shape.sent && (is_touched || earlier().any(|e| e.altered));
-            // Of a client that tells only of the difference, plain characters are known by their text.
-            let opening = if self.profile.minimises { 0 } else { now.opening };
-            let stands = (now.cells.as_slice(), opening);
+            altered.extend(shape.altered.then_some((doc, hunk)));
+            let stands = (now.cells.as_slice(), now.opening);
             let what = (shape.start, shape.old.len(), shape.new.as_str());
             let objections: Vec<String> =
                 earlier().map_while(|e| e.objection(stands, what, &here)).collect();
@@ -166,6 +168,7 @@ impl World {
         }
         let session = &mut self.sessions[index];
         session.near.extend(fresh);
+        session.altered.extend(altered);
         self.check_licences(index, doc, now, entry, (conflict, astray), &anew);
         self.sessions[index].shapes[doc] = shapes;
     }
@@ -199,6 +202,15 @@ impl World {
         let session = &self.sessions[index];
         let licences = &session.licences[doc];
         if !astray {
+            let twice = oracle::more_than_once(&fork_text);
+            let stood = oracle::more_than_once(&now.text.chars().collect::<Vec<_>>());
+            if let Some(char) = twice.difference(&stood).next() {
+                let is = entry.map(|entry| shapes_of(entry, now));
+                let was = &session.shapes[doc];
+                panic!(
+                    "session {index}, {name}: {char:?} would stand twice; was {was:?}, is {is:?}"
+                );
+            }
             if let Some(why) = licences.objection(&texts, disk) {
                 let is = entry.map(|entry| shapes_of(entry, now));
                 let text: String = fork_text.iter().collect();
@@ -215,8 +227,10 @@ impl World {
                 let why = licences.plain_objection(places, &texts, later);
                 assert!(why.is_none(), "session {index}, {name}: {why:?}");
             }
-            let landed = |char: char| session.landed[doc].contains(&char);
-            let lost = licences.lost(&texts, landed).filter(|_| !conflict);
+            let excused = |char: char| {
+                session.landed[doc].contains(&char) || self.both_deleted(index, doc, char)
+            };
+            let lost = licences.lost(&texts, excused).filter(|_| !conflict);
             assert!(
                 lost.is_none(),
                 "session {index}, {name}: {lost:?} was dropped in silence; pending was {:?}, is {:?}",
@@ -226,6 +240,21 @@ impl World {
         }
         let is_pending = entry.is_some_and(|entry| !entry.set().is_empty());
         self.sessions[index].licences[doc].withdraw(&texts, is_pending);
+    }
+
+    /// Whether a character was to be deleted, and no more, and the user did so too: then it was done, and is not
+    /// pending any more if they took it back before anyone looked.
+    fn both_deleted(&self, index: usize, doc: usize, char: char) -> bool {
+        let uri = &self.docs[doc].uri;
+        let was_deleted = |cell: &Cell| {
+            self.editor.with(|c| c.buffer(uri).is_none_or(|buffer| buffer.was_deleted(cell.id)))
+        };
+        self.sessions[index].shapes[doc].iter().any(|(_, shape)| {
+            let known = || shape.old.iter().filter(|cell| is_unique(cell.char));
+            shape.new.is_empty()
+                && known().any(|cell| cell.char == char)
+                && known().all(was_deleted)
+        })
     }
 
     /// All is handled, told, delivered and waited for; then everyone agrees on every text.

@@ -48,16 +48,14 @@ impl World {
             wavers.contains(&char)
         });
         let mut used = BTreeSet::new();
-        // Of a client that tells only of the difference, plain characters are known by their text.
-        let known = if self.profile.minimises { 0 } else { opening };
         for change in &applied.changes {
             let narrow = without_pair(change);
             let found = [change, &narrow].into_iter().find_map(|change| {
-                let found = sending.means(doc, known, (change, &applied.before), &here, &used);
+                let found = sending.means(doc, opening, (change, &applied.before), &here, &used);
                 found.ok().map(|found| (found, change.clone()))
             });
             let Some((at, change)) = found else {
-                let why = sending.means(doc, known, (&narrow, &applied.before), &here, &used);
+                let why = sending.means(doc, opening, (&narrow, &applied.before), &here, &used);
                 let (old, new) = (change.old_text(), change.new_text());
                 let astray = self.astray.iter().any(|(astray, _)| *astray == doc);
                 assert!(astray, "{old:?} -> {new:?} was never meant: {why:?}");
@@ -124,6 +122,8 @@ impl World {
             doc,
             Landed {
                 session: sending.session,
+                hunks: sending.hunks_of(doc),
+                hunk: *hunk,
                 opening,
                 old: change.old_text(),
                 new: change.new.clone(),
@@ -177,7 +177,7 @@ impl World {
             let session = &mut self.sessions[sending.session];
             session.landed[doc].extend(may_go.into_iter().chain(may_come));
             let own = here.iter().filter(|(at, ..)| *at == doc);
-            let own = own.map(|(.., shape)| as_accepted(sending.session, shape));
+            let own = own.map(|(_, hunk, shape)| sending.as_accepted(doc, *hunk, shape));
             self.landed.extend(own.map(|landed| (doc, landed)));
         }
     }
@@ -211,7 +211,9 @@ impl World {
             if !seen {
                 // Both did it, and it can be taken back as if we had.
                 let own = task.sending.accepted.iter().filter(|(_, id, _)| id == hunk);
-                self.landed.extend(own.map(|(doc, _, shape)| (*doc, as_accepted(index, shape))));
+                let own = own
+                    .map(|(doc, hunk, shape)| (*doc, task.sending.as_accepted(*doc, *hunk, shape)));
+                self.landed.extend(own);
             }
         }
     }
@@ -222,6 +224,7 @@ impl World {
         let own = task.sending.accepted.iter().filter(|(_, id, _)| *id == hunk);
         let uri = &self.docs[doc].uri;
         self.editor.with(|client| {
+            // A plain one that they typed beside it and deleted again reads the same.
             let deleted = |cell: &Cell| {
                 !is_unique(cell.char)
                     || client.buffer(uri).is_none_or(|buffer| buffer.was_deleted(cell.id))
@@ -234,6 +237,24 @@ impl World {
 }
 
 impl Sending {
+    /// The hunks of a document that were to be sent.
+    fn hunks_of(&self, doc: usize) -> Arc<[HunkId]> {
+        self.accepted.iter().filter(|(at, ..)| *at == doc).map(|(_, hunk, _)| *hunk).collect()
+    }
+
+    /// A hunk that is in the text without an edit of the editor's, as it was accepted.
+    fn as_accepted(&self, doc: usize, hunk: HunkId, shape: &Shape) -> Landed {
+        Landed {
+            session: self.session,
+            hunks: self.hunks_of(doc),
+            hunk,
+            opening: 0,
+            old: text(&shape.old),
+            new: nameless(&shape.new),
+            place: shape.place.clone(),
+        }
+    }
+
     /// Which of what was to be sent a change is; each is made once. Else why it is none.
     fn means(
         &self,
@@ -262,17 +283,6 @@ impl Sending {
             }
         }
         Err(why)
-    }
-}
-
-/// A hunk that is in the text without an edit of the editor's, as it was accepted.
-fn as_accepted(session: usize, shape: &Shape) -> Landed {
-    Landed {
-        session,
-        opening: 0,
-        old: text(&shape.old),
-        new: nameless(&shape.new),
-        place: shape.place.clone(),
     }
 }
 

@@ -80,8 +80,13 @@ impl Place {
 /// Why `all[start..start + was.len()]` are not the very characters that `was` are. Of plain characters in a row it
 /// cannot always be told which one was typed or deleted (a client that tells only of the difference names the last
 /// one), and one typed anew between two notifications is not told of at all: another of the same kind is the same
-/// when the old one is gone, or none of the atoms that were there then is between them.
-fn other_cells(was: &[Cell], place: &Place, all: &[Cell], start: usize) -> Option<String> {
+/// when the old one is gone, or none of the atoms that were there then, and ever since, is between them.
+fn other_cells(
+    was: &[Cell],
+    place: &Place,
+    (all, here): (&[Cell], &Standing),
+    start: usize,
+) -> Option<String> {
     let now = &all[start..(start + was.len()).min(all.len())];
     if text(was) != text(now) {
         return Some(format!("replaces {:?} instead of {:?}", text(now), text(was)));
@@ -92,9 +97,11 @@ fn other_cells(was: &[Cell], place: &Place, all: &[Cell], start: usize) -> Optio
             continue;
         }
         let Some(old) = all.iter().position(|cell| cell.id == was.id) else { continue };
-        let (here, there) = (old.min(start + index), old.max(start + index));
-        if all[here..there].iter().any(|cell| place.sequence.contains(&cell.char)) {
-            return Some(format!("replaces another {:?}, {here} instead of {there}", was.char));
+        let (from, to) = (old.min(start + index), old.max(start + index));
+        let tells =
+            |cell: &Cell| here.0.contains_key(&cell.char) && place.sequence.contains(&cell.char);
+        if all[from..to].iter().any(tells) {
+            return Some(format!("replaces another {:?}, {from} or {to}", was.char));
         }
     }
     None
@@ -148,7 +155,7 @@ impl Shape {
         }
         // The characters of another opening are others.
         let other = (opening == self.opening && opening != 0)
-            .then(|| other_cells(&self.old, &self.place, cells, start))
+            .then(|| other_cells(&self.old, &self.place, (cells, here), start))
             .flatten();
         other.or_else(|| self.place.objection(here, start, start + len))
     }
@@ -169,6 +176,10 @@ impl Shape {
 #[derive(Clone, Debug)]
 pub(crate) struct Landed {
     pub(crate) session: usize,
+    /// What was accepted with it for the same file, itself among it.
+    pub(crate) hunks: Arc<[ropewalk_workspace::HunkId]>,
+    /// Which of them it was.
+    pub(crate) hunk: ropewalk_workspace::HunkId,
     /// The opening it was made in; 0 on the disk.
     pub(crate) opening: u32,
     /// What it took away.
@@ -194,7 +205,7 @@ impl Landed {
             return Some(format!("takes {:?} instead of {:?}", text(now), text(&self.new)));
         }
         let other = (opening == self.opening && opening != 0)
-            .then(|| other_cells(&self.new, &self.place, cells, start))
+            .then(|| other_cells(&self.new, &self.place, (cells, here), start))
             .flatten();
         other.or_else(|| self.place.objection(here, start, start + len))
     }
@@ -207,6 +218,8 @@ pub(crate) struct Saw {
     pub(crate) cells: Arc<HashSet<u32>>,
     /// Which opening of the document it was; 0 when it was not open.
     pub(crate) opening: u32,
+    /// How often it had been seen to move.
+    pub(crate) moves: u64,
 }
 
 /// What the calls of one session may do to one document.
@@ -377,6 +390,12 @@ pub(crate) fn made_of<'a>(
         Some(made)
     });
     made.or_else(|| made_of(before, after, first.start, rest))
+}
+
+/// The atoms that stand more than once in a text.
+pub(crate) fn more_than_once(text: &[char]) -> HashSet<char> {
+    let mut seen = HashSet::new();
+    text.iter().copied().filter(|char| is_unique(*char) && !seen.insert(*char)).collect()
 }
 
 /// One of the agents' own characters that stands twice in one text, put there by two edits with the very same

@@ -90,9 +90,7 @@ impl World {
             }
             // Where nothing has moved since, what was proposed is what is pending then.
             let now = self.now(doc);
-            if now.text == saw.text
-                && now.opening == saw.opening
-                && self.fork_text(index, doc) == text
+            if now.moves == saw.moves && now.text == saw.text && self.fork_text(index, doc) == text
             {
                 unmoved.push((doc, proposed.clone()));
             }
@@ -305,8 +303,20 @@ impl World {
         let selection =
             if self.random.chance(60) { Selection::Hunks(vec![id]) } else { Selection::Turn(turn) };
         self.note(format!("session {index} undoes {selection:?}"));
-        // Not by hunk: what was altered on its way is kept under the first hunk of its edit.
-        let own = |(_, landed): &&(usize, Landed)| landed.session == index;
+        let chosen: Vec<HunkId> = match &selection {
+            Selection::Hunks(ids) => ids.clone(),
+            _ => ids.iter().filter(|(_, of)| *of == turn).map(|(id, _)| *id).collect(),
+        };
+        // What was altered on its way cannot be told apart any more from what was sent with it: the ledger keeps it
+        // under one of their hunks.
+        let altered = &self.sessions[index].altered;
+        let own = |(doc, landed): &&(usize, Landed)| {
+            let is_altered = |hunk: &HunkId| altered.contains(&(*doc, *hunk));
+            let with_it = landed.hunks.iter().any(|hunk| chosen.contains(hunk));
+            landed.session == index
+                && (chosen.contains(&landed.hunk)
+                    || (with_it && landed.hunks.iter().any(is_altered)))
+        };
         let undoes = self.landed.iter().filter(own).cloned().collect();
         let sending = Sending { session: index, is_undo: true, undoes, ..Sending::default() };
         let (workspace, editor) = (self.workspace.clone(), self.editor.clone());

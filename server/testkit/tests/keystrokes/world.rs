@@ -60,6 +60,10 @@ struct Doc {
     atoms: HashSet<char>,
     /// The atoms that were there, and then were not, at any time, or may seem so.
     gone: HashSet<char>,
+    /// Its version, as the workspace knows it, and how often it was seen to move: a change may arrive and be taken back
+    /// between two looks at the text.
+    version: Option<i32>,
+    moves: u64,
     /// The how manyth opening the workspace knows; 0 when it is not open there.
     opening: u32,
     /// The cells that stood there when it was opened, and the how manyth opening that was.
@@ -87,6 +91,8 @@ struct Session {
     landed: Vec<HashSet<char>>,
     /// What of its hunks was seen in the editor.
     applied: HashSet<Key>,
+    /// Its hunks that were altered on their way, with their documents.
+    altered: HashSet<(usize, HunkId)>,
     /// New text of hunks and the cells next to them, as they were first seen: where the user likes to type.
     near: BTreeMap<Key, (String, [Option<u32>; 2])>,
 }
@@ -193,6 +199,8 @@ impl World {
                 atoms,
                 text,
                 gone: HashSet::new(),
+                version: None,
+                moves: 0,
                 opening: 0,
                 first: HashMap::new(),
             });
@@ -211,6 +219,7 @@ impl World {
                 astray: vec![false; 3],
                 landed: vec![HashSet::new(); 3],
                 applied: HashSet::new(),
+                altered: HashSet::new(),
                 near: BTreeMap::new(),
             });
         }
@@ -302,6 +311,10 @@ impl World {
     fn deliver(&mut self) -> bool {
         let delivered = self.editor.deliver();
         for index in 0..self.docs.len() {
+            let doc = &mut self.docs[index];
+            let version = self.workspace.with_document(&doc.id, |d| d.version);
+            doc.moves += u64::from(version != doc.version);
+            doc.version = version;
             let doc = &self.docs[index];
             let Some(cells) = self.editor.delivered(&doc.uri) else {
                 if std::mem::take(&mut self.docs[index].opening) != 0 {
@@ -345,6 +358,7 @@ impl World {
 
     /// A file was written.
     fn wrote(&mut self, doc: usize, text: &str) {
+        self.docs[doc].moves += 1;
         if self.docs[doc].opening == 0 {
             self.saw(doc, text.to_owned(), false);
         }
