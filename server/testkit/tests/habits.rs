@@ -304,3 +304,23 @@ fn a_hunk_is_undone_after_typing_after_reopening_and_after_a_checkout() {
     assert_eq!(checked_out.drive(checked_out.undo(), || {}).failed, []);
     assert_eq!(checked_out.text(), format!("a\nb\nc\n{TEXT}"));
 }
+
+#[test]
+fn an_edit_that_was_made_right_before_the_document_was_closed_is_published() {
+    let bench = Bench::new(Profile::EMACS);
+    bench.propose("five\n", "five\nnew");
+    let mut publish = pin!(bench.publish());
+    assert_eq!(bench.poll(publish.as_mut()), None);
+    bench.editor.with(|client| client.handle(Handling::Usual));
+    // The user types where the new text begins, saves and closes; all of it is read before the publish goes on.
+    bench.replace("newsix", "brand newsix");
+    let text = bench.editor.with(|client| client.save(&bench.uri)).unwrap();
+    bench.write_disk(&text);
+    bench.editor.with(|client| client.close(&bench.uri));
+    bench.editor.deliver_all();
+    assert_eq!(bench.poll(publish.as_mut()).unwrap().failed, []);
+    assert_eq!(bench.hunks(), 0, "it is in the text already");
+    assert_eq!(bench.drive(bench.publish(), || {}).done, []);
+    assert_eq!(bench.disk(), text);
+    assert_eq!(bench.workspace.ledger().texts.len(), 1);
+}

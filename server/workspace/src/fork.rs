@@ -8,12 +8,12 @@ use crate::disk::FileError;
 use crate::document::Document;
 use crate::entry::{Base, Content, Entry, FileChange, HunkIds, Maker, Mark, SetAside};
 use crate::ledger::{Ledger, Published, Stands};
-use crate::log::{Cursor, Origin};
+use crate::log::{Cursor, Delta, Origin};
 use crate::note::Note;
 use crate::paths::Place;
 use crate::view::{DiskFile, Frozen, FrozenContent, Snapshot, View, read_file};
 use crate::workspace::Workspace;
-use crate::{DocId, HunkId};
+use crate::{DocId, HunkId, PublishId};
 use ropewalk_text::decode::FileFormat;
 use ropewalk_text::{ChangeSet, Text, diff, line_hunks, refine, unified};
 use std::collections::{BTreeMap, BTreeSet};
@@ -608,7 +608,8 @@ pub(crate) fn sync_file(
         aside = sync_buffer(workspace, session, source, file, document);
     });
     if open.is_none() {
-        aside = sync_disk(workspace, session, source, file);
+        aside = catch_up(workspace, session, source, file);
+        aside.extend(sync_disk(workspace, session, source, file));
     }
     // Those that are pending no more, and were not set aside, have turned up in the user's text.
     let back = returned.into_iter().filter(|hunk| {
@@ -639,6 +640,94 @@ fn note_back(workspace: &Workspace, session: &Arc<str>, hunk: Published) {
     }
 }
 
+/// What one document's steps have done to a fork.
+#[derive(Default)]
+struct Replayed {
+    aside: Vec<SetAside>,
+    /// What of the fork was published.
+    fresh: Ledger,
+    /// What of that was undone again.
+    undone: Vec<Published>,
+}
+
+impl Replayed {
+    /// Tells of it, and gives what was set aside.
+    fn tell(
+        mut self,
+        workspace: &Workspace,
+        session: &Arc<str>,
+        saved: Option<&Text>,
+    ) -> Vec<SetAside> {
+        if let Some(saved) = saved.filter(|_| !self.fresh.texts.is_empty()) {
+            self.fresh.found_saved(saved);
+        }
+        workspace.ledger().texts.append(&mut self.fresh.texts);
+        for hunk in self.undone {
+            workspace.tell(Some(session.clone()), hunk.undone());
+        }
+        self.aside
+    }
+}
+
+/// Takes in the document's steps since the entry last looked, if it is the one that it looked at.
+fn replay(
+    session: &Arc<str>,
+    source: &DocId,
+    file: &mut ForkFile,
+    document: &Document,
+) -> Replayed {
+    let mut out = Replayed::default();
+    let entry = &mut file.entry;
+    let Base::Buffer { cursor, .. } = &entry.base else { return out };
+    if !document.log().knows(cursor) {
+        return out;
+    }
+    let cursor = cursor.clone();
+    for delta in document.log().since(&cursor) {
+        let before = entry.base.text();
+        let Ok(after) = delta.change.apply(&before) else { break };
+        out.undone.extend(out.fresh.moved(source, &delta.change, (Some(&before), &after)));
+        match delta.origin {
+            Origin::Publish(id) if entry.marks().iter().any(|mark| mark.sent == Some(id)) => {
+                let ids = entry.sent_by(id, &delta.change);
+                entry.published(id, &delta.change, after.clone());
+                let about = Published::about(session.clone(), source.clone(), file.shown.clone());
+                out.fresh.record(&about, &before, &delta.change, &after, &ids);
+            }
+            _ if entry.disk.as_ref() == Some(&after) => entry.landed(after),
+            _ => out.aside.extend(entry.rebase(&delta.change, after)),
+        }
+    }
+    out
+}
+
+/// Takes in the last steps of a document that was closed before anyone looked: an edit of ours that was made in it would
+/// else be taken for the user's text, and stay pending. Without one the difference from what was looked at to what is
+/// there now says more: what the user threw away by closing it has moved nothing.
+fn catch_up(
+    workspace: &Workspace,
+    session: &Arc<str>,
+    source: &DocId,
+    file: &mut ForkFile,
+) -> Vec<SetAside> {
+    let Base::Buffer { cursor, .. } = &file.entry.base else { return Vec::new() };
+    let cursor = cursor.clone();
+    let aside = workspace.with_closed(source, &cursor, |document| {
+        let is_ours = |id: PublishId| file.entry.marks().iter().any(|mark| mark.sent == Some(id));
+        let made = |delta: &Delta| matches!(delta.origin, Origin::Publish(id) if is_ours(id));
+        if !document.log().since(&cursor).any(made) {
+            return Vec::new();
+        }
+        let mut replayed = replay(session, source, file, document);
+        let (was, now) = (file.entry.base.text(), document.text().clone());
+        replayed.aside.extend(file.entry.rebase(&diff(&was, &now), now.clone()));
+        replayed.fresh.loosen(source);
+        file.entry.base = Base::Buffer { text: now, cursor: document.cursor() };
+        replayed.tell(workspace, session, document.last_saved())
+    });
+    aside.unwrap_or_default()
+}
+
 fn sync_buffer(
     workspace: &Workspace,
     session: &Arc<str>,
@@ -647,48 +736,19 @@ fn sync_buffer(
     document: &mut Document,
 ) -> Vec<SetAside> {
     melt_returned(workspace, session, file, document.text());
-    let (entry, mut aside, mut fresh) = (&mut file.entry, Vec::new(), Ledger::default());
-    let mut undone = Vec::new();
-    if let Base::Buffer { cursor, .. } = &entry.base
-        && document.log().knows(cursor)
-    {
-        let cursor = cursor.clone();
-        for delta in document.log().since(&cursor) {
-            let before = entry.base.text();
-            let Ok(after) = delta.change.apply(&before) else { break };
-            undone.extend(fresh.moved(source, &delta.change, (Some(&before), &after)));
-            match delta.origin {
-                Origin::Publish(id) if entry.marks().iter().any(|mark| mark.sent == Some(id)) => {
-                    let ids = entry.sent_by(id, &delta.change);
-                    entry.published(id, &delta.change, after.clone());
-                    let about =
-                        Published::about(session.clone(), source.clone(), file.shown.clone());
-                    fresh.record(&about, &before, &delta.change, &after, &ids);
-                }
-                _ if entry.disk.as_ref() == Some(&after) => entry.landed(after),
-                _ => aside.extend(entry.rebase(&delta.change, after)),
-            }
-        }
-    }
+    let mut aside = catch_up(workspace, session, source, file);
+    let mut replayed = replay(session, source, file, document);
+    let entry = &mut file.entry;
     let (was, now) = (entry.base.text(), document.text().clone());
     if was != now {
-        aside.extend(entry.rebase(&diff(&was, &now), now.clone()));
-        fresh.loosen(source);
+        replayed.aside.extend(entry.rebase(&diff(&was, &now), now.clone()));
+        replayed.fresh.loosen(source);
     }
     entry.base = Base::Buffer { text: now, cursor: document.cursor() };
+    aside.extend(replayed.tell(workspace, session, document.last_saved()));
     aside.extend(entry.set_aside_lost(|id| document.is_lost(id) || workspace.is_lost(id)));
     // What was sent and is expected no more, without having been confirmed, waits for the user again.
     entry.free_unexpected(|id| document.is_expected(id));
-    if let Some(saved) = document.last_saved().filter(|_| !fresh.texts.is_empty()) {
-        fresh.found_saved(saved);
-    }
-    workspace.ledger().texts.append(&mut fresh.texts);
-    for hunk in undone {
-        workspace.tell(
-            Some(session.clone()),
-            Note::Undone { file: hunk.file, old: hunk.old, new: hunk.new },
-        );
-    }
     aside
 }
 

@@ -76,6 +76,12 @@ impl DeltaLog {
         self.cursors.iter().any(|own| std::ptr::eq(own.as_ptr(), Arc::as_ptr(&cursor.0)))
     }
 
+    /// Whether any reader has steps ahead of it.
+    pub fn is_awaited(&self) -> bool {
+        let places = self.cursors.iter().filter_map(Weak::upgrade);
+        places.min().is_some_and(|oldest| self.entries.iter().any(|(from, _)| *from >= *oldest))
+    }
+
     /// The deltas from `cursor`, which is one of this log's, to now.
     pub fn since(&self, cursor: &Cursor) -> impl Iterator<Item = &Delta> {
         let at = *cursor.0;

@@ -398,6 +398,9 @@ fn answer(
         Err(EditorError::NoAnswer) => return None,
         Err(error) => (false, Some(error.to_string())),
     };
+    if !applied {
+        workspace.refused(publish);
+    }
     workspace.with_document(id, |document| document.answered(publish, applied, trusts_versions));
     why
 }

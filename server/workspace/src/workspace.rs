@@ -7,12 +7,12 @@ use crate::disk::{self, FileIdentity};
 use crate::document::{Changed, ContentChange, Document, Saved};
 use crate::editor::Habits;
 use crate::ledger::Ledger;
-use crate::log::Origin;
+use crate::log::{Cursor, Origin};
 use crate::note::Note;
 use crate::paths::{Place, Roots};
 use crate::view::{DiskFile, Seen, Snapshot, read_file};
 use crate::{DocId, PublishId};
-use dashmap::DashMap;
+use dashmap::{DashMap, Entry};
 use ropewalk_text::{Coordinates, Text};
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -23,6 +23,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 #[derive(Debug, Default)]
 pub struct Workspace {
     documents: DashMap<DocId, Document>,
+    /// Locked while a document is held, never the other way round.
+    closed: Mutex<Closed>,
     gate: RwLock<()>,
     client: RwLock<Client>,
     roots: RwLock<Roots>,
@@ -36,6 +38,9 @@ pub struct Workspace {
     lost: Mutex<HashSet<PublishId>>,
     desync_alarms: AtomicUsize,
 }
+
+/// Documents that were closed before every fork had taken in what happened in them.
+type Closed = HashMap<DocId, Vec<Document>>;
 
 /// The news that nobody has taken yet.
 #[derive(Debug, Default)]
@@ -132,9 +137,13 @@ impl Workspace {
         let document =
             Document::new(uri.to_owned(), language.to_owned(), version, Text::from(text));
         let _shared = self.gate.read().unwrap_or_else(PoisonError::into_inner);
-        let old = self.documents.insert(id.clone(), document);
-        if let Some(mut old) = old {
-            self.lose(old.close(self.habits().checks_versions));
+        match self.documents.entry(id.clone()) {
+            Entry::Occupied(mut entry) => {
+                let mut closed = lock(&self.closed);
+                let old = entry.insert(document);
+                self.put_away(&mut closed, &id, old);
+            }
+            Entry::Vacant(entry) => drop(entry.insert(document)),
         }
         lock(&self.ledger).loosen(&id);
         id
@@ -176,17 +185,49 @@ impl Workspace {
     pub fn close(&self, uri: &str) -> Option<DocId> {
         let id = DocId::from_uri(uri);
         let _shared = self.gate.read().unwrap_or_else(PoisonError::into_inner);
-        let (id, mut document) = self.documents.remove(&id)?;
-        self.lose(document.close(self.habits().checks_versions));
+        let Entry::Occupied(entry) = self.documents.entry(id.clone()) else { return None };
+        let mut closed = lock(&self.closed);
+        let document = entry.remove();
+        self.put_away(&mut closed, &id, document);
+        drop(closed);
         self.identities.remove(&id);
         lock(&self.ledger).loosen(&id);
         Some(id)
+    }
+
+    /// A document was closed. It is kept as long as a fork has not taken in all that happened in it: an edit of ours
+    /// may have been made last, and seen nowhere else. `closed` is held while it leaves the open ones, so that there
+    /// is no moment at which it is in neither place.
+    fn put_away(&self, closed: &mut Closed, id: &DocId, mut document: Document) {
+        self.lose(document.close(self.habits().checks_versions));
+        closed.entry(id.clone()).or_default().push(document);
+        closed.retain(|_, documents| {
+            documents.retain(|document| document.log().is_awaited());
+            !documents.is_empty()
+        });
+    }
+
+    /// Does something with the closed document that `cursor` is of, if it is kept. The closure must not touch the
+    /// open documents.
+    pub(crate) fn with_closed<T>(
+        &self,
+        id: &DocId,
+        cursor: &Cursor,
+        f: impl FnOnce(&mut Document) -> T,
+    ) -> Option<T> {
+        let mut closed = lock(&self.closed);
+        closed.get_mut(id)?.iter_mut().find(|document| document.log().knows(cursor)).map(f)
     }
 
     fn lose(&self, edits: Vec<PublishId>) {
         if !edits.is_empty() {
             lock(&self.lost).extend(edits);
         }
+    }
+
+    /// The client says that it did not make an edit, of which that would else never be known.
+    pub(crate) fn refused(&self, edit: PublishId) {
+        lock(&self.lost).remove(&edit);
     }
 
     /// Whether an edit ended so that it will never be known whether it was made, in a document that was

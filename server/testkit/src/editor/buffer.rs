@@ -77,6 +77,8 @@ pub struct Buffer {
     saved: String,
     /// The characters that the server was told were deleted, be they back or never gone.
     deleted: HashSet<u32>,
+    /// How many bytes and lines the changes held back delete.
+    held_deletes: (usize, usize),
 }
 
 impl Buffer {
@@ -91,6 +93,7 @@ impl Buffer {
             redo: Vec::new(),
             saved,
             deleted: HashSet::new(),
+            held_deletes: (0, 0),
         }
     }
 
@@ -208,6 +211,7 @@ impl Buffer {
                 self.held.push(change);
             }
             self.deleted.extend(splice.old.iter().map(|cell| cell.id));
+            self.count_deleted(&splice.old);
             self.cells.splice(splice.at..end, splice.new.iter().copied());
         }
         if shape != EchoShape::AsMade {
@@ -227,6 +231,11 @@ impl Buffer {
             }
         }
         self.tick += 1;
+    }
+
+    fn count_deleted(&mut self, cells: &[Cell]) {
+        self.held_deletes.0 += cells.iter().map(|cell| cell.char.len_utf8()).sum::<usize>();
+        self.held_deletes.1 += cells.iter().filter(|cell| cell.char == '\n').count();
     }
 
     /// A replaced range as the protocol can say it: there is no position between a carriage return and its
@@ -275,7 +284,16 @@ impl Buffer {
             let (old, change) = difference(&self.told, &self.cells, coordinates);
             let covered = self.told.get(old).unwrap_or_default();
             self.deleted.extend(covered.iter().map(|cell| cell.id));
+            self.held_deletes = (0, 0);
+            let covered = covered.to_vec();
+            self.count_deleted(&covered);
             changes = vec![change];
+        }
+        // What deletes so much is known by what it leaves alone: the server takes the difference of the texts.
+        let (bytes, lines) = std::mem::take(&mut self.held_deletes);
+        let len: usize = self.told.iter().map(|cell| cell.char.len_utf8()).sum();
+        if lines > 20 || (bytes > 80 && bytes > len / 2) {
+            self.deleted.extend(self.told.iter().chain(&self.cells).map(|cell| cell.id));
         }
         self.told.clone_from(&self.cells);
         Some(changes)

@@ -204,7 +204,9 @@ impl World {
         if !astray {
             let twice = oracle::more_than_once(&fork_text);
             let stood = oracle::more_than_once(&now.text.chars().collect::<Vec<_>>());
-            if let Some(char) = twice.difference(&stood).next() {
+            if let Some(char) =
+                twice.difference(&stood).find(|char| !licences.halves.contains(char))
+            {
                 let is = entry.map(|entry| shapes_of(entry, now));
                 let was = &session.shapes[doc];
                 panic!(

@@ -229,6 +229,8 @@ pub(crate) struct Licences {
     goes: HashMap<char, bool>,
     /// Atoms they brought, and where.
     comes: HashMap<char, Place>,
+    /// Atoms that the user refused to have taken away, or put elsewhere: the other half of a move may still do so.
+    pub(crate) halves: HashSet<char>,
     /// What they saw.
     saw: Vec<Saw>,
 }
@@ -268,9 +270,8 @@ impl Licences {
         disk: impl Fn(char, bool) -> bool,
     ) -> Option<String> {
         let gone = texts.base.difference(texts.fork);
-        if let Some(char) =
-            gone.copied().find(|char| !self.goes.contains_key(char) && !disk(*char, false))
-        {
+        let may_go = |char: &char| self.goes.contains_key(char) || self.halves.contains(char);
+        if let Some(char) = gone.copied().find(|char| !may_go(char) && !disk(*char, false)) {
             return Some(format!("{char:?} would go, and nobody said so"));
         }
         for (at, char) in texts.fork_text.iter().enumerate() {
@@ -368,6 +369,8 @@ impl Licences {
     pub(crate) fn reject(&mut self, shape: &Shape) {
         self.goes.retain(|char, _| shape.gone().all(|gone| gone != *char));
         self.comes.retain(|char, _| shape.come().all(|come| come != *char));
+        // One half of a move: what is left of it takes the text away, or puts it there twice, by the user's choice.
+        self.halves.extend(shape.gone().chain(shape.come().filter(|c| shape.base.contains(*c))));
     }
 }
 
