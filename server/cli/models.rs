@@ -74,8 +74,7 @@ fn model_of(
 
 /// All keys that are there, whichever model is used: none of them may be shown.
 fn keys(config: &Config, environment: &dyn Environment) -> Keys {
-    let configured =
-        config.providers.values().filter_map(|provider| provider.api_key_env.as_deref());
+    let configured = config.key_variables.iter().map(String::as_str);
     let variables = configured.chain(KEY_VARIABLES.iter().copied());
     Keys::new(variables.filter_map(|variable| environment.var(variable)))
 }

@@ -4,6 +4,11 @@
 
 mod doctor;
 mod errors;
+#[cfg(unix)]
+mod hostile;
+#[cfg(unix)]
+#[path = "../support/hostile.rs"]
+mod hostile_repository;
 mod log;
 mod run;
 #[cfg(unix)]

@@ -5,6 +5,9 @@ mod extensions;
 #[cfg(test)]
 mod faults;
 #[cfg(test)]
+#[cfg(unix)]
+mod hostile;
+#[cfg(test)]
 mod review;
 #[cfg(test)]
 mod sessions;

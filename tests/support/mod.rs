@@ -13,6 +13,8 @@
 pub mod agent;
 pub mod desk;
 pub mod home;
+#[cfg(unix)]
+pub mod hostile;
 pub mod nvim;
 pub mod probe;
 pub mod screen;

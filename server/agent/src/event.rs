@@ -226,7 +226,7 @@ pub enum Event {
         call: Arc<str>,
         /// The tool.
         tool: String,
-        /// What it would do, whole.
+        /// What it would do, whole; harmless to show, as the other words here.
         detail: String,
         /// Why the user is asked.
         reason: String,

@@ -34,7 +34,7 @@ mod toml_text;
 pub mod trust;
 mod value;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use resolve::Lock;
@@ -202,6 +202,9 @@ pub struct Config {
     pub mode: Mode,
     /// Providers by name: presets and configured ones.
     pub providers: BTreeMap<String, Provider>,
+    /// Every variable that a layer that counts names as one that holds a key, also where a higher layer
+    /// names another in its place: what they hold is for no command and no output.
+    pub key_variables: BTreeSet<String>,
     /// The tools that are offered; `None` means all of them.
     pub tools: Option<Vec<String>>,
     /// Mechanisms switched on or off by name. What is not named is on.

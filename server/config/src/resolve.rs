@@ -72,6 +72,7 @@ impl<'a> Builder<'a> {
             model: None,
             mode: Mode::default(),
             providers: BTreeMap::new(),
+            key_variables: PROVIDER_PRESETS.iter().map(|preset| preset.3.to_owned()).collect(),
             tools: None,
             mechanisms: BTreeMap::new(),
             limits: Limits::DEFAULT,
@@ -354,6 +355,9 @@ impl<'a> Builder<'a> {
             Setting::Limit(field, number) => *field(&mut config.limits) = number,
             Setting::Keep(field, number) => *field(&mut config.keep) = number,
             Setting::Provider(field, text) => {
+                if let (ProviderField::KeyVariable, Some(variable)) = (&field, &text) {
+                    config.key_variables.insert(variable.clone());
+                }
                 let draft = self.drafts.entry(name).or_default();
                 match field {
                     ProviderField::Protocol => draft.protocol = text,

@@ -4,6 +4,7 @@ use crate::hunks::ShownHunks;
 use crate::state::{State, lock};
 use ropewalk_agent::Verdict;
 use ropewalk_agent::approval::Choices;
+use ropewalk_tools::plain::plain_line;
 use ropewalk_workspace::DocId;
 use serde_json::{Value, json};
 use tower_lsp::lsp_types as lsp;
@@ -74,10 +75,9 @@ impl State {
         let version = self.remember(&id);
         let mut out = self.answers();
         let session = self.running_session().map(|session| session.id().to_string());
-        for hunk in self.hunks_of(&id) {
-            let at = self.range_of(&hunk);
+        for (hunk, at) in self.hunks_of(&id) {
             if at.start.line <= params.range.end.line && params.range.start.line <= at.end.line {
-                let arguments = json!({ "hunk": hunk.id, "session": session });
+                let arguments = json!({ "hunk": hunk, "session": session });
                 out.push(action(
                     "Ropewalk: accept this change",
                     lsp::CodeActionKind::QUICKFIX,
@@ -257,11 +257,12 @@ fn action(
     command: &str,
     arguments: Value,
 ) -> lsp::CodeAction {
+    let title = plain_line(title);
     lsp::CodeAction {
-        title: title.to_owned(),
+        title: title.clone(),
         kind: Some(kind),
         command: Some(lsp::Command {
-            title: title.to_owned(),
+            title,
             command: format!("ropewalk.{command}"),
             arguments: Some(vec![arguments]),
         }),

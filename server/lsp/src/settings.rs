@@ -76,11 +76,7 @@ pub fn settings_of(
             append: config.system_prompt_append.clone(),
         },
         interactive,
-        secrets: config
-            .providers
-            .values()
-            .filter_map(|provider| provider.api_key_env.clone())
-            .collect(),
+        secrets: config.key_variables.iter().cloned().collect(),
     };
     (settings, problems)
 }

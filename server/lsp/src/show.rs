@@ -12,6 +12,7 @@ use crate::state::State;
 use ropewalk_agent::approval::Choices;
 use ropewalk_agent::event::{Event, Level};
 use ropewalk_agent::{Op, StopReason, Verdict};
+use ropewalk_tools::plain::{plain, plain_line};
 use serde::Serialize;
 use serde_json::Value;
 use std::sync::Arc;
@@ -194,15 +195,16 @@ impl Shown {
         let begin = lsp::WorkDoneProgressBegin {
             title: "Ropewalk".to_owned(),
             cancellable: Some(true),
-            message: Some(first.chars().take(80).collect()),
+            message: Some(plain_line(first).chars().take(80).collect()),
             percentage: None,
         };
         self.progress(state, lsp::WorkDoneProgress::Begin(begin)).await;
     }
 
     async fn report(&self, state: &Arc<State>, message: String) {
+        let first = message.lines().next().unwrap_or_default();
         let report = lsp::WorkDoneProgressReport {
-            message: Some(message.lines().next().unwrap_or_default().chars().take(120).collect()),
+            message: Some(plain_line(first).chars().take(120).collect()),
             cancellable: Some(true),
             percentage: None,
         };
@@ -346,12 +348,13 @@ async fn ask_in_dialog(state: &Arc<State>, session: &str, question: Question) {
 const SAFE_LINE: usize = 54;
 
 impl State {
-    /// Shows a message. Where messages take keys, the whole of it goes to the log, and one short line is
+    /// Shows a message, made harmless. Where messages take keys, the whole of it goes to the log, and one short line is
     /// shown in the one way that takes none: as an error.
     async fn say(&self, kind: lsp::MessageType, message: String) {
         if self.is_leaving() {
             return;
         }
+        let message = plain(&message);
         if !self.habits().messages_take_keys || self.facts().options.messages {
             return self.client.show_message(kind, message).await;
         }

@@ -6,6 +6,7 @@
 //! Deliberately not here: writing the whole to a file, counting tokens, and paging a file, which
 //! `read_file` does by lines of its own.
 
+use crate::plain::turns_text;
 use std::fmt;
 use std::path::Path;
 
@@ -137,8 +138,9 @@ pub fn bound_parts(
 
 /// One line of at most `max_chars` `char`s for a transcript or a title.
 ///
-/// Line ends and runs of white space become one space, control characters are dropped, and a `…`,
-/// which counts, ends a text that was cut. Reads no more of `text` than it needs.
+/// Line ends and runs of white space become one space, control characters are dropped, what turns the
+/// direction of writing becomes `�`, and a `…`, which counts, ends a text that was cut. Reads no more of
+/// `text` than it needs.
 #[must_use]
 pub fn preview(text: &str, max_chars: usize) -> String {
     let mut line = String::new();
@@ -152,6 +154,7 @@ pub fn preview(text: &str, max_chars: usize) -> String {
         if c.is_control() {
             continue;
         }
+        let c = if turns_text(c) { char::REPLACEMENT_CHARACTER } else { c };
         for c in [space.then_some(' '), Some(c)].into_iter().flatten() {
             if chars == max_chars {
                 if line.pop().is_some() {

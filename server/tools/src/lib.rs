@@ -20,6 +20,7 @@ mod lines;
 pub mod list_dir;
 pub mod move_file;
 mod names;
+pub mod plain;
 pub mod policy;
 pub mod read_file;
 pub mod registry;

@@ -84,6 +84,7 @@ fn hostile_paths_stay_on_one_short_line() {
 #[test]
 fn previews() {
     assert_eq!(preview("  a\r\n\tb  \u{7}c\n", PREVIEW_CHARS), "a b c");
+    assert_eq!(preview("rm \u{202e}sl\u{2069}", PREVIEW_CHARS), "rm �sl�");
     assert_eq!(preview("abcdef", 3), "ab…");
     assert_eq!(preview("abc", 3), "abc");
     assert_eq!(preview("abc", 0), "");

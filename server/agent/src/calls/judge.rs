@@ -10,6 +10,7 @@ use crate::session::shared::lock;
 use crate::turn::{Interrupted, Turn};
 use ropewalk_tools::bash::unseen_files;
 use ropewalk_tools::bounds::{PREVIEW_CHARS, preview};
+use ropewalk_tools::plain::{plain, plain_line};
 use ropewalk_tools::policy::without_keys;
 use ropewalk_tools::{Decision, Effect, Named, Offer, Output, Prepared, Rule, Ruling};
 use ropewalk_tools::{decide, named_paths};
@@ -92,12 +93,12 @@ impl Turn {
             approval: id,
             call: call.id.clone(),
             tool: call.name.clone(),
-            detail: subject(prepared).to_owned(),
-            reason: reason.to_owned(),
-            rule: offer.map(|offer| offer.rule.to_string()),
+            detail: plain(subject(prepared)),
+            reason: plain_line(reason),
+            rule: offer.map(|offer| plain_line(&offer.rule.to_string())),
             rule_words,
             always,
-            unseen,
+            unseen: unseen.iter().map(|file| plain_line(file)).collect(),
         });
         let resolved = |how| {
             self.shared.tell(Event::ApprovalResolved { turn: self.number, approval: id, how });

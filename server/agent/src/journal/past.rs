@@ -7,6 +7,7 @@ use super::record::{Head, Record, Summary, VERSION};
 use crate::history::{History, Place};
 use ropewalk_model::Usage;
 use ropewalk_tools::Mode;
+use ropewalk_tools::plain::plain;
 use ropewalk_workspace::state::Kept;
 use ropewalk_workspace::{ContentHash, DocId};
 use std::collections::BTreeMap;
@@ -216,7 +217,8 @@ impl Past {
 pub(crate) fn title_of(prompt: &str) -> String {
     const MOST: usize = 60;
     let line = prompt.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    let clean = line.chars().filter(|c| !c.is_control());
+    let line = plain(&line.chars().filter(|c| !c.is_control()).collect::<String>());
+    let clean = line.chars();
     let mut title: String = clean.clone().take(MOST).collect();
     if clean.count() > MOST {
         title.push('…');

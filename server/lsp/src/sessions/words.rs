@@ -1,6 +1,7 @@
 //! Words about sessions, for people: what is left, what goes on, how one is named.
 
 use ropewalk_agent::time::minute;
+use ropewalk_tools::plain::plain_line;
 use std::sync::Arc;
 
 /// What is to be said of a session whose place another has taken.
@@ -82,10 +83,10 @@ pub(crate) fn named(title: &str) -> String {
     }
 }
 
-/// The first so many characters, on one line.
+/// The first so many characters, on one line and harmless.
 pub(crate) fn shortened(text: &str, most: usize) -> String {
-    let plain = |c: char| if c.is_control() { ' ' } else { c };
-    let mut short: String = text.chars().take(most).map(plain).collect();
+    let first: String = text.chars().take(most).collect();
+    let mut short = plain_line(&first.replace(char::is_control, " "));
     if text.chars().nth(most).is_some() {
         short.push('…');
     }
