@@ -223,7 +223,7 @@ fn export(sessions: &Sessions, start: &str, file: &Path) -> anyhow::Result<()> {
 }
 
 fn rename(sessions: &Sessions, start: &str, title: &str) -> anyhow::Result<()> {
-    let title: String = title.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let title = plain_line(&title.replace(char::is_control, " "));
     let title = title.trim();
     if title.is_empty() {
         bail!(Usage("The name is empty: say what the session is about.".to_owned()));
