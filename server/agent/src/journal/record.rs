@@ -28,6 +28,23 @@ pub struct Head {
     pub roots: Vec<String>,
 }
 
+impl Head {
+    /// Whether the session works in exactly these folders, in whatever order.
+    pub fn is_of(&self, roots: &[String]) -> bool {
+        same_roots(&self.roots, roots)
+    }
+}
+
+/// Whether these are the same folders, in whatever order.
+pub(super) fn same_roots(one: &[String], other: &[String]) -> bool {
+    let sorted = |roots: &[String]| {
+        let mut roots = roots.to_vec();
+        roots.sort_unstable();
+        roots
+    };
+    sorted(one) == sorted(other)
+}
+
 /// One line. Times are milliseconds since 1970.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -116,6 +133,14 @@ pub struct Summary {
     /// How many accepted changes were never saved: if the editor died, they wait again.
     #[serde(default)]
     pub unsaved: usize,
+}
+
+impl Summary {
+    /// How many changes would be lost with the session: those that wait to be accepted, and those that were
+    /// accepted and never saved.
+    pub fn waits(&self) -> usize {
+        self.pending + self.unsaved
+    }
 }
 
 /// Now, in milliseconds since 1970.

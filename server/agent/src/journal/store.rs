@@ -4,7 +4,7 @@
 //! its lock, so one server at a time has a session; a lock goes with its process, however that ends.
 
 use super::past::{Past, ReadError, each_record};
-use super::record::{Head, Record, Summary, VERSION, now};
+use super::record::{Head, Record, Summary, VERSION, now, same_roots};
 use super::{Journal, MOST_BYTES, export};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -117,22 +117,46 @@ impl Sessions {
     pub fn list(&self) -> Vec<Listed> {
         let Ok(entries) = std::fs::read_dir(&self.folder) else { return Vec::new() };
         let ids = entries.flatten().filter_map(|entry| id_of(&entry.path()));
-        let mut list: Vec<Listed> = ids.filter_map(|id| self.look(&id)).collect();
+        let mut list: Vec<Listed> = ids.filter_map(|id| self.listed(&id)).collect();
         list.sort_by_key(|listed| std::cmp::Reverse(listed.summary.at));
         list
     }
 
-    /// The last used session of exactly these roots that nobody has open.
-    pub fn last_of(&self, roots: &[String]) -> Option<Listed> {
-        let sorted = |roots: &[String]| {
-            let mut roots = roots.to_vec();
-            roots.sort_unstable();
-            roots
+    /// The sessions of exactly these roots, in whatever order those are, the last used first.
+    pub fn of_roots(&self, roots: &[String]) -> Vec<Listed> {
+        let mut list = self.list();
+        list.retain(|listed| same_roots(&listed.roots, roots));
+        list
+    }
+
+    /// A session as a list has it, by its whole id. None if it can't be read.
+    pub fn listed(&self, id: &str) -> Option<Listed> {
+        if !is_id(id) {
+            return None;
+        }
+        let mut file = self.file(id, OpenOptions::new().read(true)).ok()?;
+        let bytes = file.metadata().ok()?.len();
+        let (head, summary) = match quick_look(&mut file, bytes) {
+            Some(found) => found,
+            None => {
+                file.rewind().ok()?;
+                let (past, _) = Past::read(BufReader::new(&file)).ok()?;
+                let summary = past.summary();
+                (past.head, summary)
+            }
         };
-        let wanted = sorted(roots);
-        self.list()
-            .into_iter()
-            .find(|one| sorted(&one.roots) == wanted && !one.in_use && one.summary.turns > 0)
+        if head.session != id {
+            return None;
+        }
+        let in_use = matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
+        Some(Listed {
+            id: id.to_owned(),
+            roots: head.roots,
+            began: head.at,
+            summary,
+            bytes,
+            in_use,
+        })
     }
 
     /// The whole id of the one session whose id begins so.
@@ -184,7 +208,7 @@ impl Sessions {
     /// Removes a session that is not in use, with the outputs of its calls.
     pub fn delete(&self, start: &str) -> Result<Listed, SessionError> {
         let id = self.find(start)?;
-        let listed = self.look(&id);
+        let listed = self.listed(&id);
         let _locked = self.locked(&id)?;
         std::fs::remove_file(self.path(&id))
             .map_err(|why| SessionError::Io { id: id.clone(), why })?;
@@ -204,8 +228,8 @@ impl Sessions {
         }))
     }
 
-    /// What pruning would remove: sessions without pending changes that nobody has open, if they are too old
-    /// or too many. Pending changes are the user's to decide about, so they are kept whatever their age.
+    /// What pruning would remove: sessions in which nothing waits and that nobody has open, if they are too old
+    /// or too many. What waits is the user's to decide about, so it is kept whatever its age.
     pub fn to_prune(&self, keep: Keep) -> Vec<Pruned> {
         const DAY: u64 = 24 * 60 * 60 * 1000;
         let oldest = now().saturating_sub(u64::from(keep.days).saturating_mul(DAY));
@@ -214,7 +238,7 @@ impl Sessions {
         for session in self.list() {
             sum = sum.saturating_add(session.bytes);
             let old = session.summary.at < oldest;
-            if session.in_use || session.summary.pending > 0 || !(old || sum > keep.bytes) {
+            if session.in_use || session.summary.waits() > 0 || !(old || sum > keep.bytes) {
                 continue;
             }
             sum = sum.saturating_sub(session.bytes);
@@ -260,21 +284,31 @@ impl Sessions {
         let path = self.path(id);
         let io = |why| SessionError::Io { id: id.to_owned(), why };
         let meta = std::fs::symlink_metadata(&path).map_err(io)?;
-        if !meta.is_file() || meta.len() > MOST_BYTES {
-            let why = ReadError::NoJournal;
-            return Err(SessionError::Unreadable { id: id.to_owned(), why });
+        let unreadable = |why| Err(SessionError::Unreadable { id: id.to_owned(), why });
+        if !meta.is_file() {
+            return unreadable(ReadError::NoJournal);
+        }
+        if meta.len() > MOST_BYTES {
+            let words = format!("it is too large: over {} MB", MOST_BYTES >> 20);
+            let why = io::Error::new(io::ErrorKind::FileTooLarge, words);
+            return unreadable(ReadError::Io(why));
         }
         options.open(&path).map_err(io)
     }
 
     fn locked(&self, id: &str) -> Result<File, SessionError> {
         let file = self.file(id, OpenOptions::new().read(true).append(true))?;
+        // Who had the lock before may have deleted the file.
+        let still_there = |file: File| match is_at(&file, &self.path(id)) {
+            true => Ok(file),
+            false => Err(SessionError::Unknown(id.to_owned())),
+        };
         // Somebody who lists sessions holds it for a moment, and so does a session that has just ended.
         for _ in 0..100 {
             match file.try_lock() {
-                Ok(()) => return Ok(file),
+                Ok(()) => return still_there(file),
                 Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
-                    return Ok(file);
+                    return still_there(file);
                 }
                 Err(TryLockError::Error(why)) => {
                     return Err(SessionError::Io { id: id.to_owned(), why });
@@ -284,34 +318,34 @@ impl Sessions {
         }
         Err(SessionError::InUse(id.to_owned()))
     }
-
-    fn look(&self, id: &str) -> Option<Listed> {
-        let mut file = self.file(id, OpenOptions::new().read(true)).ok()?;
-        let bytes = file.metadata().ok()?.len();
-        let (head, summary) = match quick_look(&mut file, bytes) {
-            Some(found) => found,
-            None => {
-                file.rewind().ok()?;
-                let (past, _) = Past::read(BufReader::new(&file)).ok()?;
-                let summary = past.summary();
-                (past.head, summary)
-            }
-        };
-        let in_use = matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
-        Some(Listed {
-            id: id.to_owned(),
-            roots: head.roots,
-            began: head.at,
-            summary,
-            bytes,
-            in_use,
-        })
-    }
 }
 
+/// Reads the journal of the session `id`. One that says it is another's is refused: its id names folders.
 fn read(id: &str, file: &File) -> Result<(Past, u64), SessionError> {
-    Past::read(BufReader::with_capacity(1 << 16, file))
-        .map_err(|why| SessionError::Unreadable { id: id.to_owned(), why })
+    let read = Past::read(BufReader::with_capacity(1 << 16, file)).and_then(|(past, whole)| {
+        if past.head.session != id {
+            let words = "it says that it is of another session";
+            return Err(ReadError::Io(io::Error::new(io::ErrorKind::InvalidData, words)));
+        }
+        Ok((past, whole))
+    });
+    read.map_err(|why| SessionError::Unreadable { id: id.to_owned(), why })
+}
+
+/// Whether the open file is still the one at this path.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let (Ok(ours), Ok(there)) = (file.metadata(), std::fs::symlink_metadata(path)) else {
+        return false;
+    };
+    (ours.dev(), ours.ino()) == (there.dev(), there.ino())
+}
+
+/// Whether the open file is still the one at this path: elsewhere an open file can't be put out of its place.
+#[cfg(not(unix))]
+fn is_at(_: &File, path: &Path) -> bool {
+    path.exists()
 }
 
 /// The first line and the last one, where that says where the session stands. None: it must be read whole.

@@ -155,14 +155,15 @@ async fn one_at_a_time_has_it_and_a_torn_end_is_cut_off() {
     let refused = sessions.open("s").unwrap_err();
     assert!(matches!(refused, SessionError::InUse(_)), "{refused}");
     assert!(refused.to_string().contains("open in another Ropewalk"), "{refused}");
-    assert!(sessions.list()[0].in_use && sessions.last_of(&["w".to_owned()]).is_none());
+    assert!(sessions.list()[0].in_use && sessions.of_roots(&["w".to_owned()])[0].in_use);
     assert!(matches!(sessions.delete("s"), Err(SessionError::InUse(_))));
     assert!(matches!(sessions.rename("s", "x"), Err(SessionError::InUse(_))));
     drop(held);
     sessions.rename("s", "Numbers").unwrap();
-    let listed = sessions.last_of(&["w".to_owned()]).unwrap();
+    let listed = &sessions.of_roots(&["w".to_owned()])[0];
+    assert!(!listed.in_use);
     assert_eq!((listed.summary.title.as_str(), listed.summary.turns), ("Numbers", 2));
-    assert!(sessions.last_of(&["elsewhere".to_owned()]).is_none());
+    assert!(sessions.of_roots(&["elsewhere".to_owned()]).is_empty());
     sessions.delete("s").unwrap();
     assert!(sessions.list().is_empty() && !path.exists());
 }
@@ -187,6 +188,13 @@ async fn what_is_no_journal_is_refused_in_words() {
     std::fs::write(folder.join("text.jsonl"), "Hello.\n").unwrap();
     let later = json!({"journal": {"version": 99, "session": "later", "at": 0, "roots": []}});
     std::fs::write(folder.join("later.jsonl"), format!("{later}\n")).unwrap();
+    let huge = std::fs::File::create(folder.join("huge.jsonl")).unwrap();
+    huge.set_len(ropewalk_agent::journal::MOST_BYTES + 1).unwrap();
+    for (id, says) in [("evil", "../../../secret"), ("moved", "text"), ("nobody", "")] {
+        let head = json!({"journal": {"version": 1, "session": says, "at": 0, "roots": ["w"]}});
+        let summary = json!({"summary": {"title": "t", "at": 1, "turns": 1, "pending": 0}});
+        std::fs::write(folder.join(format!("{id}.jsonl")), format!("{head}\n{summary}\n")).unwrap();
+    }
     std::fs::write(dir.path().join("secret"), "x").unwrap();
     let sessions = sessions(&dir);
     let why = |id: &str| sessions.open(id).unwrap_err().to_string();
@@ -198,11 +206,58 @@ async fn what_is_no_journal_is_refused_in_words() {
         ("../../secret", "no session"),
         ("", "no session"),
         ("t", "no journal"),
+        ("huge", "too large"),
+        ("evil", "of another session"),
+        ("moved", "of another session"),
+        ("nobody", "of another session"),
         ("none", "no session"),
     ] {
         assert!(why(id).contains(words), "{id}: {}", why(id));
     }
     assert!(sessions.list().is_empty());
+    assert!(sessions.listed("../../secret").is_none() && sessions.read("evil").is_err());
+}
+
+#[test]
+fn roots_are_the_same_in_whatever_order() {
+    let dir = tempfile::tempdir().unwrap();
+    let sessions = sessions(&dir);
+    let names = |roots: &[&str]| roots.iter().map(|root| (*root).to_owned()).collect::<Vec<_>>();
+    let folder = dir.path().join("state/sessions");
+    std::fs::create_dir_all(&folder).unwrap();
+    for (at, id, roots) in
+        [(1, "ab", &["a", "b"][..]), (3, "ba", &["b", "a"]), (2, "a", &["a"]), (4, "none", &[])]
+    {
+        let head = json!({"journal": {"version": 1, "session": id, "at": 0, "roots": roots}});
+        let summary = json!({"summary": {"title": "t", "at": at, "turns": 1, "pending": 0}});
+        std::fs::write(folder.join(format!("{id}.jsonl")), format!("{head}\n{summary}\n")).unwrap();
+    }
+    for (roots, ids) in [
+        (&["a", "b"][..], &["ba", "ab"][..]),
+        (&["b", "a"], &["ba", "ab"]),
+        (&["a"], &["a"]),
+        (&[], &["none"]),
+        (&["a", "a"], &[]),
+    ] {
+        let listed = sessions.of_roots(&names(roots));
+        assert_eq!(listed.iter().map(|one| &*one.id).collect::<Vec<_>>(), ids, "{roots:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_was_accepted_and_never_saved_waits_too() {
+    use ropewalk_agent::journal::store::Keep;
+    let mut bench = start_kept([edit("one", "1"), says("There.")]);
+    bench.file("a.txt", TEXT);
+    bench.open("a.txt", TEXT);
+    bench.run("go").await;
+    bench.session.send(Op::Accept(Selection::All));
+    bench.reviewed().await;
+    let dir = bench.dies().await;
+    let sessions = sessions(&dir);
+    let summary = sessions.listed("s").unwrap().summary;
+    assert_eq!((summary.pending, summary.unsaved, summary.waits()), (0, 1, 1));
+    assert!(sessions.to_prune(Keep { days: 0, bytes: 0 }).is_empty());
 }
 
 #[tokio::test]
