@@ -78,6 +78,14 @@ impl Keys {
         }
     }
 
+    /// Whether `new` in the place of `old` has [`STRUCK`] where `old` has a key: its writer was shown `old` struck.
+    /// Linear in both, for each key.
+    pub fn would_be_lost(&self, old: &str, new: &str) -> bool {
+        let count = |text: &str| text.matches(STRUCK).count();
+        let keys = |text: &str| count(&self.strike(text)).saturating_sub(count(text));
+        count(new) > count(old) && keys(new) < keys(old)
+    }
+
     /// A striker for a stream.
     pub fn striker(&self) -> Striker {
         Striker { keys: self.clone(), held: Vec::new() }

@@ -44,6 +44,25 @@ fn a_key_is_found_as_json_spells_it() {
 }
 
 #[test]
+fn a_key_that_was_read_struck_would_be_lost() {
+    for (old, new, lost) in [
+        ("k = KEY", "k = [key]", true),
+        ("KEY KEY", "KEY [key]", true),
+        ("map[key] KEY é", "map[key] [key] 🦀", true),
+        ("k = KEY", "k = 1", false),
+        ("k = KEY", "k = KEY; map[key]", false),
+        ("map[key] KEY", "map[key]", false),
+        ("one", "map[key]", false),
+        ("", "[key]", false),
+        ("KEY", "", false),
+    ] {
+        let real = |text: &str| text.replace("KEY", KEY);
+        assert_eq!(keys().would_be_lost(&real(old), &real(new)), lost, "{old:?} {new:?}");
+    }
+    assert!(!Keys::default().would_be_lost(KEY, "[key]"));
+}
+
+#[test]
 fn what_is_no_secret_is_left_alone() {
     let keys = Keys::new(["ollama", "", "  ", "not-needed"]);
     assert!(keys.is_empty());
