@@ -4,7 +4,8 @@
 
 use crate::blocking::on_thread;
 use crate::command::{
-    CommandSpec, DEFAULT_TIMEOUT, Exit, LeftRunning, result_text, run, strip_escapes,
+    CommandSpec, DEFAULT_TIMEOUT, Exit, LeftRunning, private_folder, result_text, run,
+    strip_escapes,
 };
 use crate::tool::{Context, Effect, Output, Subject, Tool};
 use futures::future::BoxFuture;
@@ -124,7 +125,7 @@ fn folder(view: &View, cwd: Option<&str>) -> Result<PathBuf, Output> {
 
 /// Where a call's whole output goes; None when its folder can't be made.
 async fn output_file(folder: &Path, call: &str) -> Option<PathBuf> {
-    if let Err(error) = tokio::fs::create_dir_all(folder).await {
+    if let Err(error) = private_folder(folder).await {
         tracing::warn!(%error, "whole outputs can't be kept");
         return None;
     }

@@ -12,6 +12,7 @@ mod collect;
 mod environment;
 mod escapes;
 mod group;
+mod outputs;
 mod report;
 mod secrets;
 
@@ -28,6 +29,7 @@ pub use environment::command_environment;
 pub use escapes::strip_escapes;
 use group::Group;
 pub use group::LeftRunning;
+pub use outputs::{private_file, private_folder};
 pub use report::result_text;
 pub use secrets::{Secrets, Strike};
 
@@ -52,7 +54,7 @@ pub struct CommandSpec {
     pub env: Vec<(OsString, OsString)>,
     /// After this the command is killed.
     pub timeout: Duration,
-    /// Where everything it prints is written, raw but for secrets; created anew. `None` keeps head and tail only.
+    /// Where everything it prints is written, raw but for secrets; created anew, for its owner alone. `None` keeps head and tail only.
     pub output_file: Option<PathBuf>,
     /// What is struck from everything it prints, before anybody sees it.
     pub secrets: Secrets,
@@ -132,11 +134,9 @@ pub async fn run(
         return Err(CommandError::NoFolder(spec.cwd));
     }
     let file = match &spec.output_file {
-        Some(path) => Some(
-            tokio::fs::File::create(path)
-                .await
-                .map_err(|e| CommandError::OutputFile(path.clone(), e))?,
-        ),
+        Some(path) => {
+            Some(private_file(path).await.map_err(|e| CommandError::OutputFile(path.clone(), e))?)
+        }
         None => None,
     };
     let began = Instant::now();

@@ -37,6 +37,31 @@ const WITH_SUBCOMMANDS: &[&str] = &[
     "zig",
 ];
 
+/// Subcommands after which anything may stand: they run it, or set what is run later. More of the same kind is
+/// any command, so only the same one will do.
+const RUNNERS: &[&str] = &[
+    "api",
+    "bisect",
+    "cmd",
+    "compose",
+    "config",
+    "dlx",
+    "eval",
+    "exec",
+    "node",
+    "rebase",
+    "run",
+    "run-script",
+    "shell",
+    "submodule",
+    "tool",
+    "workspace",
+    "x",
+];
+
+/// Programs whose `run` takes the name of a script of the repository's.
+const WITH_SCRIPTS: &[&str] = &["npm", "pnpm", "yarn"];
+
 /// Programs that only look, whatever their arguments.
 const LOOKING: &[&str] = &[
     "basename", "cat", "df", "diff", "dirname", "du", "echo", "false", "file", "grep", "head",
@@ -44,8 +69,8 @@ const LOOKING: &[&str] = &[
 ];
 
 impl Rule {
-    /// The rule for calls of the same kind: the program and its subcommand with any arguments where that is the
-    /// same kind of thing, else this very call.
+    /// The rule for calls of the same kind: the program and its subcommand, or script, with any arguments where that
+    /// is the same kind of thing, else this very call.
     pub(super) fn generalised(seen: &Seen<'_>) -> Option<Self> {
         let kind = seen.command.as_ref().and_then(|command| kind_of(command.text));
         match kind {
@@ -77,8 +102,21 @@ fn kind_of(command: &str) -> Option<String> {
     if LOOKING.contains(&program) {
         return Some(format!("{program} *"));
     }
-    let sub = part.words.get(1)?.text();
-    let is_word = |c: char| c.is_ascii_alphanumeric() || "-_:".contains(c);
-    let is_sub = sub.starts_with(|c: char| c.is_ascii_alphanumeric()) && sub.chars().all(is_word);
-    (WITH_SUBCOMMANDS.contains(&program) && is_sub).then(|| format!("{program} {sub} *"))
+    if !WITH_SUBCOMMANDS.contains(&program) {
+        return None;
+    }
+    let name = |at: usize| part.words.get(at).map(|word| word.text()).filter(|word| is_name(word));
+    let sub = name(1)?;
+    // `exec:java` is as much `exec`.
+    if !RUNNERS.contains(&sub.split(':').next().unwrap_or_default()) {
+        return Some(format!("{program} {sub} *"));
+    }
+    let script = name(2).filter(|_| sub == "run" && WITH_SCRIPTS.contains(&program))?;
+    Some(format!("{program} {sub} {script} *"))
+}
+
+/// Whether a word names something, and is no option and no path.
+fn is_name(word: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_:".contains(c);
+    word.starts_with(|c: char| c.is_ascii_alphanumeric()) && word.chars().all(is_plain)
 }

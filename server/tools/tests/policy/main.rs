@@ -281,7 +281,21 @@ fn a_generalised_rule_allows_more_of_the_same_and_nothing_worse() {
         ("make && ls", "bash(make && ls)", "make && ls", "make && rm x"),
         ("git status; }", "bash(git status; })", "git status; }", "git status; rm x; }"),
         ("cat .env", "bash(cat .env)", "cat .env", "cat .env.local"),
-        ("npm run build:all", "bash(npm run *)", "npm run lint", "npm publish"),
+        ("npm run build:all", "bash(npm run build:all *)", "npm run build:all -w", "npm run lint"),
+        ("yarn run test", "bash(yarn run test *)", "yarn run test -w", "yarn run"),
+        ("npm run ./x", "bash(npm run ./x)", "npm run ./x", "npm run ./y"),
+        ("npm run", "bash(npm run)", "npm run", "npm run x"),
+        ("npm exec tsc", "bash(npm exec tsc)", "npm exec tsc", "npm exec tsc x"),
+        ("poetry run pytest", "bash(poetry run pytest)", "poetry run pytest", "poetry run sh x"),
+        ("uv run pytest -x", "bash(uv run pytest -x)", "uv run pytest -x", "uv run sh x"),
+        ("bundle exec rake", "bash(bundle exec rake)", "bundle exec rake", "bundle exec sh x"),
+        ("docker run a b", "bash(docker run a b)", "docker run a b", "docker run a"),
+        ("docker compose up", "bash(docker compose up)", "docker compose up", "docker compose x"),
+        ("kubectl exec a ls", "bash(kubectl exec a ls)", "kubectl exec a ls", "kubectl exec a"),
+        ("go run ./cmd", "bash(go run ./cmd)", "go run ./cmd", "go run ./other"),
+        ("mvn exec:java", "bash(mvn exec:java)", "mvn exec:java", "mvn exec:java -X"),
+        ("gh api user", "bash(gh api user)", "gh api user", "gh api user -X PUT"),
+        ("git config a b", "bash(git config a b)", "git config a b", "git config a c"),
     ] {
         let made = offered(&bash(command)).unwrap().rule;
         assert_eq!(made.to_string(), rule);

@@ -3,6 +3,7 @@
 use crate::support::Bench;
 use ropewalk_tools::bash::unseen_files;
 use serde_json::json;
+use std::path::Path;
 
 #[test]
 fn a_command_runs_in_the_first_root() {
@@ -39,6 +40,15 @@ fn a_long_output_is_kept_whole_and_can_be_read_on() {
     assert!(page.starts_with("  2500\t2500\n"), "{page}");
     let before = std::fs::read_dir(bench.beside("outputs")).unwrap().count();
     assert_eq!(before, 1);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(Path::new(file)), 0o600);
+        std::fs::remove_dir_all(bench.beside("outputs")).unwrap();
+        bench.say("bash", json!({"command": "seq 1 40000"}));
+        assert_eq!(mode(&bench.beside("outputs")), 0o700, "a missing folder is made for its owner");
+    }
     bench.say("bash", json!({"command": "rm f; echo short"}));
     assert_eq!(std::fs::read_dir(bench.beside("outputs")).unwrap().count(), 0, "nobody needs it");
 }

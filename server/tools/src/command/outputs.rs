@@ -1,0 +1,34 @@
+//! Where whole outputs go: what a command prints may be anything, so it is for the user alone.
+//!
+//! Deliberately not here: which folder it is, and when a file goes again.
+
+use std::io;
+use std::path::Path;
+use tokio::fs::{DirBuilder, File, OpenOptions};
+
+/// Makes a folder, and those above it, for their owner alone. One that is there stays as it is.
+///
+/// # Errors
+/// What the system says.
+pub async fn private_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    builder.mode(0o700);
+    builder.create(folder).await
+}
+
+/// An empty file for its owner alone, also when there was one before that others could read.
+///
+/// # Errors
+/// What the system says; the folder must be there.
+pub async fn private_file(file: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    options.mode(0o600);
+    let file = options.open(file).await?;
+    #[cfg(unix)]
+    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600)).await?;
+    Ok(file)
+}
