@@ -3,6 +3,7 @@
 //! Calls that only read run in parallel on one view; others run in order, each on a view of its own. Every
 //! call gets a result, also when the user interrupts or the tool breaks down.
 
+mod hidden;
 mod judge;
 
 use crate::event::Event;
@@ -12,15 +13,19 @@ use crate::turn::{Interrupted, Turn};
 use futures::FutureExt;
 use ropewalk_model::{Block, ToolInput};
 use ropewalk_tools::bounds::{NOTE_CHARS, PREVIEW_CHARS, bound, preview};
+use ropewalk_tools::command::{private_file, private_folder};
 use ropewalk_tools::plain::plain;
 use ropewalk_tools::{Bounds, Context, Effect, Mode, Output, Prepared, Registry};
 use ropewalk_workspace::entry::Maker;
 use ropewalk_workspace::publish::publish;
 use ropewalk_workspace::{DiskLook, DocId, HunkId, Place, Proposal, Selection, View};
 use serde_json::Value;
+use std::io;
 use std::panic::AssertUnwindSafe;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use tokio::io::AsyncWriteExt;
 
 /// A call as the model made it.
 #[derive(Debug, Clone)]
@@ -261,8 +266,12 @@ impl Turn {
     }
 
     /// What the call proposes enters the fork, and in auto mode the user's text.
-    async fn merge(&self, call: &Call, view: &View, output: &mut Output) {
+    async fn merge(&self, call: &Call, view: &Arc<View>, output: &mut Output) {
         let proposals = std::mem::take(&mut output.proposals);
+        if let Err(refusal) = self.keeps_keys(view, &proposals).await {
+            *output = refusal;
+            return;
+        }
         let maker = Maker::Call(call.id.clone());
         let merged = lock(&self.shared.fork).merge(
             &self.shared.workspace,
@@ -291,6 +300,25 @@ impl Turn {
             self.publish(report.hunks, output).await;
         } else {
             self.shared.show_hunks().await;
+        }
+    }
+
+    /// Refuses what would write `[key]` over a key that the model was not shown.
+    async fn keeps_keys(&self, view: &Arc<View>, proposals: &[Proposal]) -> Result<(), Output> {
+        let keys = self.shared.keys();
+        if keys.is_empty() {
+            return Ok(());
+        }
+        let (view, proposals) = (view.clone(), proposals.to_vec());
+        let looked =
+            tokio::task::spawn_blocking(move || hidden::overwritten(&keys, &view, &proposals));
+        match looked.await {
+            Ok(None) => Ok(()),
+            Ok(Some(file)) => Err(Output::error(format_args!(
+                "{file} holds a key that is not shown: where you read [key], another text stands, and it would be \
+                 lost. Nothing was changed. Change the text around it with edit_file"
+            ))),
+            Err(error) => Err(Output::error(error)),
         }
     }
 
@@ -342,11 +370,7 @@ impl Turn {
         let mut whole = None;
         if let Some(folder) = &self.shared.outputs {
             let file = folder.join(format!("{}.txt", call.id));
-            let written = match tokio::fs::create_dir_all(folder).await {
-                Ok(()) => tokio::fs::write(&file, &output.text).await,
-                Err(error) => Err(error),
-            };
-            match written {
+            match write_whole(folder, &file, &output.text).await {
                 Ok(()) => whole = Some(file),
                 Err(error) => tracing::warn!(%error, "a whole output can't be kept"),
             }
@@ -371,6 +395,14 @@ impl Turn {
             before = Some(key);
         }
     }
+}
+
+/// Writes a whole output, for its owner alone.
+async fn write_whole(folder: &Path, file: &Path, text: &str) -> io::Result<()> {
+    private_folder(folder).await?;
+    let mut file = private_file(file).await?;
+    file.write_all(text.as_bytes()).await?;
+    file.flush().await
 }
 
 /// The most bytes of what an interrupted command had printed that the model is told.

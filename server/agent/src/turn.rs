@@ -114,7 +114,8 @@ impl Turn {
         let view = self.or_interrupted(self.view()).await;
         let files = match view {
             Ok(view) => {
-                self.compare_reads(&view);
+                let view = Arc::new(view);
+                self.compare_reads(&view).await;
                 open_files(&self.shared.workspace, view.buffers())
             }
             Err(Interrupted) => Vec::new(),
@@ -125,11 +126,16 @@ impl Turn {
     }
 
     /// When a session goes on, the model is told which of the files it knows are another text now.
-    fn compare_reads(&self, view: &View) {
+    async fn compare_reads(&self, view: &Arc<View>) {
         if !self.shared.goes_on.swap(false, Ordering::Relaxed) {
             return;
         }
-        let files = changed(&lock(&self.shared.reads), view);
+        let (reads, view) = (lock(&self.shared.reads).clone(), view.clone());
+        let compared = tokio::task::spawn_blocking(move || changed(&reads, &view)).await;
+        let files = compared.unwrap_or_else(|error| {
+            tracing::error!(%error, "what the model has read could not be compared");
+            Vec::new()
+        });
         if !files.is_empty() {
             let note = Note::ChangedMeanwhile { files };
             self.shared.workspace.tell(Some(self.shared.id.clone()), note);

@@ -62,7 +62,19 @@ async fn review_one(shared: Arc<Shared>, review: Review) -> Outcome {
             ("reject", done, unless(done > 0, "no pending hunk was meant"))
         }
         Review::Edit(hunk, text) => {
-            let edited = lock(&shared.fork).edit(workspace, hunk, &text);
+            let keys = shared.keys();
+            let mut fork = lock(&shared.fork);
+            // A hunk is shown without keys, and what is shown is where an edit begins.
+            let loses_key = |own: &Hunk| {
+                let texts = [&own.old, &own.new];
+                own.parts.contains(&hunk) && texts.iter().any(|old| keys.would_be_lost(old, &text))
+            };
+            if !keys.is_empty() && fork.hunks().iter().any(loses_key) {
+                let why = "the text holds a key that is not shown, and [key] would take its place: accept the hunk \
+                           or reject it, and change the text in the file";
+                return ("edit", 0, vec![why.to_owned()]);
+            }
+            let edited = fork.edit(workspace, hunk, &text);
             let failed = unless(edited, "there is no such pending hunk of text");
             ("edit", usize::from(edited), failed)
         }

@@ -209,6 +209,31 @@ async fn a_command_is_bounded_and_the_whole_can_be_read_on() {
     assert_eq!(bench.run("count").await, StopReason::EndTurn);
 }
 
+/// What the scripted model is called with.
+const KEY: &str = "scripted-key";
+
+#[tokio::test]
+async fn a_key_that_is_not_shown_is_not_written_over() {
+    let write =
+        |path: &str, content: &str| calls("write_file", json!({"path": path, "content": content}));
+    let edit =
+        calls("edit_file", json!({"path": "a.txt", "old_text": "a = 1", "new_text": "a = m[key]"}));
+    let replies = [
+        calls("read_file", json!({"path": "a.txt"})),
+        write("a.txt", "a = 2\nk = [key]\n").expect_text("k = [key]"),
+        edit.expect_text("a.txt holds a key that is not shown"),
+        write("b.txt", "m[key]\n").expect_no_text("Error: "),
+        says("ok").expect_no_text("Error: "),
+    ];
+    let mut bench = start_with(replies, |settings| settings.mode = Mode::Auto);
+    let text = format!("a = 1\nk = {KEY}\n");
+    bench.file("a.txt", &text);
+    assert_eq!(bench.run("go").await, StopReason::EndTurn);
+    // Beside the key, and where none was, it is a text like others.
+    assert_eq!(bench.disk("a.txt"), text.replace("a = 1", "a = m[key]"));
+    assert_eq!(bench.disk("b.txt"), "m[key]\n");
+}
+
 /// Says more than it should.
 struct Talk;
 

@@ -168,6 +168,28 @@ async fn hunk_events_are_in_step_with_what_is_pending() {
 }
 
 #[tokio::test]
+async fn an_edit_does_not_write_over_a_key_that_is_not_shown() {
+    let mut bench = start([edit("# old", "# new"), says("ok")]);
+    // What the scripted model is called with.
+    let line = |key: &str, end: &str| format!("k = {key} # {end}\n");
+    let text = line("scripted-key", "old");
+    bench.file("a.txt", &text);
+    let uri = bench.open("a.txt", &text);
+    bench.run("go").await;
+    let id = bench.session.hunks()[0].id;
+    bench.session.send(Op::Edit(id, line("[key]", "mine")));
+    let (action, done, failed) = bench.reviewed().await;
+    assert_eq!((action, done), ("edit", 0));
+    assert!(failed[0].contains("a key that is not shown"), "{failed:?}");
+    let whole = line("scripted-key", "map[key]");
+    bench.session.send(Op::Edit(id, whole.clone()));
+    assert_eq!(bench.reviewed().await, ("edit", 1, vec![]));
+    bench.session.send(Op::Accept(Selection::All));
+    assert_eq!(bench.reviewed().await, ("accept", 1, vec![]));
+    assert_eq!(bench.buffer(&uri), whole);
+}
+
+#[tokio::test]
 async fn a_review_of_nothing_is_said() {
     let mut bench = start([]);
     bench.session.send(Op::Edit(HunkId(7), "x".into()));
