@@ -91,9 +91,9 @@ fn twenty_steps(report: &mut Report) {
     };
     // Turn about: threads take turns otherwise in each run.
     let rounds: Vec<_> = (0..3).map(|_| (count(true), count(false))).collect();
-    let least =
-        |of: fn(&(Option<u64>, Option<u64>)) -> Option<u64>| rounds.iter().filter_map(of).min();
-    match (least(|round| round.0), least(|round| round.1)) {
+    let with = rounds.iter().filter_map(|(with, _)| *with).min();
+    let without = rounds.iter().filter_map(|(_, without)| *without).min();
+    match (with, without) {
         (Some(with), Some(without)) => {
             let more = with.saturating_sub(without) as f64;
             report.row(name, more / without as f64 * 100.0, "%", Bar::AtMost(5.0));
@@ -201,7 +201,7 @@ fn write_journal(state: &Path, root: &Path, workspace: &Arc<Workspace>) -> f64 {
             let proposals = vec![Proposal { place, change }];
             let maker = Maker::Call(id.as_str().into());
             fork.merge(workspace, &view, turn, &maker, proposals).expect("it merges");
-            for record in kept.record(&fork, workspace) {
+            for record in kept.record(&fork, workspace, None) {
                 write(Record::State(record));
             }
         }

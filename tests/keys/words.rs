@@ -68,6 +68,35 @@ fn an_edit_beside_a_key_is_shown_struck_and_leaves_the_key_out_of_the_journal() 
 }
 
 #[test]
+fn a_key_typed_between_two_calls_moves_nothing_after_a_crash() {
+    let replies = [
+        edit("notes.txt", "three", "THREE"),
+        say("One."),
+        edit("notes.txt", "five", "FIVE"),
+        say("Two."),
+        edit("notes.txt", "one", "ONE"),
+        say("Three."),
+    ];
+    let stage = Stage::new("review", &[("notes.txt", "one\ntwo\nthree\nfour\nfive\n")], replies);
+    let editor = stage.quiet_editor(Profile::VSCODE);
+    editor.open("notes.txt");
+    turn(&editor, "go");
+    editor.insert("notes.txt", 0, 0, &format!("k = {KEY}\n"));
+    turn(&editor, "and then");
+    turn(&editor, "and then");
+    let (_, text) = editor.kill_server().remove(0);
+    let editor = stage.quiet_editor(Profile::VSCODE);
+    editor.open_with("notes.txt", &text);
+    // Nothing is in the journal of the file with the key, so nothing is pending; nothing was moved.
+    let _ = editor.execute("ropewalk.resume", json!({}));
+    let _ = editor.execute("ropewalk.accept", json!({"all": true}));
+    editor.execute("ropewalk.status", Value::Null).unwrap();
+    assert_eq!(editor.text("notes.txt"), text);
+    editor.shutdown();
+    stage.agent.model.finish().unwrap();
+}
+
+#[test]
 fn a_key_in_the_instructions_is_told_to_nobody() {
     let stage = Stage::new("review", &[("AGENTS.md", &format!("Use {KEY}."))], [say("Hello.")]);
     let editor = stage.quiet_editor(Profile::VSCODE);

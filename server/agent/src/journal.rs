@@ -32,8 +32,6 @@ struct Inner {
     path: PathBuf,
     state: State,
     bytes: u64,
-    /// The last write broke off in the midst of a line.
-    torn: bool,
     /// Why nothing is written any more, until it is told.
     failure: Option<String>,
 }
@@ -69,7 +67,7 @@ impl Journal {
     }
 
     fn with(path: PathBuf, state: State, bytes: u64) -> Self {
-        Self(Some(Arc::new(Mutex::new(Inner { path, state, bytes, torn: false, failure: None }))))
+        Self(Some(Arc::new(Mutex::new(Inner { path, state, bytes, failure: None }))))
     }
 
     /// Whether anything is kept.
@@ -94,15 +92,6 @@ impl Journal {
                 ));
             }
         });
-    }
-
-    /// Writes a line, unless `not` says of its bytes that it must not be written. False: it was not.
-    pub(crate) fn write_unless(&self, record: &Record<'_>, not: impl Fn(&[u8]) -> bool) -> bool {
-        let may = !self.is_kept() || line(record).is_ok_and(|line| !not(&line));
-        if may {
-            self.write(record);
-        }
-        may
     }
 
     /// What went wrong, once, as a sentence for the user.
@@ -150,19 +139,14 @@ impl Inner {
             self.state = State::Open(file);
         }
         let State::Open(file) = &mut self.state else { return Ok(()) };
-        let mut line = line(record)?;
-        if self.torn {
-            line.insert(0, b'\n');
-        }
+        let line = line(record)?;
         if self.bytes + line.len() as u64 > MOST_BYTES {
             return Err(io::Error::other(format!(
                 "it has reached its bound of {} MB; start a new session",
                 MOST_BYTES >> 20
             )));
         }
-        self.torn = true;
         file.write_all(&line)?;
-        self.torn = false;
         self.bytes += line.len() as u64;
         Ok(())
     }

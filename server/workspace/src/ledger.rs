@@ -291,7 +291,8 @@ impl Ledger {
     }
 
     /// Where what `hunk` replaced stands in `text`, judged by the lines on one side of it: those on the other were
-    /// the user's own and unsaved. None unless it is the only place, and what it put there has none. O(n).
+    /// the user's own and unsaved. None unless it is the only place, and what it put there has none; an insertion has
+    /// no place of its own. O(n).
     pub fn stood(hunk: &Published, text: &Text) -> Option<Range<usize>> {
         let only = |needle: &str| {
             let mut places = find_all(text, needle, LineEndSearch::Exact);
@@ -308,7 +309,8 @@ impl Ledger {
             ),
         ];
         sides.into_iter().find_map(|(new, old, start, lines)| {
-            if lines.trim().is_empty() || !lines.contains('\n') || only(&new).0.is_some() {
+            let weak = hunk.old.is_empty() || lines.trim().is_empty() || !lines.contains('\n');
+            if weak || only(&new).0.is_some() {
                 return None;
             }
             let (Some(place), None) = only(&old) else { return None };

@@ -12,7 +12,7 @@ mod restore;
 pub mod wire;
 
 pub use fold::StateError;
-pub use record::PROMPT;
+pub use record::{PROMPT, Private};
 pub use wire::{BaseState, BaseText, Edit, FileState, StateRecord};
 
 use crate::entry::{Base, Entry, FileChange, Mark};
@@ -38,6 +38,10 @@ pub struct Kept {
     news: Vec<Note>,
     last_hunk: u64,
     last_publish: u64,
+    /// The files that were left out because they hold something private.
+    private: BTreeSet<DocId>,
+    /// Those of them that were not told yet, as they are shown.
+    left_out: Vec<String>,
 }
 
 /// What the ledger has of one hunk.

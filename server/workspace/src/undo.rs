@@ -15,7 +15,7 @@ use crate::witness::Witness;
 use crate::workspace::{Workspace, lock};
 use crate::{DocId, HunkId, PublishId};
 use ropewalk_text::decode::encode;
-use ropewalk_text::{ChangeSet, Text};
+use ropewalk_text::{Change, ChangeSet, Text};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -108,24 +108,30 @@ fn forget(workspace: &Workspace, session: &str, doc: &DocId, ids: &[HunkId], but
 
 /// The inverse of `hunks` on `text`, and those that have no certain place in it.
 fn inverse(text: &Text, hunks: &[Published]) -> (ChangeSet, Vec<HunkId>) {
-    let (mut now, mut all) = (text.clone(), ChangeSet::identity(text.len()));
-    // The latest goes first. One is where it is found, or where it is found without others: it may stand under
-    // one, or between lines that one has changed.
-    let mut left: Vec<&Published> = hunks.iter().rev().collect();
+    let (mut changes, mut left): (Vec<Change>, Vec<&Published>) = (Vec::new(), Vec::new());
+    for hunk in hunks.iter().rev() {
+        let free = |range: &Range<usize>| {
+            changes.iter().all(|c| c.range.end <= range.start || range.end <= c.range.start)
+        };
+        match Ledger::find(hunk, text) {
+            Found::At(range) if free(&range) => {
+                changes.push(Change::new(range, hunk.old.clone()));
+            }
+            _ => left.push(hunk),
+        }
+    }
+    let all = ChangeSet::new(text.len(), changes);
+    let mut all = all.unwrap_or_else(|| ChangeSet::identity(text.len()));
+    let Ok(mut now) = all.apply(text) else {
+        return (ChangeSet::identity(text.len()), hunks.iter().map(|hunk| hunk.id).collect());
+    };
+    // The others are looked for in the text without those: one may stand under a later one, or between lines that
+    // another has changed.
     loop {
         let before = left.len();
         left.retain(|hunk| {
-            let moved = |range: Range<usize>| Published {
-                range: all.map_range(range),
-                anchored: true,
-                ..(*hunk).clone()
-            };
-            let loose = || Published { anchored: false, ..(*hunk).clone() };
-            let place = match Ledger::find(hunk, text) {
-                Found::At(range) => Ledger::find(&moved(range), &now),
-                Found::Conflict => Ledger::find(&loose(), &now),
-            };
-            let Found::At(range) = place else { return true };
+            let loose = Published { anchored: false, ..(*hunk).clone() };
+            let Found::At(range) = Ledger::find(&loose, &now) else { return true };
             let back = ChangeSet::single(now.len(), range, hunk.old.as_str());
             let (Ok(undone), Ok(set)) = (back.apply(&now), all.compose(&back)) else { return true };
             (now, all) = (undone, set);

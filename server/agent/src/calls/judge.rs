@@ -128,7 +128,7 @@ impl Turn {
                     self.warn("Allowed this once: no rule can stand for that call.".to_owned());
                     return ("once", Ok(()));
                 };
-                lock(&self.shared.granted).push(rule.clone());
+                self.shared.grant(rule.clone());
                 match lasting {
                     Verdict::Always if always => (self.keep(rule).await, Ok(())),
                     Verdict::Always => {

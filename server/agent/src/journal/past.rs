@@ -181,7 +181,7 @@ impl Past {
                 taken.map_err(|error| format!("A line of the journal is left out: {error}."))?;
             }
             Record::Rewound { turn } => {
-                if let Some(at) = self.turns.iter().position(|mark| mark.turn >= turn) {
+                if let Some(at) = self.turns.iter().position(|mark| mark.turn == turn) {
                     if let Some(mark) = self.turns.get(at) {
                         self.history.truncate(&mark.history);
                     }

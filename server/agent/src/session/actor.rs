@@ -93,7 +93,7 @@ impl Actor {
         tracing::debug!(?op, session = %self.shared.id, "op");
         match op {
             Op::Prompt(turn, prompt) => {
-                if self.running.is_some() {
+                if self.running.is_some() || self.rewinding.is_some() {
                     self.waits(&prompt.text);
                     self.shared.tell(Event::Queued { turn, prompt: prompt.text.clone() });
                 }

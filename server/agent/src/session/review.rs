@@ -115,8 +115,9 @@ async fn rewind(shared: &Arc<Shared>, turn: u64) -> Outcome {
     workspace.take_news(&shared.id);
     lock(&shared.history).truncate(&mark.history);
     lock(&shared.turns).truncate(at);
-    shared.journal.write(&Record::Rewound { turn });
+    // In this order: cut off between them, the turn is still there, to be taken back again.
     shared.keep();
+    shared.journal.write(&Record::Rewound { turn });
     shared.tell(Event::Rewound { turn, prompt: mark.prompt.clone() });
     ("rewind", count, failed)
 }

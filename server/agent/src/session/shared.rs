@@ -6,7 +6,7 @@
 use super::{SessionConfig, Settings};
 use crate::approval::Approvals;
 use crate::audit::Audit;
-use crate::event::{Event, HunkInfo, Level};
+use crate::event::{Event, HunkInfo, Level, StopReason};
 use crate::history::History;
 use crate::journal::Journal;
 use crate::journal::past::{TurnMark, title_of};
@@ -17,7 +17,7 @@ use ropewalk_model::{Keys, Model, Prelude, ToolSpec, Usage};
 use ropewalk_tools::command::{Secrets, Strike};
 use ropewalk_tools::{Rule, ToolInfo};
 use ropewalk_workspace::publish::{Bounds, PublishReport};
-use ropewalk_workspace::state::{Kept, StateRecord};
+use ropewalk_workspace::state::{Kept, Private, StateRecord};
 use ropewalk_workspace::{ContentHash, DocId, Editor, Fork, Witness, Workspace};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -59,6 +59,9 @@ pub(crate) struct Shared {
     last_turn: AtomicU64,
 }
 
+/// How much of the state is written.
+type RecordState = fn(&mut Kept, &Fork, &Workspace, Private<'_>) -> Vec<StateRecord>;
+
 /// A prelude and what it was made of.
 struct KeptPrelude {
     settings: Arc<Settings>,
@@ -85,8 +88,10 @@ impl Shared {
         let past = config.past.unwrap_or_default();
         let mut history = past.history;
         history.keep_in(config.journal.clone());
-        if past.open_turn.is_some() {
+        if let Some(turn) = past.open_turn {
             history.close(Some("Ropewalk ended while this turn ran"));
+            let stop_reason = StopReason::Error;
+            config.journal.write(&Record::Ended { turn, at: now(), stop_reason });
         }
         if let Ok(model) = &settings.model {
             history.speak_to(model.clone());
@@ -201,6 +206,12 @@ impl Shared {
         lock(&self.turns).push(mark);
     }
 
+    /// Allows what a rule says for the rest of the session.
+    pub(crate) fn grant(&self, rule: Rule) {
+        self.journal.write(&Record::Granted(self.keys().strike(&rule.to_string())));
+        lock(&self.granted).push(rule);
+    }
+
     /// Writes down what was decided about a call.
     pub(crate) fn audit(&self, audit: &Audit) {
         tracing::info!(
@@ -231,29 +242,28 @@ impl Shared {
 
     /// Writes what is new in fork, ledger and news into the journal.
     pub(crate) fn keep(&self) {
-        if self.journal.is_kept() {
-            let fork = lock(&self.fork);
-            self.write_states(lock(&self.kept).record(&fork, &self.workspace));
-        }
+        self.keep_state(&lock(&self.fork), Kept::record);
     }
 
-    /// Writes parts of the state. A text with a key in it is in no journal: what is pending in such a file does
-    /// not outlive the process, which is said.
-    fn write_states(&self, states: Vec<StateRecord>) {
+    /// Writes what is new of the state. A text with a key in it is in no journal: what is pending in such a file
+    /// does not outlive the process, which is said.
+    fn keep_state(&self, fork: &Fork, record: RecordState) {
+        if !self.journal.is_kept() {
+            return;
+        }
         let keys = self.keys();
-        for state in states {
-            let file = match &state {
-                StateRecord::File(file) => Some(file.shown.clone()),
-                _ => None,
-            };
-            if !self.journal.write_unless(&Record::State(state), |line| keys.are_in(line)) {
-                let what = file.map_or_else(String::new, |file| format!(" in {file}"));
-                let message = format!(
-                    "An API key stands in text that was to be kept{what}, and was left out of the journal: these \
-                     changes would not survive a crash."
-                );
-                self.notice(Level::Warning, message);
-            }
+        let is_private = |bytes: &[u8]| keys.are_in(bytes);
+        let private: Private<'_> = if keys.is_empty() { None } else { Some(&is_private) };
+        let mut kept = lock(&self.kept);
+        for state in record(&mut kept, fork, &self.workspace, private) {
+            self.journal.write(&Record::State(state));
+        }
+        for file in kept.take_left_out() {
+            let message = format!(
+                "{file} holds an API key, so what is pending in it is not written into the journal and would not \
+                 survive a crash."
+            );
+            self.notice(Level::Warning, message);
         }
     }
 
@@ -350,9 +360,7 @@ impl Shared {
 
 impl Witness for Shared {
     fn ahead(&self, fork: &Fork) {
-        if self.journal.is_kept() {
-            self.write_states(lock(&self.kept).record_promptly(fork, &self.workspace));
-        }
+        self.keep_state(fork, Kept::record_promptly);
     }
 }
 

@@ -1,7 +1,7 @@
 //! A session that goes on: the review as it was, what was said, and the news of what has happened since.
 
 use crate::bench::*;
-use ropewalk_agent::{Event, Op, Prompt};
+use ropewalk_agent::{Event, Op, Prompt, Verdict};
 use ropewalk_tools::Mode;
 use ropewalk_workspace::Selection;
 use serde_json::json;
@@ -186,6 +186,35 @@ async fn a_mode_that_was_stricter_stays_and_a_looser_one_does_not() {
         let bench = resume(bench.dies().await, []);
         assert_eq!(bench.session.mode(), then);
     }
+}
+
+#[tokio::test]
+async fn what_was_allowed_for_the_session_stays_so_and_a_cut_turn_is_closed_once() {
+    let mut bench = start_kept([
+        calls("read_file", json!({"path": ".env"})),
+        says("ok"),
+        says("cut").gate(Place::End, "never"),
+    ]);
+    bench.file(".env", "A=1\n");
+    bench.session.prompt(Prompt::new("go"));
+    let id = bench.approval().await;
+    bench.approve(id, Verdict::Session);
+    bench.end().await;
+    bench.session.prompt(Prompt::new("slowly"));
+    bench.until(|event| matches!(event, Event::TextDelta { .. }).then_some(())).await;
+    // As it stands while the turn runs: after a kill there is nothing more.
+    let journal = bench.dir.path().join("state/sessions/s.jsonl");
+    let running = std::fs::read(&journal).unwrap();
+    let mut dir = bench.dies().await;
+    std::fs::write(&journal, running).unwrap();
+    for _ in 0..2 {
+        dir = resume(dir, []).dies().await;
+    }
+    let mut bench = resume(dir, [calls("read_file", json!({"path": ".env"})), says("ok")]);
+    bench.run("again").await;
+    assert_eq!(bench.results().last().unwrap(), &("     1\tA=1".to_owned(), false));
+    let said = serde_json::to_string(&bench.session.messages()).unwrap();
+    assert_eq!(said.matches("Ropewalk ended while this turn ran").count(), 1, "{said}");
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@
 
 use super::wire::{BaseState, BaseText, Edit, FileState, StateRecord};
 use super::{Kept, KeptFile, Lines};
-use crate::entry::Base;
+use crate::entry::{Base, FileChange};
 use crate::fork::{Fork, ForkFile};
 use crate::ledger::{Published, PublishedFile};
 use crate::workspace::Workspace;
@@ -13,6 +13,9 @@ use crate::{DocId, HunkId};
 use ropewalk_text::{ChangeSet, Text, diff};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+
+/// Says of some bytes that they must not be written anywhere.
+pub type Private<'a> = Option<&'a dyn Fn(&[u8]) -> bool>;
 
 /// The longest text, in bytes, that is written while the user waits: about a millisecond.
 pub const PROMPT: usize = 1 << 20;
@@ -23,15 +26,33 @@ impl Kept {
     ///
     /// While the user only types, nothing changes: pending changes find their places again over the difference
     /// of the texts, and that they do is checked here.
-    pub fn record(&mut self, fork: &Fork, workspace: &Workspace) -> Vec<StateRecord> {
-        self.record_up_to(usize::MAX, fork, workspace)
+    ///
+    /// What is pending in a file that holds something `private` is not kept, nor what the ledger or the news have of
+    /// it: to the records it is as if it were not there. [`Kept::take_left_out`] names such files.
+    pub fn record(
+        &mut self,
+        fork: &Fork,
+        workspace: &Workspace,
+        private: Private<'_>,
+    ) -> Vec<StateRecord> {
+        self.record_up_to(usize::MAX, fork, workspace, private)
     }
 
     /// The same for a moment at which the user waits: a file whose text is longer than [`PROMPT`] and was never
     /// kept is left for the next [`Kept::record`]. A crash before that loses what is pending in it, and nothing of
     /// the user's text.
-    pub fn record_promptly(&mut self, fork: &Fork, workspace: &Workspace) -> Vec<StateRecord> {
-        self.record_up_to(PROMPT, fork, workspace)
+    pub fn record_promptly(
+        &mut self,
+        fork: &Fork,
+        workspace: &Workspace,
+        private: Private<'_>,
+    ) -> Vec<StateRecord> {
+        self.record_up_to(PROMPT, fork, workspace, private)
+    }
+
+    /// The files that were left out since the last call because they hold something private, as they are shown.
+    pub fn take_left_out(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.left_out)
     }
 
     fn record_up_to(
@@ -39,22 +60,29 @@ impl Kept {
         most: usize,
         fork: &Fork,
         workspace: &Workspace,
+        private: Private<'_>,
     ) -> Vec<StateRecord> {
         let mut out = Vec::new();
         self.record_ids(fork, workspace, &mut out);
         self.record_decided(fork, &mut out);
-        let ledger = lines(fork, workspace);
+        let mut ledger = lines(fork, workspace);
+        if private.is_some() {
+            ledger.retain(|id, lines| {
+                self.ledger.get(id).is_some_and(|kept| **kept == *lines) || !lines.hold(private)
+            });
+        }
         for (id, lines) in &ledger {
             if self.ledger.get(id).is_none_or(|kept| **kept != *lines) {
                 let Lines { texts, files } = lines.clone();
                 out.push(StateRecord::Published { id: *id, texts, files });
             }
         }
-        self.record_files(most, fork, &mut out);
+        self.record_files(most, fork, private, &mut out);
         let gone = self.ledger.keys().filter(|id| !ledger.contains_key(id));
         out.extend(gone.map(|id| StateRecord::Unpublished { id: *id }));
         self.ledger = ledger.into_iter().map(|(id, lines)| (id, self.shared(id, lines))).collect();
-        let notes = workspace.news_of(&fork.session);
+        let mut notes = workspace.news_of(&fork.session);
+        notes.retain(|note| !holds(private, note.to_string().as_bytes()));
         if notes != self.news {
             self.news.clone_from(&notes);
             out.push(StateRecord::News { notes });
@@ -93,13 +121,29 @@ impl Kept {
         }
     }
 
-    fn record_files(&mut self, most: usize, fork: &Fork, out: &mut Vec<StateRecord>) {
+    fn record_files(
+        &mut self,
+        most: usize,
+        fork: &Fork,
+        private: Private<'_>,
+        out: &mut Vec<StateRecord>,
+    ) {
         for (id, file) in fork.files.iter().filter(|(_, file)| !file.entry.is_empty()) {
             if !self.bases.contains_key(id) && file.entry.base.text().len() > most {
                 continue;
             }
             let now = KeptFile::of(file);
             if self.files.get(id).is_some_and(|kept| kept.leads_to(&now)) {
+                continue;
+            }
+            if private.is_some() && now.holds(private, file) {
+                self.bases.remove(id);
+                if self.files.remove(id).is_some() {
+                    out.push(StateRecord::FileGone { doc: id.clone() });
+                }
+                if self.private.insert(id.clone()) {
+                    self.left_out.push(file.shown.clone());
+                }
                 continue;
             }
             out.push(StateRecord::File(Box::new(now.state(id, self.bases.get(id)))));
@@ -134,7 +178,43 @@ fn written(hunk: &Published) -> Published {
     Published { session: Arc::default(), anchored: false, range: 0..0, ..hunk.clone() }
 }
 
+fn holds(private: Private<'_>, bytes: &[u8]) -> bool {
+    private.is_some_and(|is_private| is_private(bytes))
+}
+
+fn hunk_holds(private: Private<'_>, hunk: &Published) -> bool {
+    let (around, around_old) = (&hunk.around, &hunk.around_old);
+    // With what stands around it: a private word may begin there.
+    let new = [around.0.as_str(), hunk.new.as_str(), around.1.as_str()].concat();
+    let old = [around_old.0.as_str(), hunk.old.as_str(), around_old.1.as_str()].concat();
+    holds(private, new.as_bytes()) || holds(private, old.as_bytes())
+}
+
+impl Lines {
+    fn hold(&self, private: Private<'_>) -> bool {
+        self.texts.iter().any(|hunk| hunk_holds(private, hunk))
+            || self
+                .files
+                .iter()
+                .any(|file| file.before.as_ref().is_some_and(|before| holds(private, before)))
+    }
+}
+
 impl KeptFile {
+    /// Whether the texts or bytes of it hold something private. O(them).
+    fn holds(&self, private: Private<'_>, file: &ForkFile) -> bool {
+        let bytes = match &self.file {
+            Some((FileChange::Binary(bytes), _)) => holds(private, bytes),
+            _ => false,
+        };
+        let text = |text: &Text| holds(private, text.to_string().as_bytes());
+        bytes
+            || text(&self.text)
+            || text(file.entry.text())
+            || self.disk.as_ref().is_some_and(text)
+            || self.returned.iter().any(|hunk| hunk_holds(private, hunk))
+    }
+
     fn of(file: &ForkFile) -> Self {
         let entry = &file.entry;
         let base = match &entry.base {

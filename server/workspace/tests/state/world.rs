@@ -48,7 +48,7 @@ impl Journal {
     /// Records, reads back what was recorded, and gives the state that was read.
     pub(crate) fn keep(&self, fork: &Fork, workspace: &Workspace) -> Kept {
         let mut pages = self.0.lock().unwrap();
-        for record in pages.writer.record(fork, workspace) {
+        for record in pages.writer.record(fork, workspace, None) {
             let line = serde_json::to_string(&record).unwrap();
             let read: StateRecord = serde_json::from_str(&line).unwrap();
             assert_eq!(read, record);

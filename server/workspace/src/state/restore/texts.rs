@@ -33,6 +33,8 @@ impl Restoring<'_> {
                     }
                 }
                 (Stands::Unclear, now) if !hunk.saved && !undoing => {
+                    // Where the text is the disk's, nothing unsaved has survived, the user's words beside it neither.
+                    let now = now.filter(|now| self.disk_text(&hunk.doc).as_ref() == Some(now));
                     let stood = now.and_then(|now| Some((Ledger::stood(&hunk, &now)?, now)));
                     let given = self.give_back_upon(&hunk)
                         || stood.is_some_and(|(range, now)| self.give_back(&hunk, &now, range));
