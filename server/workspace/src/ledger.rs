@@ -8,6 +8,7 @@ use crate::note::Note;
 use crate::proof::{self, Sighting};
 use crate::{ContentHash, DocId, HunkId};
 use ropewalk_text::{Bias, Change, ChangeSet, LineEndSearch, Text, find_all};
+use std::cell::OnceCell;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -250,41 +251,48 @@ impl Ledger {
 
     /// The document was saved with this text.
     pub fn saved(&mut self, doc: &DocId, text: &Text) {
+        let whole = Whole::of(text);
         for hunk in self.texts.iter_mut().filter(|hunk| hunk.doc == *doc && !hunk.saved) {
-            hunk.saved = hunk.anchored || matches!(Self::stands(hunk, text), Stands::New(_));
+            hunk.saved = hunk.anchored || matches!(Self::stands_in(hunk, &whole), Stands::New(_));
         }
     }
 
     /// What of it stands in `text`, which the disk holds, is saved.
     pub fn found_saved(&mut self, text: &Text) {
-        for hunk in &mut self.texts {
-            hunk.saved |= matches!(Self::stands(hunk, text), Stands::New(_));
+        let whole = Whole::of(text);
+        for hunk in self.texts.iter_mut().filter(|hunk| !hunk.saved) {
+            hunk.saved = matches!(Self::stands_in(hunk, &whole), Stands::New(_));
         }
     }
 
     /// Whether `hunk` is in `text`, judged by the lines around it alone. The longer of its two forms is looked
     /// for first: at the ends of a file it may hold the other. O(n).
     pub fn stands(hunk: &Published, text: &Text) -> Stands {
+        Self::stands_in(hunk, &Whole::of(text))
+    }
+
+    fn stands_in(hunk: &Published, whole: &Whole<'_>) -> Stands {
+        let text = whole.text;
         let exact = text.slice(hunk.at.clone()) == hunk.new && hunk.at.len() == hunk.new.len();
-        if exact && text.hash() == hunk.hash {
+        if exact && whole.hash() == hunk.hash {
             return Stands::New(hunk.at.clone());
         }
-        let whole = text.to_string();
+        let whole = whole.string();
         let (new, old) = (Form::of(&hunk.around, &hunk.new), Form::of(&hunk.around_old, &hunk.old));
         let at = |start: usize, place: &Range<usize>| start + place.start..start + place.end;
         let is_new = |start: usize| Stands::New(at(start, &new.place));
         let is_old = |start: usize| Stands::Old(at(start, &old.place));
         let found = if new.text.len() >= old.text.len() {
-            match new.only(&whole) {
+            match new.only(whole) {
                 Count::One(start) => Some(is_new(start)),
                 Count::Many => None,
-                Count::None => old.only(&whole).one().map(is_old),
+                Count::None => old.only(whole).one().map(is_old),
             }
         } else {
-            match old.only(&whole) {
+            match old.only(whole) {
                 Count::One(start) => Some(is_old(start)),
                 Count::Many => None,
-                Count::None => new.only(&whole).one().map(is_new),
+                Count::None => new.only(whole).one().map(is_new),
             }
         };
         found.unwrap_or(Stands::Unclear)
@@ -361,6 +369,27 @@ fn puts_back(hunk: &Published, change: &ChangeSet, before: Option<&Text>, after:
     });
     let back = ChangeSet::single(before.len(), place..place, hunk.old.as_str());
     matches!(proof::look(&back, &before, change, after, false), Sighting::Made(_))
+}
+
+/// A text that many hunks are looked for in: what costs all of it is made once, when it is first needed.
+struct Whole<'t> {
+    text: &'t Text,
+    hash: OnceCell<ContentHash>,
+    string: OnceCell<String>,
+}
+
+impl<'t> Whole<'t> {
+    fn of(text: &'t Text) -> Self {
+        Self { text, hash: OnceCell::new(), string: OnceCell::new() }
+    }
+
+    fn hash(&self) -> ContentHash {
+        *self.hash.get_or_init(|| self.text.hash())
+    }
+
+    fn string(&self) -> &str {
+        self.string.get_or_init(|| self.text.to_string())
+    }
 }
 
 /// How often something occurs.
