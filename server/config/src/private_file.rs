@@ -1,18 +1,24 @@
 //! Changing a small file of the user's own: in one step, so that a crash leaves the old or the new
 //! text, and readable for its owner only. It knows nothing of what is in the file.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::Path;
+use std::time::Duration;
 
 use crate::sources::MAX_FILE_BYTES;
+
+/// How often a folder that somebody else keeps locked is tried, and how long is waited in between. Each of ours
+/// holds it for a moment only.
+const TRIES: u32 = 200;
+const BETWEEN_TRIES: Duration = Duration::from_millis(10);
 
 /// Replaces the file's text by what `change` makes of it; `None` from `change` leaves it alone.
 /// `change` gets `None` when there is no file. Folders on the way are made. A link is followed, so
 /// that a file kept elsewhere stays there.
 ///
-/// Two processes that do this at once wait for each other where the system can lock a folder; else
-/// the later one wins, and the text is whole in either case.
+/// Two processes that do this at once wait for each other where the system can lock a folder, for two
+/// seconds at most; else the later one wins, and the text is whole in either case.
 pub(crate) fn update(
     file: &Path,
     change: impl FnOnce(Option<&str>) -> io::Result<Option<String>>,
@@ -20,7 +26,7 @@ pub(crate) fn update(
     let file = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
     let folder = file.parent().ok_or_else(|| io::Error::other("it is no file"))?;
     make_folder(folder)?;
-    let held = File::open(folder).ok().filter(|folder| folder.lock().is_ok());
+    let held = hold(folder);
     let known = read(&file)?;
     if let Some(text) = change(known.as_deref())? {
         // Made readable for the owner only by `tempfile`.
@@ -31,6 +37,19 @@ pub(crate) fn update(
     }
     drop(held);
     Ok(())
+}
+
+/// The folder with a lock on it; None where there is none to be had, be it of a stranger's lock.
+fn hold(folder: &Path) -> Option<File> {
+    let folder = File::open(folder).ok()?;
+    for _ in 0..TRIES {
+        match folder.try_lock() {
+            Ok(()) => return Some(folder),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(BETWEEN_TRIES),
+            Err(TryLockError::Error(_)) => return None,
+        }
+    }
+    None
 }
 
 fn read(file: &Path) -> io::Result<Option<String>> {

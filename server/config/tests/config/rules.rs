@@ -173,6 +173,16 @@ fn the_file_is_private_and_a_link_stays_one() {
 }
 
 #[test]
+fn a_folder_that_a_stranger_keeps_locked_hangs_nobody() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("rules.toml");
+    let held = fs::File::open(folder.path()).ok().filter(|folder| folder.try_lock().is_ok());
+    add_rule(&file, "allow", "a").unwrap();
+    drop(held);
+    assert_eq!(fs::read_to_string(&file).unwrap(), "allow = [\n    \"a\",\n]\n");
+}
+
+#[test]
 fn rules_added_at_once_are_all_there() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("rules.toml");
