@@ -71,7 +71,7 @@ enum Action {
     Delete {
         /// Which.
         id: String,
-        /// Delete it also if changes of it wait to be accepted.
+        /// Delete it also if changes of it wait to be accepted or saved.
         #[arg(long)]
         yes: bool,
     },
@@ -241,14 +241,14 @@ fn rename(sessions: &Sessions, start: &str, title: &str) -> anyhow::Result<()> {
 
 fn delete(sessions: &Sessions, start: &str, yes: bool) -> anyhow::Result<()> {
     let id = sessions.find(id(start)?).map_err(in_words)?;
-    let listed = sessions.list().into_iter().find(|one| one.id == id);
+    let listed = sessions.listed(&id);
     let (name, lost) = match &listed {
         Some(one) => (
             format!("{id} ({})", plain_line(&one.summary.title)),
-            match one.summary.pending {
+            match one.summary.waits() {
                 0 => None,
-                1 => Some("1 change of it waits to be accepted, and is lost with it".to_owned()),
-                n => Some(format!("{n} changes of it wait to be accepted, and are lost with it")),
+                1 => Some("1 change of it waits for you, and is lost with it".to_owned()),
+                n => Some(format!("{n} changes of it wait for you, and are lost with it")),
             },
         ),
         None => {

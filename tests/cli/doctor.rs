@@ -171,7 +171,7 @@ fn what_is_kept_and_what_waits() {
     let ran = world.run(&["doctor"]).ended(1);
     found(&ran, "note", "state", "is open to others, and sessions are in it");
     found(&ran, "ok", "sessions", "1 session, ");
-    found(&ran, "ok", "sessions", "1 with changes that wait to be accepted: abc");
+    found(&ran, "ok", "sessions", "1 with changes that wait for you: abc");
     found(&ran, "note", "sessions", "1 file is no journal that can be read: ");
     found(&ran, "note", "rules", "bash(");
     found(&ran, "ok", "rules", "those for always are in ");

@@ -76,6 +76,16 @@ fn one(world: &World, id: &str) {
     journal(world, id, &root(world), days_ago(1), "hello", 0, &[]);
 }
 
+/// One in which an accepted change was never saved.
+fn unsaved(world: &World, id: &str) {
+    one(world, id);
+    let path = state(world).join("sessions").join(format!("{id}.jsonl"));
+    let text = std::fs::read_to_string(&path).unwrap();
+    let waits = text.replace("\"pending\":0", "\"pending\":0,\"unsaved\":1");
+    assert_ne!(text, waits);
+    std::fs::write(path, waits).unwrap();
+}
+
 #[test]
 fn a_run_goes_on_with_the_last_one() {
     let (world, model) =
@@ -189,10 +199,16 @@ fn a_run_that_can_not_go_on_says_why_and_sends_nothing() {
     one(&world, "abc-1");
     one(&world, "abd-1");
     journal(&world, "other", "/else/where", days_ago(0), "o", 0, &[]);
+    // Its id would name the folder of outputs that may be read.
+    one(&world, "evil");
+    let evil = state(&world).join("sessions/evil.jsonl");
+    let text = std::fs::read_to_string(&evil).unwrap();
+    std::fs::write(&evil, text.replace("\"evil\"", "\"../../../work\"")).unwrap();
     let huge = "a".repeat(100_000);
     let cases: &[(&[&str], i32, &str)] = &[
         (&["--session", "x"], 1, "There is no session x: `ropewalk sessions --all` lists them."),
         (&["--session", "ab"], 1, "ab could be any of 2 sessions (abc-1, abd-1): give more of it."),
+        (&["--session", "evil"], 1, "it says that it is of another session"),
         (&["--session", "other"], 1, "Session other works in /else/where, not in "),
         (&["--session", ""], 2, "\"\" is no id of a session"),
         (&["--session", "../x"], 2, "\"../x\" is no id of a session"),
@@ -355,6 +371,7 @@ fn a_session_has_the_name_that_it_is_given() {
 fn deleting_says_what_is_lost() {
     let world = quiet();
     journal(&world, "waits", &root(&world), days_ago(1), "t", 2, &[]);
+    unsaved(&world, "unsaved");
     one(&world, "done");
     one(&world, "held");
     let outputs = sessions(&world).outputs("done");
@@ -365,8 +382,10 @@ fn deleting_says_what_is_lost() {
         (
             &["waits"],
             2,
-            "Session waits (t): 2 changes of it wait to be accepted, and are lost with it. It is deleted only with --yes.",
+            "Session waits (t): 2 changes of it wait for you, and are lost with it. It is deleted only with --yes.",
         ),
+        (&["unsaved"], 2, "Session unsaved (hello): 1 change of it waits for you"),
+        (&["unsaved", "--yes"], 0, "Session unsaved (hello) is deleted."),
         (&["waits", "--yes"], 0, "Session waits (t) is deleted."),
         (&["done"], 0, "Session done (hello) is deleted."),
         (&["held"], 1, "Session held is open in another Ropewalk"),

@@ -336,7 +336,13 @@ fn sessions_are_named_exported_and_deleted() {
     assert_eq!(turn(&editor, "Another"), "end_turn");
     editor.execute("ropewalk.rename", json!({ "title": "Old", "session": first })).unwrap();
     assert_eq!(last_line(&stage, &first)["summary"]["title"], "Old");
-    let deleted = editor.execute("ropewalk.delete", json!({ "session": first })).unwrap();
+    let refused = editor.execute("ropewalk.delete", json!({ "session": first })).unwrap_err();
+    assert!(refused.message.contains("2 changes wait to be accepted or saved"), "{refused}");
+    let refused = editor.execute("ropewalk.delete", first.clone()).unwrap_err();
+    assert!(refused.message.contains("force: true"), "{refused}");
+    assert_eq!(list(&editor, Value::Null).len(), 2);
+    let forced = json!({ "session": first, "force": true });
+    let deleted = editor.execute("ropewalk.delete", forced).unwrap();
     assert_eq!((&deleted["title"], &deleted["pending"]), (&json!("Old"), &json!(2)));
     assert_eq!(list(&editor, Value::Null).len(), 1);
     stage.end(editor);
@@ -389,6 +395,8 @@ fn sessions_of_other_folders_broken_ones_and_bad_arguments_are_refused_in_words(
         ("rename", json!({ "title": "x", "session": "nonsense" }), "no session nonsense"),
         ("delete", Value::Null, "needs a session"),
         ("delete", json!("nonsense"), "no session nonsense"),
+        ("delete", json!("broken"), "can't be read"),
+        ("delete", json!({ "session": other, "force": "yes" }), "wanted is"),
         ("export", json!("broken"), "no journal of Ropewalk"),
         ("export", json!({ "session": other, "path": "" }), "names a file"),
         ("export", json!({ "session": other, "path": "no/such/folder/x.md" }), "can't be written"),

@@ -4,9 +4,9 @@
 use crate::support::stage::{QUIET, Stage, say, turn, until};
 use ropewalk_config::trust::{self, Answer};
 use ropewalk_config::{Config, Environment, RealEnvironment, Sources};
-use ropewalk_testkit::editor::{FakeEditor, Profile};
+use ropewalk_testkit::editor::{FakeEditor, Offer, Profile};
 use ropewalk_testkit::model::ScriptedReply;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -143,6 +143,25 @@ fn where_dialogs_take_keys_it_is_a_message_and_code_actions() {
         assert_eq!(offers(), []);
         stage.end(editor);
     }
+}
+
+#[test]
+fn a_session_that_starts_asks_what_has_come_since_and_says_what_is_wrong() {
+    let files = [(".ropewalk/config.toml", ASKS), ("a.txt", "one\n")];
+    let stage = Stage::new("review", &files, replies(&["one"]));
+    let editor = stage.editor(Profile::HELIX);
+    editor.wait_for_message("tell the model `Speak softly.`");
+    editor.ignore(QUIET);
+    editor.open("a.txt");
+    let more = format!("nonsense = 1\nallow = [\"bash(*)\"]\n{ASKS}");
+    stage.write(".ropewalk/config.toml", &more);
+    editor.execute("ropewalk.new", Value::Null).unwrap();
+    editor.wait_for_message("nonsense");
+    editor.wait_for_message("run without asking what fits `bash(*)`");
+    let trust = |actions: Vec<Offer>| actions.into_iter().find(|it| it.command == "ropewalk.trust");
+    editor.run(&trust(editor.code_actions("a.txt", (0, 0), (0, 0))).unwrap()).unwrap();
+    assert!(system(&stage, &editor, "one").contains("Speak softly."));
+    stage.end(editor);
 }
 
 #[test]

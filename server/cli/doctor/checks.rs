@@ -199,14 +199,14 @@ pub(super) fn sessions(sessions: Option<Sessions>) -> Vec<Finding> {
     let count =
         if list.len() == 1 { "1 session".to_owned() } else { format!("{} sessions", list.len()) };
     let mut findings = vec![Finding::good("sessions", format!("{count}, {}", in_units(bytes)))];
-    let pending: Vec<&str> =
-        list.iter().filter(|one| one.summary.pending > 0).map(|one| &*one.id).collect();
-    if !pending.is_empty() {
-        let more = if pending.len() > 3 { ", …" } else { "" };
-        let some = pending.iter().take(3).copied().collect::<Vec<_>>().join(", ");
+    let waiting: Vec<&str> =
+        list.iter().filter(|one| one.summary.waits() > 0).map(|one| &*one.id).collect();
+    if !waiting.is_empty() {
+        let more = if waiting.len() > 3 { ", …" } else { "" };
+        let some = waiting.iter().take(3).copied().collect::<Vec<_>>().join(", ");
         findings.push(Finding::good(
             "sessions",
-            format!("{} with changes that wait to be accepted: {some}{more}", pending.len()),
+            format!("{} with changes that wait for you: {some}{more}", waiting.len()),
         ));
     }
     let unreadable = unreadable(&sessions);

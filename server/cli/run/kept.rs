@@ -61,7 +61,7 @@ pub(super) fn open(which: Which, roots: &Roots) -> anyhow::Result<Kept> {
         },
     )?;
     let id = past.head.session.clone();
-    if !same_roots(&past.head.roots, &names) {
+    if !past.head.is_of(&names) {
         bail!(
             "Session {id} works in {}, not in {}: go there, or name its folders with --root.",
             past.head.roots.join(", "),
@@ -86,26 +86,13 @@ pub(super) fn open(which: Which, roots: &Roots) -> anyhow::Result<Kept> {
 
 /// The last used session of these roots, also if it is in use: another one would be a surprise.
 fn last(sessions: &Sessions, roots: &[String]) -> anyhow::Result<String> {
-    let found = sessions
-        .list()
-        .into_iter()
-        .find(|one| one.summary.turns > 0 && same_roots(&one.roots, roots));
+    let found = sessions.of_roots(roots).into_iter().find(|one| one.summary.turns > 0);
     found.map(|one| one.id).with_context(|| {
         format!(
             "There is no session of {} to go on with; `ropewalk sessions --all` lists those of other folders.",
             roots.join(", ")
         )
     })
-}
-
-/// Whether these are the same folders, in whatever order.
-fn same_roots(one: &[String], other: &[String]) -> bool {
-    let sorted = |roots: &[String]| {
-        let mut roots = roots.to_vec();
-        roots.sort_unstable();
-        roots
-    };
-    sorted(one) == sorted(other)
 }
 
 /// The folder of whole outputs, made now.

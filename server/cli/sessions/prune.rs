@@ -1,6 +1,6 @@
 //! Pruning: deletes sessions that are too old or too many, by command or while something else is done.
 //!
-//! Which those are is the journal's to say. Sessions in use or with changes that wait for the user stay.
+//! Which those are is the journal's to say. Sessions in use or with changes that wait for the user, to be accepted or saved, stay.
 
 use super::{in_words, print};
 use crate::plain::{plain_line, say};
@@ -66,11 +66,11 @@ pub(super) fn prune(sessions: &Sessions, args: PruneArgs, keep: Keep) {
     let verb = if args.dry_run { "would be" } else { if count == 1 { "is" } else { "are" } };
     print(&format!("{sessions_in_words} {verb} removed, {}.\n", in_units(bytes)));
     let left = sessions.list();
-    let pending = left.iter().filter(|one| one.summary.pending > 0).count();
-    let in_use = left.iter().filter(|one| one.in_use && one.summary.pending == 0).count();
-    if pending + in_use > 0 {
+    let waiting = left.iter().filter(|one| one.summary.waits() > 0).count();
+    let in_use = left.iter().filter(|one| one.in_use && one.summary.waits() == 0).count();
+    if waiting + in_use > 0 {
         print(&format!(
-            "{pending} with changes that wait for you and {in_use} in use stay, whatever their age.\n"
+            "{waiting} with changes that wait for you and {in_use} in use stay, whatever their age.\n"
         ));
     }
 }

@@ -75,10 +75,9 @@ impl State {
         let version = self.remember(&id);
         let mut out = self.answers();
         let session = self.running_session().map(|session| session.id().to_string());
-        for hunk in self.hunks_of(&id) {
-            let at = self.range_of(&hunk);
+        for (hunk, at) in self.hunks_of(&id) {
             if at.start.line <= params.range.end.line && params.range.start.line <= at.end.line {
-                let arguments = json!({ "hunk": hunk.id, "session": session });
+                let arguments = json!({ "hunk": hunk, "session": session });
                 out.push(action(
                     "Ropewalk: accept this change",
                     lsp::CodeActionKind::QUICKFIX,

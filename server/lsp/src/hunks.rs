@@ -9,6 +9,7 @@ use ropewalk_tools::plain::plain;
 use ropewalk_workspace::DocId;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use tower_lsp::lsp_types as lsp;
 
 /// How much of a diff a diagnostic's message holds, in characters.
@@ -71,7 +72,7 @@ impl State {
             None => hunk.diff.trim_end().to_owned(),
         };
         lsp::Diagnostic {
-            range: self.range_of(hunk),
+            range: self.range_of(&DocId::from_uri(&hunk.uri), hunk.line..hunk.line + hunk.lines),
             severity: Some(lsp::DiagnosticSeverity::INFORMATION),
             code: Some(lsp::NumberOrString::String(format!("hunk {}", hunk.id))),
             source: Some("ropewalk".to_owned()),
@@ -81,16 +82,15 @@ impl State {
         }
     }
 
-    /// The hunk's lines in the client's coordinates; for pure insertions the start of the line they go
+    /// A hunk's lines in the client's coordinates; for pure insertions the start of the line they go
     /// before.
-    pub(crate) fn range_of(&self, hunk: &HunkInfo) -> lsp::Range {
+    fn range_of(&self, id: &DocId, lines: Range<usize>) -> lsp::Range {
         let coordinates = self.workspace.coordinates();
-        let id = DocId::from_uri(&hunk.uri);
-        let range = self.workspace.with_document(&id, |document| {
+        let range = self.workspace.with_document(id, |document| {
             let text = document.text();
-            let start = text.line_feed_start(hunk.line);
-            let mut end = text.line_feed_start(hunk.line + hunk.lines);
-            if hunk.lines > 0 && end > start && text.byte(end - 1) == Some(b'\n') {
+            let start = text.line_feed_start(lines.start);
+            let mut end = text.line_feed_start(lines.end);
+            if !lines.is_empty() && end > start && text.byte(end - 1) == Some(b'\n') {
                 // Up to the last line's own end, so that the next line is not marked.
                 end -= 1;
             }
@@ -99,14 +99,16 @@ impl State {
         });
         range.unwrap_or_else(|| {
             let line = |line: usize| lsp::Position::new(u32::try_from(line).unwrap_or(u32::MAX), 0);
-            lsp::Range::new(line(hunk.line), line(hunk.line + hunk.lines))
+            lsp::Range::new(line(lines.start), line(lines.end))
         })
     }
 
-    /// The pending hunks of a document as they are now.
-    pub(crate) fn hunks_of(&self, id: &DocId) -> Vec<HunkInfo> {
+    /// The pending hunks of a document as they are now: their ids and places. Their texts may hold keys, and
+    /// reach the client only by events, without them.
+    pub(crate) fn hunks_of(&self, id: &DocId) -> Vec<(u64, lsp::Range)> {
         let Some(session) = self.running_session() else { return Vec::new() };
-        session.hunks().iter().filter(|hunk| hunk.doc == *id).map(HunkInfo::from).collect()
+        let hunks = session.hunks().into_iter().filter(|hunk| hunk.doc == *id);
+        hunks.map(|hunk| (hunk.id.0, self.range_of(id, hunk.lines))).collect()
     }
 
     /// Accept and reject above each pending hunk.
@@ -115,18 +117,18 @@ impl State {
             return Vec::new();
         }
         let session = self.running_session().map(|session| session.id().to_string());
-        let lens = |hunk: &HunkInfo, title: &str, command: &str| lsp::CodeLens {
-            range: self.range_of(hunk),
+        let lens = |(hunk, range): (u64, lsp::Range), title: &str, command: &str| lsp::CodeLens {
+            range,
             command: Some(lsp::Command {
                 title: title.to_owned(),
                 command: command.to_owned(),
-                arguments: Some(vec![json!({ "hunk": hunk.id, "session": session })]),
+                arguments: Some(vec![json!({ "hunk": hunk, "session": session })]),
             }),
             data: None,
         };
         let hunks = self.hunks_of(&DocId::from_uri(uri.as_str()));
         hunks
-            .iter()
+            .into_iter()
             .flat_map(|hunk| {
                 [lens(hunk, "Accept", "ropewalk.accept"), lens(hunk, "Reject", "ropewalk.reject")]
             })

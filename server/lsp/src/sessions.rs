@@ -120,7 +120,7 @@ impl State {
         lock(&self.slot.offered).clone()
     }
 
-    /// The folders a session of this client works in, as journals have them. None without a folder.
+    /// The folders a session of this client works in, as journals have them.
     pub(crate) fn root_names(&self) -> Vec<String> {
         let roots = self.workspace.roots();
         roots.iter().map(|root| root.path().to_string_lossy().into_owned()).collect()
@@ -133,7 +133,8 @@ impl State {
         }
     }
 
-    /// Starts a session. It reads the configuration, and one that goes on its files: blocking then.
+    /// Starts a session. It reads the configuration, and says and asks what is new in it; one that goes on reads its
+    /// files: blocking then.
     fn start(self: &Arc<Self>, past: Option<(Arc<str>, Journal, Past)>) -> Started {
         let (id, journal, past) = match past {
             Some((id, journal, past)) => (id, journal, Some(past)),
@@ -152,7 +153,10 @@ impl State {
         });
         let outputs = self.options.sessions.as_ref().map(|sessions| sessions.outputs(&id));
         let (sender, events) = tokio::sync::mpsc::unbounded_channel();
-        let (settings, publish) = (self.settings_now(), self.options.publish);
+        let (settings, problems) = self.settings_now();
+        crate::show::tell_problems(self, problems);
+        crate::trust::ask(self);
+        let publish = self.options.publish;
         let config = SessionConfig { id, settings, outputs, publish, journal, past };
         let session = Session::start(config, self.workspace.clone(), editor, sender);
         Started { session, events }
@@ -253,14 +257,10 @@ impl State {
 
     /// The last session of exactly these roots, but the current one, that nobody else has. Blocking.
     fn last_session(&self, sessions: &Sessions) -> Option<Listed> {
-        let roots = sorted(&self.root_names());
         let left = lock(&self.slot.left).clone();
-        sessions.list().into_iter().find(|listed| {
+        sessions.of_roots(&self.root_names()).into_iter().find(|listed| {
             let is_free = !listed.in_use || left.contains(&listed.id);
-            is_free
-                && listed.summary.turns > 0
-                && sorted(&listed.roots) == roots
-                && !self.is_current(&listed.id)
+            is_free && listed.summary.turns > 0 && !self.is_current(&listed.id)
         })
     }
 
@@ -292,7 +292,7 @@ impl State {
             return Err(busy());
         }
         let (journal, mut past) = sessions.open(id)?;
-        if sorted(&past.head.roots) != sorted(&self.root_names()) {
+        if !past.head.is_of(&self.root_names()) {
             let title = named(&past.shown_title());
             let of = match past.head.roots.join(", ") {
                 none if none.is_empty() => "works without a folder".to_owned(),
@@ -352,10 +352,4 @@ pub(crate) async fn blocking<T: Send + 'static>(
         tracing::error!(%error, "work on the disk panicked");
         "Ropewalk has a bug; the log has the details".to_owned()
     })
-}
-
-fn sorted(roots: &[String]) -> Vec<String> {
-    let mut roots = roots.to_vec();
-    roots.sort_unstable();
-    roots
 }

@@ -263,13 +263,15 @@ impl State {
         if known == stamps(&self.config()) { Vec::new() } else { self.configure() }
     }
 
-    /// The settings of a session that starts now.
-    pub(crate) fn settings_now(&self) -> Settings {
+    /// The settings of a session that starts now. If the configuration was edited since it was looked at last,
+    /// also what is wrong with it.
+    pub(crate) fn settings_now(&self) -> (Settings, Vec<String>) {
         let mut config = self.config();
-        *lock(&self.config_stamp) = stamps(&config);
-        let (settings, _) = self.settings(&mut config);
+        let now = stamps(&config);
+        let known = std::mem::replace(&mut *lock(&self.config_stamp), now.clone());
+        let (settings, problems) = self.settings(&mut config);
         *lock(&self.configured_mode) = settings.mode;
-        settings
+        (settings, if known == now { Vec::new() } else { problems })
     }
 
     /// The keys that are locked, and by what.

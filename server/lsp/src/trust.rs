@@ -35,6 +35,18 @@ pub(crate) struct Questions {
     asked: BTreeSet<(PathBuf, String)>,
 }
 
+impl Questions {
+    /// Those that wait and were asked: nothing else can be answered, for nobody has seen it.
+    fn open(&self) -> impl Iterator<Item = &Untrusted> {
+        self.waiting.iter().filter(|asks| self.asked.contains(&key(asks)))
+    }
+}
+
+/// What is asked about.
+fn key(question: &Untrusted) -> (PathBuf, String) {
+    (question.root.clone(), question.hash.clone())
+}
+
 /// Takes the questions out of a configuration, and with them the problems that say the same.
 pub(crate) fn take_questions(config: &mut Config, questions: &mut Questions) {
     questions.waiting = std::mem::take(&mut config.untrusted);
@@ -53,7 +65,7 @@ impl State {
         if self.habits().safe_dialogs || self.asks_by_event() {
             return Vec::new();
         }
-        lock(&self.questions).waiting.clone()
+        lock(&self.questions).open().cloned().collect()
     }
 
     /// Whether the client's plugin shows questions its own way.
@@ -67,7 +79,7 @@ impl State {
 pub(crate) fn ask(state: &Arc<State>) {
     let new: Vec<Untrusted> = {
         let Questions { waiting, asked } = &mut *lock(&state.questions);
-        let is_new = |asks: &&Untrusted| asked.insert((asks.root.clone(), asks.hash.clone()));
+        let is_new = |asks: &&Untrusted| asked.insert(key(asks));
         waiting.iter().filter(is_new).cloned().collect()
     };
     for question in new {
@@ -213,8 +225,8 @@ fn find(
     root: Option<&Path>,
     hash: Option<&str>,
 ) -> std::result::Result<Untrusted, String> {
-    let waiting = lock(&state.questions).waiting.clone();
-    let mut meant = waiting.into_iter().filter(|asks| root.is_none_or(|root| asks.root == *root));
+    let open: Vec<Untrusted> = lock(&state.questions).open().cloned().collect();
+    let mut meant = open.into_iter().filter(|asks| root.is_none_or(|root| asks.root == *root));
     let of = root.map(|root| format!(" of {}", root.display())).unwrap_or_default();
     let Some(first) = meant.next() else {
         return Err(format!(
@@ -255,4 +267,26 @@ async fn forget_answers(
     tell_problems(state, problems);
     ask(state);
     Ok(json!({ "forgotten": forgotten }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nobody_was_asked_can_not_be_answered() {
+        let question = |hash: &str| Untrusted {
+            root: "/a".into(),
+            file: "/a/.ropewalk/config.toml".into(),
+            enables: vec!["run without asking what fits `bash(*)`".to_owned()],
+            hash: hash.to_owned(),
+        };
+        let mut questions = Questions { waiting: vec![question("1")], ..Questions::default() };
+        assert_eq!(questions.open().count(), 0);
+        questions.asked.insert(key(&question("1")));
+        assert_eq!(questions.open().collect::<Vec<_>>(), [&question("1")]);
+        // The same folder asks for something else, and nobody has shown that yet.
+        questions.waiting = vec![question("2")];
+        assert_eq!(questions.open().count(), 0);
+    }
 }

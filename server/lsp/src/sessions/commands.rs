@@ -3,8 +3,8 @@
 //! Those that touch the disk do so where it blocks nobody, and answer from there.
 
 use super::greet::about;
-use super::words::sentence;
-use super::{NOT_KEPT, blocking, named, shortened, sorted};
+use super::words::{changes, sentence};
+use super::{NOT_KEPT, blocking, named, shortened};
 use crate::commands::{invalid, no_argument, read, running};
 use crate::show::{open_document, tell};
 use crate::state::State;
@@ -50,10 +50,9 @@ pub(crate) fn sessions(state: Arc<State>, argument: Value) -> Answer {
     Box::pin(async move {
         let Which { all } = read(argument, "", "{ all?: true }")?;
         let sessions = kept(&state)?;
-        let roots = sorted(&state.root_names());
-        let list = blocking(move || sessions.list()).await.map_err(invalid)?;
-        let mut list = list;
-        list.retain(|listed| all || sorted(&listed.roots) == roots);
+        let roots = state.root_names();
+        let list = move || if all { sessions.list() } else { sessions.of_roots(&roots) };
+        let list = blocking(list).await.map_err(invalid)?;
         tell(&state, MessageType::INFO, in_words(&state, &list, all));
         Ok(list.iter().map(|listed| in_json(&state, listed)).collect())
     })
@@ -174,9 +173,18 @@ pub(crate) fn rename(state: Arc<State>, argument: Value) -> Answer {
     })
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Deleted {
+    session: Option<String>,
+    #[serde(default)]
+    force: bool,
+}
+
 pub(crate) fn delete(state: Arc<State>, argument: Value) -> Answer {
     Box::pin(async move {
-        let Chosen { session } = read(argument, "session", "{ session }: an id, or its start")?;
+        let wanted = "{ session, force?: true }: an id, or its start";
+        let Deleted { session, force } = read(argument, "session", wanted)?;
         let start = session.ok_or_else(|| {
             invalid("ropewalk.delete needs a session; ropewalk.sessions lists them")
         })?;
@@ -187,15 +195,33 @@ pub(crate) fn delete(state: Arc<State>, argument: Value) -> Answer {
             ));
         }
         let sessions = kept(&state)?;
-        let deleted = on_disk(move || sessions.delete(&id)).await?;
-        let (title, pending) = (deleted.summary.title, deleted.summary.pending);
-        let lost = match pending {
+        let deleted = on_disk(move || {
+            if !force {
+                may_be_deleted(sessions.listed(&id))?;
+            }
+            sessions.delete(&id).map_err(|error| sentence(&error))
+        });
+        let Listed { id, summary, .. } = deleted.await?;
+        let lost = match summary.waits() {
             0 => String::new(),
-            count => format!(" with what was pending in it ({count})"),
+            count => format!(" with what waited in it ({count})"),
         };
-        tell(&state, MessageType::INFO, format!("{} is deleted{lost}.", named(&title)));
-        Ok(json!({ "session": deleted.id, "title": title, "pending": pending }))
+        tell(&state, MessageType::INFO, format!("{} is deleted{lost}.", named(&summary.title)));
+        Ok(json!({ "session": id, "title": summary.title, "pending": summary.pending }))
     })
+}
+
+/// Refuses what would lose work of the user's, or may do so. One that is in use is refused for that.
+fn may_be_deleted(listed: Option<Listed>) -> std::result::Result<(), String> {
+    let lost = match listed {
+        Some(listed) if listed.in_use || listed.summary.waits() == 0 => return Ok(()),
+        Some(Listed { summary, .. }) => {
+            let waits = changes(summary.waits(), "change waits", "changes wait");
+            format!("{waits} to be accepted or saved in {}", named(&summary.title))
+        }
+        None => "It can't be read, so what waits in it is not known".to_owned(),
+    };
+    Err(format!("{lost}; with {{ session, force: true }} it is deleted all the same"))
 }
 
 #[derive(Deserialize)]

@@ -25,11 +25,11 @@ pub(crate) async fn greet(state: Arc<State>) {
         return;
     }
     has_opened(&state).await;
-    let _changing = state.slot.changing.lock().await;
+    let changing = state.slot.changing.lock().await;
     let worker = state.clone();
     let found = blocking(move || {
         let last = worker.last_session(&sessions)?;
-        let waits = last.summary.pending > 0 || last.summary.unsaved > 0;
+        let waits = last.summary.waits() > 0;
         let resumed = waits.then(|| worker.resume_now(&sessions, &last.id, Session::is_fresh));
         Some((last, resumed))
     });
@@ -46,6 +46,8 @@ pub(crate) async fn greet(state: Arc<State>) {
             let words =
                 format!("{} can be resumed by code action or ropewalk.resume.", about(&last));
             offer(&state, last);
+            // The client is waited for by nobody who wants another session.
+            drop(changing);
             state.client.log_message(MessageType::INFO, words).await;
         }
         Err(words) => tell(&state, MessageType::ERROR, words),
@@ -72,10 +74,7 @@ fn offer(state: &State, listed: Listed) {
 
 fn what_waits(listed: &Listed) -> String {
     let title = named(&listed.summary.title);
-    match listed.summary.pending {
-        0 => format!("{title} is not resumed."),
-        count => format!("{} in {title}.", changes(count, "change waits", "changes wait")),
-    }
+    format!("{} in {title}.", changes(listed.summary.waits(), "change waits", "changes wait"))
 }
 
 /// A session in a few words.

@@ -1,6 +1,7 @@
 //! Files opened in the editor for the user: the rules that hold for always, an exported session.
 
 use crate::state::State;
+use ropewalk_agent::journal::store::make_private_folder;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -60,7 +61,7 @@ async fn show_document(state: &State, file: &Path, words: String) {
 /// Makes the file, for its owner alone, unless it is there.
 fn make_rules(file: &Path) -> std::io::Result<()> {
     if let Some(folder) = file.parent() {
-        std::fs::create_dir_all(folder)?;
+        make_private_folder(folder)?;
     }
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create_new(true);
