@@ -150,7 +150,7 @@ fn a_hostile_repository_gains_nothing() {
         let question = if profile.name == Profile::VSCODE.name {
             editor.dismiss_dialog().message
         } else if profile.name == Profile::NEOVIM.name {
-            editor.wait_for_message("By code action").text;
+            editor.wait_for_message("By code action");
             editor.wait_for_message("asks to (1)").text
         } else {
             let event = editor.wait_for("the question", |seen| {

@@ -1,6 +1,8 @@
 //! A published deletion that the user takes back in the editor is undone, however the editor tells of it: a later undo
 //! must not bring the text twice.
 
+#![expect(clippy::unwrap_used, reason = "tests and their helpers may be blunt")]
+
 use ropewalk_text::{ChangeSet, Text};
 use ropewalk_workspace::ledger::{Ledger, Published};
 use ropewalk_workspace::{DocId, HunkId};

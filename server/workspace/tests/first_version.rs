@@ -1,8 +1,6 @@
 //! An edit for a document's first version may be made after the document is closed: some clients open the file for
 //! it, and count from the same number again.
 
-#![expect(clippy::unwrap_used, reason = "tests and their helpers may be blunt")]
-
 use ropewalk_text::{ChangeSet, Coordinates, Position, Text};
 use ropewalk_workspace::{ContentChange, Document, Habits, PublishId};
 

@@ -163,7 +163,7 @@ impl World {
             if now.opening != 0
                 && (known.is_none_or(|(new, _)| *new != shape.new) || is_touched || shape.disk)
             {
-                fresh.push((key, (shape.new.clone(), nearest(&now.cells, &shape))));
+                fresh.push((key, (shape.new.clone(), nearest(&now.cells, shape))));
             }
         }
         let session = &mut self.sessions[index];

@@ -277,7 +277,9 @@ impl World {
                 && before != after
             {
                 let at = after.find(&text).unwrap();
-                assert_eq!(after[..at].to_owned() + &after[at + own.len_utf8()..], before);
+                let mut without = after.clone();
+                without.replace_range(at..at + own.len_utf8(), "");
+                assert_eq!(without, before);
                 let saw = self.now(doc).saw();
                 self.sessions[index].licences[doc].grant(&before, &after, &saw);
             }
