@@ -223,10 +223,19 @@ impl World {
             if !of_disk && !self.profile.minimises {
                 let later = |cell: u32| self.docs[doc].first.get(&cell).copied();
                 let shapes = entry.map_or_else(Vec::new, |entry| shapes_of(entry, now));
-                let covered = shapes.iter().flat_map(|(_, s)| s.start..s.start + s.old.len());
-                let covered = covered.collect();
+                let ranges: Vec<_> =
+                    shapes.iter().map(|(_, s)| s.start..s.start + s.old.len()).collect();
+                let covered = ranges.iter().cloned().flatten().collect();
                 let places = (now.cells.as_slice(), &covered, anew);
-                let why = licences.plain_objection(places, &texts, later);
+                let deletions: Vec<_> = (0..shapes.len())
+                    .filter(|index| shapes[*index].1.new.is_empty())
+                    .map(|index| {
+                        let before = index.checked_sub(1).map_or(0, |before| ranges[before].end);
+                        let after = ranges.get(index + 1).map_or(now.cells.len(), |r| r.start);
+                        (ranges[index].clone(), before..after)
+                    })
+                    .collect();
+                let why = licences.plain_objection(places, &deletions, &texts, later);
                 assert!(why.is_none(), "session {index}, {name}: {why:?}");
             }
             let excused = |char: char| {

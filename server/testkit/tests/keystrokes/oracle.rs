@@ -12,6 +12,7 @@
 use super::random::is_unique;
 use ropewalk_testkit::editor::{Author, Cell};
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The atoms of a text, in order.
@@ -105,6 +106,21 @@ fn other_cells(
         }
     }
     None
+}
+
+/// What could be deleted instead of `range` so that the very same text is left: where a text repeats itself a
+/// deletion may stand further left or right, as far as `free` of other changes.
+fn same_deletions(
+    cells: &[Cell],
+    range: &Range<usize>,
+    free: &Range<usize>,
+) -> impl Iterator<Item = Range<usize>> {
+    let equal = |(one, other): &(usize, usize)| cells[*one].char == cells[*other].char;
+    let left = (free.start..range.start).rev().zip((0..range.end).rev());
+    let right = (range.start..).zip(range.end..free.end);
+    let left = left.take_while(equal).map(|(start, end)| start..end);
+    let right = right.take_while(equal).map(|(start, end)| start + 1..end + 1);
+    left.chain(right)
 }
 
 /// One pending change as it stood in the user's text.
@@ -294,9 +310,11 @@ impl Licences {
     /// Why plain characters would go that no call has seen and meant, in those of the places that
     /// changes have `covered` which were made `anew`. `later` are cells that stood in a document when
     /// it was opened, with the number of the opening: a call that looked before knew them by their place only.
+    /// `deletions` are the changes that bring nothing, each with the room around it that is free of other changes.
     pub(crate) fn plain_objection(
         &self,
         (cells, covered, anew): (&[Cell], &HashSet<usize>, &HashSet<usize>),
+        deletions: &[(Range<usize>, Range<usize>)],
         texts: &Texts<'_>,
         later: impl Fn(u32) -> Option<u32>,
     ) -> Option<String> {
@@ -310,6 +328,14 @@ impl Licences {
                         || saw.cells.contains(&cell.id)
                         || later(cell.id).is_some_and(|opening| opening > saw.opening)
                 })
+        };
+        // Whole lines may be deleted a line end further on: the text that is left is the one that was licensed.
+        let same_as_licensed = |at: usize| {
+            let all_licensed =
+                |mut other: Range<usize>| other.all(|at| is_unique(cells[at].char) || licensed(at));
+            deletions.iter().any(|(range, free)| {
+                range.contains(&at) && same_deletions(cells, range, free).any(all_licensed)
+            })
         };
         // Between two atoms that stay, what is not to be taken away must stand again.
         let stays = |char: &char| texts.base.contains(char) && texts.fork.contains(char);
@@ -334,7 +360,9 @@ impl Licences {
                     .and_then(|left| left.iter().position(|char| *char == cell.char));
                 match back {
                     Some(back) => drop(would[piece].swap_remove(back)),
-                    None if must => return Some(format!("{:?} at {at} would go", cell.char)),
+                    None if must && !same_as_licensed(at) => {
+                        return Some(format!("{:?} at {at} would go", cell.char));
+                    }
                     // A difference may tell of an atom moved over it instead.
                     None => {}
                 }
