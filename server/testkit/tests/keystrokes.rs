@@ -17,7 +17,8 @@
 //! deletion that the user makes as well is done, even if they take it back before anyone looks. A change that was
 //! altered on its way may be restated when it arrives, and is in the ledger under any hunk that was sent with it, so an
 //! undo of one may be that of another; one that the disk brought comes and goes with the disk: then the licences alone
-//! are checked. Of a client that checks no versions, after an edit that it made in another text than it was for, it is
+//! are checked. Where the user accepts or rejects one half of a text that was moved, the other half may take it away or
+//! put it there twice: that is their choice. Of a client that checks no versions, after an edit that it made in another text than it was for, it is
 //! checked only that all agree on the text and that nothing is made twice.
 //!
 //! The short run is part of every test run. The long one is started by hand:

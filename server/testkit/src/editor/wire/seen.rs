@@ -340,7 +340,6 @@ impl Seen {
         handled
     }
 
-    /// Takes a message of the server's.
     /// Looks for the planted keys in a message: in its text, and, for the words of an event, also where they
     /// meet those of the event of the same type before.
     fn search(&mut self, message: &Value) {
@@ -365,6 +364,7 @@ impl Seen {
         }
     }
 
+    /// Takes a message of the server's.
     pub(super) fn take_in(&mut self, message: Value) {
         self.search(&message);
         self.note("←", &message);
