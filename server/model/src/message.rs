@@ -218,6 +218,20 @@ impl Usage {
     pub fn prompt(&self) -> u64 {
         self.input.saturating_add(self.cache_read).saturating_add(self.cache_write)
     }
+
+    /// Prompt and reply together.
+    pub fn total(&self) -> u64 {
+        self.prompt().saturating_add(self.output)
+    }
+
+    /// How much of the prompt came from the cache, in percent, rounded down; none where the cache was neither read
+    /// nor written: such a server has none, or does not say.
+    pub fn cache_hit_percent(&self) -> Option<u64> {
+        let prompt = u128::from(self.prompt());
+        let is_cached = self.cache_read > 0 || self.cache_write > 0;
+        let percent = (u128::from(self.cache_read) * 100).checked_div(prompt)?;
+        is_cached.then(|| u64::try_from(percent).unwrap_or(100))
+    }
 }
 
 impl AddAssign for Usage {

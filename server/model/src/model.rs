@@ -3,7 +3,7 @@
 //! Object safe, so that front ends choose a model by name at run time. It holds no history; the
 //! pieces it makes belong to whoever keeps one.
 
-use crate::{Keys, Limits, Message, ModelError, StopReason, ToolSpec, Usage};
+use crate::{Keys, Limits, Message, ModelError, Price, StopReason, ToolSpec, Usage};
 use futures::{future::BoxFuture, stream::BoxStream};
 use std::{sync::Arc, time::Duration};
 
@@ -119,6 +119,11 @@ pub trait Model: Send + Sync {
 
     /// What the model can take and give, where known.
     fn limits(&self) -> Limits;
+
+    /// What its tokens cost, where that is known.
+    fn price(&self) -> Option<Price> {
+        None
+    }
 
     /// The keys that must be in no text that is shown, kept or sent. What [`Model::stream`] gives is free of them;
     /// other texts from outside are for the caller to strike.

@@ -12,7 +12,7 @@ pub struct Reply {
     pub blocks: Vec<Block>,
     /// Why it stopped, as the server says; `Other("interrupted")` when it never said.
     pub stop_reason: StopReason,
-    /// The tokens, as far as the server has told.
+    /// The tokens, those of failed tries included, as far as the server has told.
     pub usage: Usage,
 }
 
@@ -47,7 +47,10 @@ impl Reply {
 pub struct ReplyBuilder {
     parts: Vec<Part>,
     stop_reason: Option<StopReason>,
+    /// Of this try.
     usage: Usage,
+    /// Of the tries that failed: the server counts them too.
+    earlier: Usage,
 }
 
 #[derive(Debug, Clone)]
@@ -71,7 +74,7 @@ impl ReplyBuilder {
         ReplyBuilder::default()
     }
 
-    /// Adds one delta. [`Delta::Retrying`] empties the reply. Constant time for the block that was
+    /// Adds one delta. [`Delta::Retrying`] empties the reply, but for the tokens that were used. Constant time for the block that was
     /// begun last, linear in the number of blocks otherwise.
     pub fn push(&mut self, delta: &Delta) {
         match delta {
@@ -104,7 +107,11 @@ impl ReplyBuilder {
             }
             Delta::Usage(usage) => self.usage = *usage,
             Delta::Stop(reason) => self.stop_reason = Some(reason.clone()),
-            Delta::Retrying { .. } => *self = ReplyBuilder::default(),
+            Delta::Retrying { .. } => {
+                let mut earlier = self.earlier;
+                earlier += self.usage;
+                *self = ReplyBuilder { earlier, ..ReplyBuilder::default() };
+            }
         }
     }
 
@@ -137,10 +144,12 @@ impl ReplyBuilder {
                 Block::ToolUse { id, name, input: ToolInput::parse(&json) }
             }
         });
+        let mut usage = self.earlier;
+        usage += self.usage;
         Reply {
             blocks: kept.filter(|block| !block.is_blank()).collect(),
             stop_reason: self.stop_reason.unwrap_or(StopReason::Other("interrupted".to_owned())),
-            usage: self.usage,
+            usage,
         }
     }
 
