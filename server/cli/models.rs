@@ -2,7 +2,7 @@
 
 use ropewalk_config::{Config, Environment};
 use ropewalk_lsp::settings::ModelFactory;
-use ropewalk_model::{AnthropicConfig, AnthropicModel, ApiKey, Http, Keys, Model, Patience};
+use ropewalk_model::{ApiKey, Http, Keys, Model, Patience, Protocol, ServerConfig, ServerModel};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -42,34 +42,32 @@ fn model_of(
             name.provider, name.name, name.provider, name.provider
         ));
     };
-    match provider.protocol.as_str() {
-        "anthropic" => {
-            let mut anthropic = AnthropicConfig::new(&name.name);
-            anthropic.base_url.clone_from(&provider.base_url);
-            anthropic.key = None;
-            anthropic.keys = keys(config, environment);
-            anthropic.key_var.clone_from(&provider.api_key_env);
-            if let Some(var) = &provider.api_key_env {
-                let found = environment.var(var).filter(|key| !key.trim().is_empty());
-                anthropic.key = found
-                    .map(|key| ApiKey::new(&key, var))
-                    .transpose()
-                    .map_err(|e| e.to_string())?;
-            }
-            anthropic.patience = Patience {
-                first: Duration::from_secs(u64::from(config.limits.first_byte_seconds)),
-                idle: Duration::from_secs(u64::from(config.limits.idle_seconds)),
-                ..Patience::default()
-            };
-            let model =
-                AnthropicModel::new(anthropic, http.clone()).map_err(|error| error.to_string())?;
-            Ok(Arc::new(model))
-        }
-        other => Err(format!(
-            "The provider {} speaks {other:?}, which is not known; known is: anthropic.",
-            name.provider
-        )),
+    let Some(protocol) = Protocol::from_name(&provider.protocol) else {
+        let known: Vec<&str> = Protocol::ALL.iter().map(|protocol| protocol.name()).collect();
+        return Err(format!(
+            "The provider {} speaks {:?}, which is not known; known is: {}.",
+            name.provider,
+            provider.protocol,
+            known.join(", ")
+        ));
+    };
+    let mut server = ServerConfig::new(protocol, &name.name);
+    server.provider.clone_from(&name.provider);
+    server.base_url.clone_from(&provider.base_url);
+    server.keys = keys(config, environment);
+    server.key_var.clone_from(&provider.api_key_env);
+    if let Some(var) = &provider.api_key_env {
+        let found = environment.var(var).filter(|key| !key.trim().is_empty());
+        let key = found.map(|key| ApiKey::new(&key, var)).transpose();
+        server.key = key.map_err(|error| error.to_string())?;
     }
+    server.patience = Patience {
+        first: Duration::from_secs(u64::from(config.limits.first_byte_seconds)),
+        idle: Duration::from_secs(u64::from(config.limits.idle_seconds)),
+        ..Patience::default()
+    };
+    let model = ServerModel::new(server, http.clone()).map_err(|error| error.to_string())?;
+    Ok(Arc::new(model))
 }
 
 /// All keys that are there, whichever model is used: none of them may be shown.

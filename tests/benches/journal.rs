@@ -18,7 +18,7 @@ use ropewalk_agent::journal::record::{Head, Record, VERSION};
 use ropewalk_agent::prompt::PromptFacts;
 use ropewalk_agent::session::Settings;
 use ropewalk_agent::{Event, Limits, Session, SessionConfig, Sessions};
-use ropewalk_model::{AnthropicConfig, AnthropicModel, Block, Http, Role, ToolInput};
+use ropewalk_model::{Block, Http, Protocol, Role, ServerConfig, ServerModel, ToolInput};
 use ropewalk_testkit::model::ScriptedReply;
 use ropewalk_text::{ChangeSet, Text};
 use ropewalk_tools::{Mode, Registry, Rules};
@@ -122,8 +122,8 @@ fn going_on(report: &mut Report) {
         let start = Instant::now();
         let (journal, past) = sessions.open("bench").expect("a good journal");
         assert!(past.problems.is_empty(), "{:?}", past.problems);
-        let model =
-            AnthropicModel::new(AnthropicConfig::new("bench"), Http::new()).expect("a model");
+        let model = ServerModel::new(ServerConfig::new(Protocol::Anthropic, "bench"), Http::new())
+            .expect("a model");
         let settings = Settings {
             model: Ok(Arc::new(model)),
             registry: Registry::standard(),

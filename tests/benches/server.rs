@@ -24,7 +24,9 @@ use futures::{FutureExt, StreamExt};
 use harness::{Bar, MEGABYTE, Places, Report, callgrind, code, shortest};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
-use ropewalk_model::{AnthropicConfig, AnthropicModel, Block, Http, Message, Model, Request, Role};
+use ropewalk_model::{
+    Block, Http, Message, Model, Protocol, Request, Role, ServerConfig, ServerModel,
+};
 use ropewalk_testkit::model::{Place, ScriptedReply};
 use ropewalk_tools::{Bounds, Context, Registry};
 use ropewalk_workspace::entry::Maker;
@@ -356,9 +358,9 @@ fn request_of_a_long_history(report: &mut Report) {
         return;
     }
     let server = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let mut config = AnthropicConfig::new("bench");
+    let mut config = ServerConfig::new(Protocol::Anthropic, "bench");
     config.base_url = format!("http://{}", server.local_addr().expect("its address"));
-    let model = AnthropicModel::new(config, Http::new()).expect("a model");
+    let model = ServerModel::new(config, Http::new()).expect("a model");
     let message = |number: usize| {
         let role = if number.is_multiple_of(2) { Role::User } else { Role::Assistant };
         Message { role, content: vec![Block::text(code(4096, "\n"))] }

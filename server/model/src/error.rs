@@ -22,6 +22,14 @@ pub enum ModelError {
         /// Where it was found.
         var: String,
     },
+    /// A configured header cannot be sent.
+    #[error(
+        "the header {name:?} cannot be sent: its name or value has characters that none may have"
+    )]
+    BadHeader {
+        /// Its name, as configured.
+        name: String,
+    },
     /// The base URL is no http(s) address.
     #[error("the base URL {url:?} cannot be used ({why}): write it like https://api.anthropic.com")]
     BadUrl {

@@ -1,11 +1,17 @@
 //! One request and its streamed answer, with limits and retries: what all protocols share.
 //!
 //! A small state machine polled by whoever reads the reply; nothing runs beside it, so dropping it
-//! cancels everything. What bytes mean is the protocol's, through [`Protocol`].
+//! cancels everything. What bytes mean is the protocol's, through [`Wire`].
 
 mod clean;
 
-use crate::{Delta, Http, Keys, ModelError, Patience, Retry, error::in_brief, reader::ReplyReader};
+use crate::{
+    Delta, Http, Keys, ModelError, Patience, Retry,
+    error::in_brief,
+    protocol::Wire,
+    reader::ReplyReader,
+    refusal::{Refused, refused},
+};
 use bytes::Bytes;
 use clean::Clean;
 use futures::stream::{self, BoxStream, StreamExt};
@@ -20,30 +26,18 @@ use tokio::time::timeout;
 const MOST_ERROR_BYTES: usize = 64 << 10;
 /// How long the rest of a complete reply is waited for, so that its connection can be used again.
 const TAIL: Duration = Duration::from_millis(500);
+/// How long the last event of a reply is waited for when all that matters has come.
+const LINGER: Duration = Duration::from_secs(5);
 /// How long [`look`] waits for an answer.
 const LOOK: Duration = Duration::from_secs(10);
-
-/// What an exchange has to know of a protocol.
-pub(crate) trait Protocol: Send + Sync {
-    /// A reader at the start of a reply.
-    fn reader(&self) -> ReplyReader;
-    /// What an answer other than success means.
-    fn refusal(&self, refused: &Refused<'_>) -> ModelError;
-}
-
-/// An answer that is no reply.
-pub(crate) struct Refused<'a> {
-    pub(crate) status: StatusCode,
-    pub(crate) host: &'a str,
-    pub(crate) body: &'a str,
-    pub(crate) retry_after: Option<Duration>,
-}
 
 /// Where and how to send.
 pub(crate) struct Line {
     pub(crate) http: Http,
     pub(crate) url: Url,
     pub(crate) headers: HeaderMap,
+    /// The model's name, for the server's complaints.
+    pub(crate) model: String,
     pub(crate) keys: Keys,
     pub(crate) retry: Retry,
     pub(crate) patience: Patience,
@@ -74,7 +68,7 @@ pub(crate) fn host_of(url: &Url) -> String {
 /// Sends `body` and streams the answer.
 pub(crate) fn stream(
     line: Arc<Line>,
-    protocol: Arc<dyn Protocol>,
+    wire: Arc<dyn Wire>,
     body: impl FnOnce() -> Result<Bytes, ModelError> + Send + 'static,
 ) -> BoxStream<'static, Result<Delta, ModelError>> {
     stream::once(async move {
@@ -84,15 +78,8 @@ pub(crate) fn stream(
         };
         let state = failure.map_or(State::Send, State::Failed);
         let clean = Clean::new(line.keys.striker());
-        let exchange = Box::new(Exchange {
-            line,
-            protocol,
-            body,
-            tried: 0,
-            out: VecDeque::new(),
-            clean,
-            state,
-        });
+        let exchange =
+            Box::new(Exchange { line, wire, body, tried: 0, out: VecDeque::new(), clean, state });
         stream::unfold(exchange, async |mut exchange| {
             exchange.next().await.map(|delta| (delta, exchange))
         })
@@ -103,7 +90,7 @@ pub(crate) fn stream(
 
 struct Exchange {
     line: Arc<Line>,
-    protocol: Arc<dyn Protocol>,
+    wire: Arc<dyn Wire>,
     body: Bytes,
     /// Tries begun.
     tried: u32,
@@ -202,23 +189,30 @@ impl Exchange {
             let why = format!("it sends {} in place of an event stream", line.words(kind));
             return Err(ModelError::NotAModelServer { host: line.host(), why });
         }
-        Ok(Box::new(Reading { response, reader: self.protocol.reader() }))
+        Ok(Box::new(Reading { response, reader: ReplyReader::new(self.wire.decoder()) }))
     }
 
     /// Reads the next bytes; true when the reply is complete.
     async fn read(&mut self, reading: &mut Reading) -> Result<bool, ModelError> {
         let begun = reading.reader.begun();
-        let limit = if begun { self.line.patience.idle } else { self.line.first_limit() };
-        let chunk = timeout(limit, reading.response.chunk())
-            .await
-            .map_err(|_| ModelError::Stalled { after: limit, begun })?
-            .map_err(|error| self.broken(&error))?;
-        let Some(chunk) = chunk else {
-            return Err(ModelError::Cut {
-                why: "the stream ended before the reply did".to_owned(),
-            });
+        let whole = reading.reader.whole();
+        let limit = match begun {
+            _ if whole => LINGER,
+            true => self.line.patience.idle,
+            false => self.line.first_limit(),
         };
-        reading.reader.feed(&chunk, &mut self.out).map_err(|error| self.struck(error))
+        let why = match timeout(limit, reading.response.chunk()).await {
+            Ok(Ok(Some(chunk))) => {
+                let fed = reading.reader.feed(&chunk, &mut self.out);
+                return fed.map_err(|error| self.struck(error));
+            }
+            // However it ended: what is whole stays.
+            _ if reading.reader.end(&mut self.out) => return Ok(true),
+            Ok(Ok(None)) => "the stream ended before the reply did".to_owned(),
+            Ok(Err(error)) => return Err(self.broken(&error)),
+            Err(_) => return Err(ModelError::Stalled { after: limit, begun }),
+        };
+        Err(ModelError::Cut { why })
     }
 
     /// A failure of the connection, in this room's words.
@@ -260,8 +254,16 @@ impl Exchange {
         body.truncate(MOST_ERROR_BYTES);
         let body = String::from_utf8_lossy(&body);
         let host = self.line.host();
-        let refused = Refused { status, host: &host, body: &body, retry_after };
-        self.struck(self.protocol.refusal(&refused))
+        let (path, model) = (response.url().path(), self.line.model.as_str());
+        let status = status.as_u16();
+        self.struck(refused(&Refused {
+            status,
+            host: &host,
+            path,
+            model,
+            body: &body,
+            retry_after,
+        }))
     }
 
     /// The error with its words from outside made brief, and the key struck from them.
@@ -281,14 +283,10 @@ impl Exchange {
 
 /// Asks for `url` once, with the headers of every request and no body: whether the server is there and
 /// takes the key.
-pub(crate) async fn look(
-    line: Arc<Line>,
-    protocol: Arc<dyn Protocol>,
-    url: Url,
-) -> Result<(), ModelError> {
+pub(crate) async fn look(line: Arc<Line>, wire: Arc<dyn Wire>, url: Url) -> Result<(), ModelError> {
     let exchange = Exchange {
         line,
-        protocol,
+        wire,
         body: Bytes::new(),
         tried: 0,
         out: VecDeque::new(),

@@ -29,9 +29,9 @@ impl ApiKey {
         Ok(ApiKey(text.to_owned()))
     }
 
-    /// The key as the value of a header, marked sensitive.
-    pub(crate) fn header(&self) -> Option<HeaderValue> {
-        let mut value = HeaderValue::from_str(&self.0).ok()?;
+    /// The key behind `scheme` (`"Bearer "`) as the value of a header, marked sensitive.
+    pub(crate) fn header(&self, scheme: &str) -> Option<HeaderValue> {
+        let mut value = HeaderValue::from_str(&format!("{scheme}{}", self.0)).ok()?;
         value.set_sensitive(true);
         Some(value)
     }

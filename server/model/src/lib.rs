@@ -1,14 +1,15 @@
 //! Language models behind one trait, whatever wire protocol they speak.
 //!
 //! A [`Model`] turns messages into serialised pieces once, sends them, and streams back [`Delta`]s
-//! that a [`ReplyBuilder`] folds into a [`Reply`]. One file per protocol ([`anthropic`] so far);
-//! what all of them share is the event stream parser ([`sse`]), the HTTP client ([`http`]), and the
-//! exchange with its limits and retries.
+//! that a [`ReplyBuilder`] folds into a [`Reply`]. Every model at a server is a [`ServerModel`]; one
+//! file per [`Protocol`] says how it reads and writes. What all of them share is the event stream parser
+//! ([`sse`]), the HTTP client ([`http`]), what servers complain of (`refusal`), and the exchange with its
+//! limits and retries.
 //!
 //! This room knows no tools, no history and no sessions: it never decides what is sent, and a
 //! reply whose content and stop reason disagree is handed on as it is.
 
-pub mod anthropic;
+mod anthropic;
 pub mod error;
 mod exchange;
 pub mod http;
@@ -17,13 +18,16 @@ pub mod limits;
 pub mod message;
 pub mod model;
 pub mod prices;
+pub mod protocol;
 pub mod reader;
+mod refusal;
 pub mod reply;
 pub mod retry;
+pub mod server;
 pub mod sse;
 pub mod strike;
+mod surrogates;
 
-pub use anthropic::{AnthropicConfig, AnthropicModel};
 pub use error::ModelError;
 pub use http::{Http, Patience};
 pub use key::ApiKey;
@@ -31,7 +35,9 @@ pub use limits::{Limits, limits_of};
 pub use message::{Block, Message, Role, StopReason, ToolInput, ToolSpec, Usage};
 pub use model::{Delta, Model, Piece, Prelude, Request};
 pub use prices::{Money, PRICES_AS_OF, Price, Spent, price_of};
+pub use protocol::Protocol;
 pub use reader::ReplyReader;
 pub use reply::{Reply, ReplyBuilder};
 pub use retry::Retry;
+pub use server::{Header, ServerConfig, ServerModel};
 pub use strike::{Keys, Striker};

@@ -1,8 +1,8 @@
 //! From the bytes of a reply to its deltas: event stream and protocol together, without a network.
 //!
 //! The exchange reads every reply through it; recorded replies can be read with it alone. It does
-//! not notice an end of the bytes: whoever feeds it knows whether [`ReplyReader::feed`] has said
-//! that the reply is complete.
+//! not notice an end of the bytes: whoever feeds it says so by [`ReplyReader::end`], unless
+//! [`ReplyReader::feed`] has said that the reply is complete.
 
 use crate::{Delta, ModelError, sse::SseParser};
 use std::collections::VecDeque;
@@ -16,6 +16,15 @@ pub(crate) trait Decode: Send + Sync {
     fn event(&mut self, data: &str, out: &mut VecDeque<Delta>) -> Result<bool, ModelError>;
     /// Whether the reply's first content has come.
     fn begun(&self) -> bool;
+    /// Whether all that matters has come, though the last event has not.
+    fn whole(&self) -> bool {
+        false
+    }
+    /// The bytes have ended without a last event: completes a reply that is [whole](Decode::whole), and
+    /// says whether it is.
+    fn end(&mut self, _out: &mut VecDeque<Delta>) -> bool {
+        false
+    }
 }
 
 /// Reads one reply.
@@ -59,5 +68,15 @@ impl ReplyReader {
     /// Whether the reply's first content has come.
     pub fn begun(&self) -> bool {
         self.decoder.begun()
+    }
+    /// Whether all that matters has come, so that an end of the bytes now is a good one.
+    pub fn whole(&self) -> bool {
+        self.decoder.whole()
+    }
+
+    /// The bytes have ended. Appends what completes the reply and gives true when it is
+    /// [whole](ReplyReader::whole); a reply that is not was cut.
+    pub fn end(&mut self, out: &mut VecDeque<Delta>) -> bool {
+        self.decoder.end(out)
     }
 }

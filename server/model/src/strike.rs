@@ -43,11 +43,11 @@ impl Keys {
         Keys(all.iter().map(|key| Finder::new(key).into_owned()).collect())
     }
 
-    /// These keys and one more.
-    pub(crate) fn and(self, more: &str) -> Keys {
+    /// These keys and more.
+    pub(crate) fn and<'a>(self, more: impl IntoIterator<Item = &'a str>) -> Keys {
         let held =
             self.0.iter().map(|finder| String::from_utf8_lossy(finder.needle()).into_owned());
-        Keys::new(held.chain([more.to_owned()]))
+        Keys::new(held.chain(more.into_iter().map(str::to_owned)))
     }
 
     /// Whether there is nothing to strike.

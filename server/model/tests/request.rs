@@ -2,13 +2,14 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests may be blunt, as tests are")]
 
 use ropewalk_model::{
-    AnthropicConfig, AnthropicModel, ApiKey, Block, Http, Message, Model, ModelError, Role,
-    ToolInput, ToolSpec, limits_of,
+    ApiKey, Block, Header, Http, Message, Model, ModelError, Protocol, Role, ServerConfig,
+    ServerModel, ToolInput, ToolSpec, limits_of,
 };
 use serde_json::{Value, json};
 
-fn model() -> AnthropicModel {
-    AnthropicModel::new(AnthropicConfig::new("claude-3-haiku-x"), Http::new()).unwrap()
+fn model() -> ServerModel {
+    ServerModel::new(ServerConfig::new(Protocol::Anthropic, "claude-3-haiku-x"), Http::new())
+        .unwrap()
 }
 
 fn encode(role: Role, content: Vec<Block>) -> Value {
@@ -96,7 +97,7 @@ fn messages_survive_the_journal() {
 #[test]
 fn keys_never_show() {
     let key = ApiKey::new("  sk-secret\n", "SOME_KEY").unwrap();
-    let mut config = AnthropicConfig::new("m");
+    let mut config = ServerConfig::new(Protocol::Anthropic, "m");
     config.key = Some(key);
     assert!(!format!("{config:?}").contains("secret"));
     let missing = ApiKey::new(" ", "SOME_KEY").unwrap_err();
@@ -108,13 +109,18 @@ fn keys_never_show() {
 #[test]
 fn base_urls() {
     let error = |url: &str| {
-        let mut config = AnthropicConfig::new("m");
+        let mut config = ServerConfig::new(Protocol::Anthropic, "m");
         config.base_url = url.into();
-        AnthropicModel::new(config, Http::new()).err().map(|error| error.to_string())
+        ServerModel::new(config, Http::new()).err().map(|error| error.to_string())
     };
-    for good in
-        ["http://127.0.0.1:1", "https://x.test/proxy/", "https://x.test/v1", "http://[::1]/"]
-    {
+    for good in [
+        "http://127.0.0.1:1",
+        "https://x.test/proxy/",
+        "https://x.test/v1",
+        "https://x.test/v1beta/openai/",
+        "https://x.test/v1/messages",
+        "http://[::1]/",
+    ] {
         assert_eq!(error(good), None, "{good}");
     }
     for bad in
@@ -122,6 +128,23 @@ fn base_urls() {
     {
         let words = error(bad).unwrap();
         assert!(words.contains("write it like") && !words.contains("hidden"), "{words}");
+    }
+}
+
+#[test]
+fn headers_that_are_configured() {
+    let with = |name: &str, value: &str| {
+        let mut config = ServerConfig::new(Protocol::Anthropic, "m");
+        config.headers = vec![Header { name: name.into(), value: value.into() }];
+        assert!(!format!("{config:?}").contains(value), "{config:?}");
+        ServerModel::new(config, Http::new())
+    };
+    assert!(with("HTTP-Referer", "https://x.test").unwrap().keys().is_empty());
+    let keys = with("X-Api-Key", "sk-0123456789abcdef").unwrap().keys();
+    assert_eq!(keys.strike("a sk-0123456789abcdef b"), "a [key] b");
+    for (name, value) in [("a b", "xyzzy"), ("", "xyzzy"), ("x", "li\nne"), ("ü", "xyzzy")] {
+        let error = with(name, value).err().map(|error| error.to_string()).unwrap();
+        assert!(error.contains("cannot be sent") && !error.contains(value), "{error}");
     }
 }
 

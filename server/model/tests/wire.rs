@@ -4,7 +4,7 @@
 
 use proptest::prelude::*;
 use ropewalk_model::{
-    AnthropicConfig, AnthropicModel, Block, Delta, Http, ModelError, Reply, ReplyBuilder,
+    Block, Delta, Http, ModelError, Protocol, Reply, ReplyBuilder, ServerConfig, ServerModel,
     StopReason, ToolInput, Usage,
 };
 use serde_json::json;
@@ -15,7 +15,8 @@ fn body(recorded: &'static str) -> &'static [u8] {
 }
 
 fn read(bytes: &[u8], size: usize) -> (Vec<Delta>, Result<bool, ModelError>) {
-    let model = AnthropicModel::new(AnthropicConfig::new("local"), Http::new()).unwrap();
+    let model =
+        ServerModel::new(ServerConfig::new(Protocol::Anthropic, "local"), Http::new()).unwrap();
     let (mut reader, mut out) = (model.reader(), VecDeque::new());
     for chunk in bytes.chunks(size) {
         match reader.feed(chunk, &mut out) {

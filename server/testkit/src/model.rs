@@ -15,7 +15,7 @@ mod serve;
 pub use script::{Place, ScriptedReply};
 
 use gates::Gates;
-use ropewalk_model::{AnthropicConfig, ApiKey, Retry};
+use ropewalk_model::{ApiKey, Protocol, Retry, ServerConfig};
 use serde_json::Value;
 use serve::Shared;
 use std::{collections::BTreeMap, io, net::SocketAddr, sync::Arc, thread, time::Duration};
@@ -92,8 +92,8 @@ impl ScriptedModel {
 
     /// The config of a client for it: a model `scripted`, the server's key, waits of milliseconds
     /// between tries.
-    pub fn config(&self) -> AnthropicConfig {
-        let mut config = AnthropicConfig::new("scripted");
+    pub fn config(&self) -> ServerConfig {
+        let mut config = ServerConfig::new(Protocol::Anthropic, "scripted");
         config.base_url = self.base_url();
         let key = self.shared.key().unwrap_or("scripted-key");
         config.key = ApiKey::new(key, "the script").ok();

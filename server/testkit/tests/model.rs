@@ -4,20 +4,20 @@
 
 use futures::StreamExt;
 use ropewalk_model::{
-    AnthropicConfig, AnthropicModel, ApiKey, Block, Delta, Http, Message, Model, ModelError,
-    Patience, Reply, ReplyBuilder, Request, Role, StopReason, ToolInput, ToolSpec, Usage,
+    ApiKey, Block, Delta, Http, Message, Model, ModelError, Patience, Protocol, Reply,
+    ReplyBuilder, Request, Role, ServerConfig, ServerModel, StopReason, ToolInput, ToolSpec, Usage,
 };
 use ropewalk_testkit::model::{Place, ScriptedModel, ScriptedReply};
 use serde_json::json;
 use std::time::Duration;
 
-fn start(replies: impl IntoIterator<Item = ScriptedReply>) -> (ScriptedModel, AnthropicModel) {
+fn start(replies: impl IntoIterator<Item = ScriptedReply>) -> (ScriptedModel, ServerModel) {
     let server = ScriptedModel::start(replies).unwrap();
-    let model = AnthropicModel::new(server.config(), Http::new()).unwrap();
+    let model = ServerModel::new(server.config(), Http::new()).unwrap();
     (server, model)
 }
 
-fn request(model: &AnthropicModel, messages: &[Message]) -> Request {
+fn request(model: &ServerModel, messages: &[Message]) -> Request {
     let schema = json!({"type": "object", "properties": {"command": {"type": "string"}}});
     let tool = ToolSpec { name: "bash".into(), description: "Runs".into(), input_schema: schema };
     Request {
@@ -27,10 +27,7 @@ fn request(model: &AnthropicModel, messages: &[Message]) -> Request {
     }
 }
 
-async fn ask(
-    model: &AnthropicModel,
-    messages: &[Message],
-) -> (Vec<Delta>, Result<Reply, ModelError>) {
+async fn ask(model: &ServerModel, messages: &[Message]) -> (Vec<Delta>, Result<Reply, ModelError>) {
     let (mut stream, mut deltas, mut builder) =
         (model.stream(request(model, messages)), Vec::new(), ReplyBuilder::new());
     while let Some(delta) = stream.next().await {
@@ -45,7 +42,7 @@ async fn ask(
     (deltas, Ok(builder.finish()))
 }
 
-async fn say(model: &AnthropicModel, text: &str) -> Result<Reply, ModelError> {
+async fn say(model: &ServerModel, text: &str) -> Result<Reply, ModelError> {
     ask(model, &[Message::user(text)]).await.1
 }
 
@@ -127,8 +124,8 @@ async fn a_tool_loop_repeats_what_was_sent() {
 #[tokio::test]
 async fn the_models_own_maximum_binds() {
     let (server, _) = start([ScriptedReply::new().text("ok")]);
-    let config = AnthropicConfig { model: "claude-3-haiku-x".into(), ..server.config() };
-    let model = AnthropicModel::new(config, Http::new()).unwrap();
+    let config = ServerConfig { model: "claude-3-haiku-x".into(), ..server.config() };
+    let model = ServerModel::new(config, Http::new()).unwrap();
     say(&model, "hi").await.unwrap();
     assert_eq!(server.requests()[0]["max_tokens"], 4_096);
 }
@@ -247,8 +244,8 @@ async fn a_key_that_the_server_quotes_is_struck_out() {
 async fn the_expected_key() {
     let server = ScriptedModel::start_with_key([ScriptedReply::new().text("ok")], "right").unwrap();
     let key = ApiKey::new("wrong", "KEY").ok();
-    let config = AnthropicConfig { key, ..server.config() };
-    let model = AnthropicModel::new(config, Http::new()).unwrap();
+    let config = ServerConfig { key, ..server.config() };
+    let model = ServerModel::new(config, Http::new()).unwrap();
     let host = server.base_url().replace("http://", "");
     assert_eq!(say(&model, "hi").await, Err(ModelError::BadKey { host }));
     assert_eq!(server.finish().unwrap_err().len(), 1);
@@ -258,18 +255,18 @@ async fn the_expected_key() {
 async fn unreachable_servers_and_missing_keys() {
     // A port that was free a moment ago, and that nobody listens on.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let mut config = AnthropicConfig::new("m");
+    let mut config = ServerConfig::new(Protocol::Anthropic, "m");
     config.base_url = format!("http://user:hidden@127.0.0.1:{port}");
     config.retry.tries = 2;
     config.retry.first_wait = Duration::from_millis(1);
-    let model = AnthropicModel::new(config, Http::new()).unwrap();
+    let model = ServerModel::new(config, Http::new()).unwrap();
     let (deltas, reply) = ask(&model, &[Message::user("hi")]).await;
     let words = reply.unwrap_err().to_string();
     assert!(words.starts_with(&format!("127.0.0.1:{port} cannot be reached (")), "{words}");
     assert!(words.contains("refused") && !words.contains("hidden"), "{words}");
     assert_eq!(deltas.len(), 1, "connecting is tried again");
 
-    let model = AnthropicModel::new(AnthropicConfig::new("m"), Http::new()).unwrap();
+    let model = ServerModel::new(ServerConfig::new(Protocol::Anthropic, "m"), Http::new()).unwrap();
     let missing = say(&model, "hi").await.unwrap_err();
     assert_eq!(missing, ModelError::MissingKey { var: "ANTHROPIC_API_KEY".into() });
 }
@@ -282,7 +279,7 @@ async fn stalls_after_the_beginning_are_cuts_and_before_it_an_end() {
             idle: Duration::from_millis(40),
             ..Patience::default()
         };
-        AnthropicModel::new(AnthropicConfig { patience, ..server.config() }, Http::new()).unwrap()
+        ServerModel::new(ServerConfig { patience, ..server.config() }, Http::new()).unwrap()
     };
     let stalled = ScriptedReply::new().text("half").gate(Place::End, "never");
     // For ever, since on a busy machine the good reply may seem to stall, too.

@@ -6,7 +6,7 @@ use ropewalk_agent::session::Settings;
 use ropewalk_agent::{
     Event, Journal, Limits, Op, Past, Prompt, Session, SessionConfig, Sessions, StopReason, Verdict,
 };
-use ropewalk_model::{AnthropicModel, Block, Http, Model};
+use ropewalk_model::{Block, Http, Model, ServerModel};
 pub(crate) use ropewalk_testkit::model::{Place, ScriptedModel, ScriptedReply};
 use ropewalk_text::Coordinates;
 use ropewalk_tools::{Mode, Registry, Rules};
@@ -104,7 +104,7 @@ pub(crate) fn bash(command: &str) -> ScriptedReply {
 
 /// A model at a scripted server.
 pub(crate) fn client(server: &ScriptedModel) -> Arc<dyn Model> {
-    Arc::new(AnthropicModel::new(server.config(), Http::new()).unwrap())
+    Arc::new(ServerModel::new(server.config(), Http::new()).unwrap())
 }
 
 /// What a session begins with unless a test says otherwise: the standard tools, review, somebody to ask.

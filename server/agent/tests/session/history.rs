@@ -3,14 +3,14 @@
 use crate::bench::client;
 use proptest::prelude::*;
 use ropewalk_agent::History;
-use ropewalk_model::{AnthropicConfig, AnthropicModel, Block, Http, Model, Role, ToolInput};
+use ropewalk_model::{Block, Http, Model, Protocol, Role, ServerConfig, ServerModel, ToolInput};
 use ropewalk_testkit::model::ScriptedModel;
 use ropewalk_testkit::model::check::Checker;
 use serde_json::json;
 use std::sync::Arc;
 
 fn model(name: &str) -> Arc<dyn Model> {
-    Arc::new(AnthropicModel::new(AnthropicConfig::new(name), Http::new()).unwrap())
+    Arc::new(ServerModel::new(ServerConfig::new(Protocol::Anthropic, name), Http::new()).unwrap())
 }
 
 #[derive(Clone, Debug)]

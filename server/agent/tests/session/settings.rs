@@ -2,7 +2,7 @@
 
 use crate::bench::*;
 use ropewalk_agent::{Event, Op, Prompt, StopReason};
-use ropewalk_model::{AnthropicModel, Http, Model};
+use ropewalk_model::{Http, Model, ServerModel};
 use ropewalk_tools::Registry;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 fn another(server: &ScriptedModel) -> Arc<dyn Model> {
     let mut config = server.config();
     config.model = "another".into();
-    Arc::new(AnthropicModel::new(config, Http::new()).unwrap())
+    Arc::new(ServerModel::new(config, Http::new()).unwrap())
 }
 
 fn no_thinking(body: &Value) -> Result<(), String> {

@@ -3,16 +3,16 @@
 //! Unknown events, blocks and members are passed over, and so is an event that is no JSON at all:
 //! it is logged, and if it mattered the reply lacks its end. Nothing is checked against a schema.
 
-use crate::{Delta, ModelError, StopReason, Usage, error::in_brief, reader::Decode};
+use crate::{
+    Delta, ModelError, StopReason, Usage, error::in_brief, reader::Decode, refusal::in_stream,
+    surrogates::Surrogates,
+};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::{
     borrow::Cow,
     collections::{HashSet, VecDeque},
 };
-
-mod surrogates;
-use surrogates::Surrogates;
 
 /// More blocks than this in one reply are no reply.
 const MOST_BLOCKS: usize = 1_000;
@@ -29,7 +29,6 @@ struct Event<'a> {
     content_block: Option<StartBlock<'a>>,
     message: Option<Start>,
     usage: Option<WireUsage>,
-    error: Option<WireError>,
 }
 
 #[derive(Deserialize)]
@@ -72,25 +71,6 @@ struct WireUsage {
     cache_creation_input_tokens: Option<u64>,
 }
 
-#[derive(Deserialize)]
-struct WireError {
-    #[serde(rename = "type")]
-    kind: Option<String>,
-    message: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct ErrorBody {
-    error: ErrorOrWords,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum ErrorOrWords {
-    Error(WireError),
-    Words(String),
-}
-
 /// Decodes one reply.
 pub(super) struct Decoder {
     model: String,
@@ -120,7 +100,12 @@ impl Decoder {
         }
     }
 
-    fn take(&mut self, event: Event<'_>, out: &mut VecDeque<Delta>) -> Result<bool, ModelError> {
+    fn take(
+        &mut self,
+        event: Event<'_>,
+        data: &str,
+        out: &mut VecDeque<Delta>,
+    ) -> Result<bool, ModelError> {
         let index = event.index;
         match &*event.kind {
             "content_block_delta" => {
@@ -164,10 +149,7 @@ impl Decoder {
                 out.push_back(Delta::Stop(self.stop_reason.take().unwrap_or(by_content)));
                 return Ok(true);
             }
-            "error" => {
-                let error = event.error.unwrap_or(WireError { kind: None, message: None });
-                return Err(self.error(error));
-            }
+            "error" => return Err(in_stream(data, &self.model)),
             "ping" => {}
             other => tracing::debug!(kind = other, "unknown event of the model's stream"),
         }
@@ -240,26 +222,6 @@ impl Decoder {
         }
         out.push_back(Delta::Usage(self.usage));
     }
-
-    /// An error in mid-stream, by its kind.
-    fn error(&self, error: WireError) -> ModelError {
-        let message = error.message.unwrap_or_else(|| "no reason given".to_owned());
-        let host = || "the model server".to_owned();
-        match error.kind.as_deref().unwrap_or_default() {
-            "overloaded_error" => ModelError::Overloaded { retry_after: None },
-            "rate_limit_error" => ModelError::RateLimited { retry_after: None },
-            "invalid_request_error" => invalid(&message),
-            "authentication_error" => ModelError::BadKey { host: host() },
-            "permission_error" | "billing_error" => {
-                ModelError::NotPermitted { host: host(), message }
-            }
-            "not_found_error" => {
-                ModelError::UnknownModel { host: host(), model: self.model.clone() }
-            }
-            "request_too_large" => ModelError::TooLarge { what: message },
-            _ => ModelError::Server { message },
-        }
-    }
 }
 
 impl Decode for Decoder {
@@ -269,11 +231,11 @@ impl Decode for Decoder {
         if let Ok(event) = parsed
             && !self.surrogates.pending()
         {
-            return self.take(event, out);
+            return self.take(event, data, out);
         }
         let mended = self.surrogates.mend(data);
         match serde_json::from_str::<Event<'_>>(&mended) {
-            Ok(event) => self.take(event, out),
+            Ok(event) => self.take(event, &mended, out),
             Err(error) => {
                 tracing::warn!(%error, data = in_brief(data), "garbage in the model's stream");
                 Ok(false)
@@ -301,29 +263,5 @@ fn stop_reason(word: String) -> StopReason {
         "pause_turn" => StopReason::PauseTurn,
         "refusal" => StopReason::Refusal,
         _ => StopReason::Other(word),
-    }
-}
-
-/// The message of an error's body, when it has the protocol's form or the shorter one of some
-/// local servers.
-pub(super) fn error_message(body: &str) -> Option<String> {
-    match serde_json::from_str::<ErrorBody>(body).ok()?.error {
-        ErrorOrWords::Error(error) => error.message,
-        ErrorOrWords::Words(words) => Some(words),
-    }
-}
-
-/// An invalid request; servers tell a prompt that is too long only by their words.
-pub(super) fn invalid(message: &str) -> ModelError {
-    let lower = message.to_ascii_lowercase();
-    let long = ["prompt is too long", "context length", "context size", "context window"]
-        .iter()
-        .any(|words| lower.contains(words))
-        || lower.contains("exceed") && lower.contains("context limit");
-    let message = message.to_owned();
-    if long {
-        ModelError::ContextLength { message }
-    } else {
-        ModelError::InvalidRequest { message }
     }
 }

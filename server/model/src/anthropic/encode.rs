@@ -125,8 +125,8 @@ fn wire_tool(tool: &ToolSpec) -> WireTool<'_> {
 }
 
 /// The whole body. Costs a copy of its bytes.
-pub(super) fn request(model: &str, max_output: Option<u32>, request: &Request) -> Vec<u8> {
-    let max_tokens = request.max_tokens.min(max_output.unwrap_or(u32::MAX)).max(1);
+pub(super) fn request(model: &str, request: &Request) -> Vec<u8> {
+    let max_tokens = request.max_tokens;
     let head = format!(r#"{{"model":{},"max_tokens":{max_tokens},"stream":true,"#, json(&model));
     let prelude = request.prelude.as_str();
     let length: usize = request.pieces.iter().map(|piece| piece.len().saturating_add(1)).sum();

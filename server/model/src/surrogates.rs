@@ -6,20 +6,20 @@
 
 /// Carries the first half of a pair from one event to the next.
 #[derive(Default)]
-pub(super) struct Surrogates {
+pub(crate) struct Surrogates {
     high: Option<u16>,
 }
 
 impl Surrogates {
     /// Whether a first half waits for its second.
-    pub(super) fn pending(&self) -> bool {
+    pub(crate) fn pending(&self) -> bool {
         self.high.is_some()
     }
 
     /// The JSON text with paired halves joined. A first half at the end of a string is taken away
     /// and kept; a second half at the start of a string takes it up; any other becomes U+FFFD.
     /// Linear in the text's length.
-    pub(super) fn mend(&mut self, json: &str) -> String {
+    pub(crate) fn mend(&mut self, json: &str) -> String {
         let kept = self.high.take();
         let mut out = String::with_capacity(json.len().saturating_add(16));
         let mut rest = json;

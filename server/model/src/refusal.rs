@@ -1,0 +1,238 @@
+//! What a server complains of, in a body or in mid-stream, turned into a [`ModelError`].
+//!
+//! One reader for all protocols, because servers that speak several complain alike, and those that speak
+//! the same do not. What decides is data: kinds, and the words for a prompt that is too long. Nothing here
+//! strikes keys or shortens: that is the exchange's.
+
+use crate::ModelError;
+use serde_json::Value;
+use std::time::Duration;
+
+/// An answer that is no reply.
+pub(crate) struct Refused<'a> {
+    pub(crate) status: u16,
+    pub(crate) host: &'a str,
+    /// The path that was asked for.
+    pub(crate) path: &'a str,
+    pub(crate) model: &'a str,
+    pub(crate) body: &'a str,
+    pub(crate) retry_after: Option<Duration>,
+}
+
+/// What servers call an error, in `type` or `code`. Looked up in lower case.
+const KINDS: &[(&str, Kind)] = &[
+    // Anthropic.
+    ("overloaded_error", Kind::Overloaded),
+    ("rate_limit_error", Kind::RateLimited),
+    ("authentication_error", Kind::BadKey),
+    ("permission_error", Kind::NotPermitted),
+    ("billing_error", Kind::NotPermitted),
+    ("not_found_error", Kind::UnknownModel),
+    ("request_too_large", Kind::TooLarge),
+    ("api_error", Kind::Server),
+    // OpenAI and those that speak like it. A code comes before the type, which is often too general.
+    ("context_length_exceeded", Kind::ContextLength),
+    ("insufficient_quota", Kind::Quota),
+    ("invalid_api_key", Kind::BadKey),
+    ("model_not_found", Kind::UnknownModel),
+    ("rate_limit_exceeded", Kind::RateLimited),
+    ("server_is_overloaded", Kind::Overloaded),
+    ("slow_down", Kind::Overloaded),
+    ("server_error", Kind::Server),
+    ("internal_server_error", Kind::Server),
+    ("internalservererror", Kind::Server),
+    // Groq: the model wrote a call that the server could not read. Another try may do better.
+    ("tool_use_failed", Kind::Retried),
+    // llama.cpp.
+    ("exceed_context_size_error", Kind::ContextLength),
+    ("unavailable_error", Kind::Overloaded),
+    // Gemini.
+    ("resource_exhausted", Kind::RateLimited),
+    ("unavailable", Kind::Overloaded),
+    ("invalid_argument", Kind::Invalid),
+    ("invalid_request_error", Kind::Invalid),
+    ("badrequesterror", Kind::Invalid),
+];
+
+/// What servers say of a prompt that is too long, in lower case; often in words alone.
+const TOO_LONG: &[&str] = &[
+    "prompt is too long",                // Anthropic
+    "context length", // OpenAI, DeepSeek, OpenRouter, Mistral, vLLM, Ollama, LM Studio
+    "context size",   // llama.cpp
+    "context window", // OpenAI, llama-cpp-python, LM Studio
+    "reduce the length of the messages", // Groq
+    "input token count", // Gemini
+    "maximum prompt length", // xAI
+    "input is too long", // Bedrock
+    "too many tokens", // Cohere, some proxies
+];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Overloaded,
+    RateLimited,
+    BadKey,
+    NotPermitted,
+    /// As [`Kind::NotPermitted`], whatever the status: waiting does not help.
+    Quota,
+    UnknownModel,
+    TooLarge,
+    ContextLength,
+    Invalid,
+    Server,
+    /// As [`Kind::Server`], whatever the status.
+    Retried,
+}
+
+/// The meaning of an answer other than success.
+pub(crate) fn refused(refused: &Refused<'_>) -> ModelError {
+    let complaint = Complaint::read(refused.body);
+    let Refused { status, retry_after, .. } = *refused;
+    let host = refused.host.to_owned();
+    let kind = complaint.kind();
+    let message = complaint.message;
+    let said = |message: String| if message.is_empty() { NO_REASON.to_owned() } else { message };
+    let with_status = |message: &str| match message {
+        "" => status_words(status),
+        message => format!("{status}: {message}"),
+    };
+    if !matches!(status, 401..=404 | 429) && is_too_long(&message)
+        || kind == Some(Kind::ContextLength)
+    {
+        return ModelError::ContextLength { message: said(message) };
+    }
+    match (status, kind) {
+        (_, Some(Kind::Quota)) => ModelError::NotPermitted { host, message: said(message) },
+        (_, Some(Kind::Retried)) => ModelError::Server { message: with_status(&message) },
+        (401, _) => ModelError::BadKey { host },
+        (402 | 403, _) => ModelError::NotPermitted { host, message: said(message) },
+        // The protocol's own 404 is about the model; any other is about the address.
+        (404, _) if message.to_ascii_lowercase().contains("model") => {
+            ModelError::UnknownModel { host, model: refused.model.to_owned() }
+        }
+        (404 | 405, _) => {
+            ModelError::NotAModelServer { host, why: format!("it has nothing at {}", refused.path) }
+        }
+        (413, _) => {
+            ModelError::TooLarge { what: "the request is too long for the server".to_owned() }
+        }
+        (429, _) => ModelError::RateLimited { retry_after },
+        (503 | 529, _) => ModelError::Overloaded { retry_after },
+        (408 | 409 | 500..=599, _) => ModelError::Server { message: with_status(&message) },
+        (300..=399, _) => ModelError::NotAModelServer {
+            host,
+            why: format!("it redirects with {}, which is never followed", status_words(status)),
+        },
+        // Some answer a bad key or an unknown model with 400.
+        (400..=499, Some(Kind::BadKey)) => ModelError::BadKey { host },
+        (400..=499, Some(Kind::UnknownModel)) => {
+            ModelError::UnknownModel { host, model: refused.model.to_owned() }
+        }
+        (400..=499, _) => ModelError::InvalidRequest { message: said(message) },
+        _ => ModelError::NotAModelServer {
+            host,
+            why: format!("it answers {}", status_words(status)),
+        },
+    }
+}
+
+/// The meaning of an error that came as an event of the stream, by its kind. One of no known kind may
+/// pass.
+pub(crate) fn in_stream(event: &str, model: &str) -> ModelError {
+    let complaint = Complaint::read(event);
+    let (kind, status) = (complaint.kind(), complaint.status);
+    let message =
+        if complaint.message.is_empty() { NO_REASON.to_owned() } else { complaint.message };
+    let host = || "the model server".to_owned();
+    if is_too_long(&message) {
+        return ModelError::ContextLength { message };
+    }
+    match kind {
+        Some(Kind::ContextLength) => ModelError::ContextLength { message },
+        Some(Kind::Overloaded) => ModelError::Overloaded { retry_after: None },
+        Some(Kind::RateLimited) => ModelError::RateLimited { retry_after: None },
+        Some(Kind::BadKey) => ModelError::BadKey { host: host() },
+        Some(Kind::NotPermitted | Kind::Quota) => {
+            ModelError::NotPermitted { host: host(), message }
+        }
+        Some(Kind::UnknownModel) => {
+            ModelError::UnknownModel { host: host(), model: model.to_owned() }
+        }
+        Some(Kind::TooLarge) => ModelError::TooLarge { what: message },
+        Some(Kind::Invalid) => ModelError::InvalidRequest { message },
+        Some(Kind::Server | Kind::Retried) => ModelError::Server { message },
+        None => match status {
+            Some(401) => ModelError::BadKey { host: host() },
+            Some(402 | 403) => ModelError::NotPermitted { host: host(), message },
+            Some(429) => ModelError::RateLimited { retry_after: None },
+            Some(503 | 529) => ModelError::Overloaded { retry_after: None },
+            Some(400..=499) => ModelError::InvalidRequest { message },
+            _ => ModelError::Server { message },
+        },
+    }
+}
+
+const NO_REASON: &str = "no reason given";
+
+fn is_too_long(message: &str) -> bool {
+    let lower = message.to_ascii_lowercase();
+    TOO_LONG.iter().any(|words| lower.contains(words))
+        || lower.contains("exceed") && lower.contains("context limit")
+}
+
+fn status_words(status: u16) -> String {
+    reqwest::StatusCode::from_u16(status).map_or(status.to_string(), |status| status.to_string())
+}
+
+/// What a complaint holds, in whatever form.
+#[derive(Debug, Default)]
+struct Complaint {
+    message: String,
+    /// `code`, then `type` and their kin.
+    kinds: Vec<String>,
+    /// A code that is a number.
+    status: Option<u16>,
+}
+
+impl Complaint {
+    /// Reads `{"error": {"message", "type", "code"}}`, the same without the outer object or in a list,
+    /// `{"error": "words"}`, `{"message": …}`, `{"detail": …}`, and plain words.
+    fn read(body: &str) -> Complaint {
+        let Ok(value) = serde_json::from_str::<Value>(body) else {
+            // A page for a browser says nothing in a sentence.
+            let is_page = body.trim_start().starts_with('<');
+            let message = if is_page { String::new() } else { body.trim().to_owned() };
+            return Complaint { message, ..Complaint::default() };
+        };
+        let mut complaint = Complaint::default();
+        let outer = value.get(0).unwrap_or(&value);
+        let inner = outer.get("error").filter(|error| !error.is_null()).unwrap_or(outer);
+        for key in ["code", "status", "type"] {
+            match inner.get(key) {
+                Some(Value::String(word)) => complaint.kinds.push(word.to_ascii_lowercase()),
+                Some(Value::Number(n)) => {
+                    complaint.status = n.as_u64().and_then(|n| u16::try_from(n).ok());
+                }
+                _ => {}
+            }
+        }
+        complaint.message = match inner {
+            Value::String(words) => words.clone(),
+            object => {
+                let words = ["message", "detail", "reason"].iter().find_map(|key| object.get(key));
+                words.map(words_of).unwrap_or_default()
+            }
+        };
+        complaint
+    }
+
+    fn kind(&self) -> Option<Kind> {
+        let known = |word: &String| KINDS.iter().find(|(kind, _)| kind == word);
+        self.kinds.iter().find_map(known).map(|(_, kind)| *kind)
+    }
+}
+
+/// A text as it is, anything else as its JSON: better than nothing.
+fn words_of(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}

@@ -1,0 +1,243 @@
+//! A model at a server over HTTP, whatever protocol it speaks.
+//!
+//! Everything that does not depend on the protocol is here: address, headers, key, bounds, the probe. What
+//! is sent and what it means is the [`Protocol`]'s; limits and retries are the exchange's.
+
+use crate::{
+    ApiKey, Delta, Http, Keys, Limits, Message, Model, ModelError, Patience, Piece, Prelude,
+    Protocol, ReplyReader, Request, Retry, ToolSpec,
+    exchange::{self, Line, host_of},
+    http::is_loopback,
+    limits_of,
+    protocol::Wire,
+};
+use futures::{FutureExt, future::BoxFuture, stream::BoxStream};
+use reqwest::{
+    Url,
+    header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
+};
+use std::{fmt, sync::Arc};
+
+/// Which model where, and how to talk to it.
+#[derive(Debug, Clone)]
+pub struct ServerConfig {
+    /// What is spoken.
+    pub protocol: Protocol,
+    /// Whom it is spoken to: the first part of the model's whole name.
+    pub provider: String,
+    /// The model's name as the server knows it.
+    pub model: String,
+    /// Scheme, host and perhaps a path. A path without a version gets `/v1`, then the protocol's own
+    /// path is added; a URL that has that already is taken, too.
+    pub base_url: String,
+    /// Headers of every request, in place of the usual ones of the same name.
+    pub headers: Vec<Header>,
+    /// The key; a server on this machine may do without.
+    pub key: Option<ApiKey>,
+    /// Where the key would come from, for the message that it is missing; none for a server that wants none.
+    pub key_var: Option<String>,
+    /// Keys of other servers, which nothing that is said here may hold either.
+    pub keys: Keys,
+    /// How often to try again.
+    pub retry: Retry,
+    /// How long to wait for bytes.
+    pub patience: Patience,
+    /// What the model can take and give, where it is said; the rest is known by its name, or is not known.
+    pub limits: Limits,
+}
+
+impl ServerConfig {
+    /// A model at the server that the protocol was made for, with the usual bounds and no key yet.
+    pub fn new(protocol: Protocol, model: impl Into<String>) -> ServerConfig {
+        let (provider, base_url, key_var) = protocol.home();
+        ServerConfig {
+            protocol,
+            provider: provider.to_owned(),
+            model: model.into(),
+            base_url: base_url.to_owned(),
+            headers: Vec::new(),
+            key: None,
+            key_var: Some(key_var.to_owned()),
+            keys: Keys::default(),
+            retry: Retry::default(),
+            patience: Patience::default(),
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// A header of every request, as configured. Its value may be a key, and can't be printed.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Header {
+    /// Its name, in any case.
+    pub name: String,
+    /// Its value.
+    pub value: String,
+}
+
+impl Header {
+    /// Whether a header of this name presents a key.
+    fn is_secret(&self) -> bool {
+        let name = self.name.to_ascii_lowercase();
+        let parts = ["authorization", "api-key", "apikey", "token", "secret"];
+        parts.iter().any(|part| name.contains(part))
+    }
+}
+
+impl fmt::Debug for Header {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Header({}: hidden)", self.name)
+    }
+}
+
+/// A model at a server. Cloning shares it.
+#[derive(Clone)]
+pub struct ServerModel {
+    name: String,
+    wire: Arc<dyn Wire>,
+    limits: Limits,
+    line: Arc<Line>,
+    /// Where the server lists its models.
+    list: Url,
+    /// A remote server without a key: said when the model is used, not before.
+    missing_key: Option<String>,
+}
+
+impl ServerModel {
+    /// A model over the shared client. Nothing is sent or checked with the server yet, and a
+    /// missing key is only reported by [`Model::stream`].
+    ///
+    /// # Errors
+    /// [`ModelError::BadUrl`], [`ModelError::UnusableKey`], [`ModelError::BadHeader`].
+    pub fn new(config: ServerConfig, http: Http) -> Result<ServerModel, ModelError> {
+        let wire = config.protocol.wire(&config);
+        let (url, list) = endpoint(&config.base_url, wire.path())?;
+        let headers = headers(&config, &*wire)?;
+        let secret = config.key.iter().map(ApiKey::text);
+        let hidden = config.headers.iter().filter(|header| header.is_secret());
+        let keys = config.keys.and(secret.chain(hidden.map(|header| header.value.as_str())));
+        let presented = config.key.is_some() || config.headers.iter().any(Header::is_secret);
+        let missing_key = config.key_var.filter(|_| !presented && !is_loopback(&url));
+        let known = limits_of(&config.model);
+        let limits = Limits {
+            context: config.limits.context.or(known.context),
+            max_output: config.limits.max_output.or(known.max_output),
+        };
+        let line = Line {
+            http,
+            url,
+            headers,
+            model: config.model.clone(),
+            keys,
+            retry: config.retry,
+            patience: config.patience,
+        };
+        Ok(ServerModel {
+            name: format!("{}/{}", config.provider, config.model),
+            wire,
+            limits,
+            line: Arc::new(line),
+            list,
+            missing_key,
+        })
+    }
+
+    /// A reader for one reply of this protocol, recorded or live.
+    pub fn reader(&self) -> ReplyReader {
+        ReplyReader::new(self.wire.decoder())
+    }
+}
+
+impl Model for ServerModel {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    fn keys(&self) -> Keys {
+        self.line.keys.clone()
+    }
+
+    fn encode(&self, message: &Message) -> Piece {
+        self.wire.encode(message)
+    }
+
+    fn encode_prelude(&self, system: &str, tools: &[ToolSpec]) -> Prelude {
+        self.wire.encode_prelude(system, tools)
+    }
+
+    fn stream(&self, mut request: Request) -> BoxStream<'static, Result<Delta, ModelError>> {
+        let most = self.limits.max_output.unwrap_or(u32::MAX);
+        request.max_tokens = request.max_tokens.min(most).max(1);
+        let (wire, missing_key) = (self.wire.clone(), self.missing_key.clone());
+        exchange::stream(self.line.clone(), self.wire.clone(), move || match missing_key {
+            Some(var) => Err(ModelError::MissingKey { var }),
+            None => Ok(wire.body(&request).into()),
+        })
+    }
+
+    /// The list of models, which costs nothing.
+    fn probe(&self) -> BoxFuture<'static, Result<(), ModelError>> {
+        let (line, wire, list) = (self.line.clone(), self.wire.clone(), self.list.clone());
+        let missing_key = self.missing_key.clone();
+        async move {
+            match missing_key {
+                Some(var) => Err(ModelError::MissingKey { var }),
+                None => exchange::look(line, wire, list).await,
+            }
+        }
+        .boxed()
+    }
+}
+
+/// All headers of a request; what the config says comes last, and wins.
+fn headers(config: &ServerConfig, wire: &dyn Wire) -> Result<HeaderMap, ModelError> {
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+    headers.extend(wire.headers());
+    if let Some(key) = &config.key {
+        let unusable =
+            || ModelError::UnusableKey { var: config.key_var.clone().unwrap_or_default() };
+        let (name, value) = wire.key(key).ok_or_else(unusable)?;
+        headers.insert(name, value);
+    }
+    for header in &config.headers {
+        let bad = || ModelError::BadHeader { name: header.name.clone() };
+        let mut value = HeaderValue::from_str(header.value.trim()).map_err(|_| bad())?;
+        value.set_sensitive(header.is_secret());
+        headers.insert(header.name.trim().parse::<HeaderName>().map_err(|_| bad())?, value);
+    }
+    Ok(headers)
+}
+
+/// Where requests are posted under a base URL, and where the models are listed.
+fn endpoint(base_url: &str, path: &str) -> Result<(Url, Url), ModelError> {
+    let mut url = Url::parse(base_url.trim()).map_err(|error| ModelError::BadUrl {
+        // It may hold a password, and could not be taken apart to remove it.
+        url: base_url.rsplit('@').next().unwrap_or_default().to_owned(),
+        why: error.to_string(),
+    })?;
+    let bad = |why: &str| Err(ModelError::BadUrl { url: host_of(&url), why: why.to_owned() });
+    if !matches!(url.scheme(), "http" | "https") {
+        return bad("only http and https are spoken");
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return bad("it has a query or a fragment");
+    }
+    let base = url.path().trim_end_matches('/');
+    let base = base.strip_suffix(path).unwrap_or(base);
+    let base = if base.split('/').any(is_version) { base.to_owned() } else { format!("{base}/v1") };
+    url.set_path(&format!("{base}{path}"));
+    let mut list = url.clone();
+    list.set_path(&format!("{base}/models"));
+    Ok((url, list))
+}
+
+/// `v1`, `v1beta`.
+fn is_version(segment: &str) -> bool {
+    segment.strip_prefix('v').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+}
