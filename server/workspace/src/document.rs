@@ -9,6 +9,7 @@ use crate::log::{Delta, DeltaLog, Origin};
 use crate::proof::{Expected, Settled, Sighting};
 use crate::workspace::DiskLook;
 use crate::{ContentHash, PublishId};
+use ropewalk_text::decode::FileFormat;
 use ropewalk_text::{ChangeSet, Coordinates, Position, Text, diff};
 
 /// A notification that deletes more lines than this, or more than half of the document, is coarse.
@@ -33,6 +34,8 @@ pub struct Saved {
     pub hash: ContentHash,
     /// The decoded text. Shares the buffer's memory when they were equal.
     pub text: Text,
+    /// How the bytes are encoded.
+    pub format: FileFormat,
     /// The file's metadata from before it was read, if it was settled: as long as it is the same, the file need
     /// not be read again.
     pub meta: Option<FileMeta>,

@@ -182,9 +182,23 @@ impl Fork {
 
     /// A frozen view of the fork over a snapshot. The fork should be in sync with it.
     pub fn view(&mut self, snapshot: Snapshot) -> View {
-        let entries = self.files.iter_mut().map(|(id, file)| (id.clone(), freeze(&mut file.entry)));
+        let left = self.places_left();
+        let entries = self.files.iter_mut().map(|(id, file)| {
+            let on_disk = left.get(id).cloned().or_else(|| file.place.clone());
+            (id.clone(), freeze(id, file, on_disk))
+        });
         let entries = entries.collect();
         View::new(snapshot, entries)
+    }
+
+    /// Of each renamed file, where it lies until that is published.
+    fn places_left(&self) -> BTreeMap<DocId, Place> {
+        let renamed = self.files.iter().filter_map(|(id, file)| {
+            let source = base_of(id, &file.entry);
+            let left = self.files.get(source).filter(|_| source != id)?;
+            Some((id.clone(), left.place.clone()?))
+        });
+        renamed.collect()
     }
 
     /// Moves the base to the user's text as it is now. What has lost its place is told in `workspace`'s news.
@@ -554,16 +568,18 @@ impl MergeReport {
     }
 }
 
-fn freeze(entry: &mut Entry) -> Frozen {
+/// A file as views have it; `on_disk` is where the file under it lies.
+fn freeze(id: &DocId, file: &mut ForkFile, on_disk: Option<Place>) -> Frozen {
+    let entry = &mut file.entry;
     let cursor = entry.cursor();
-    let content = match &entry.file {
-        Some((FileChange::Delete | FileChange::Away, _)) => None,
-        Some((FileChange::Binary(bytes), _)) if !bytes.is_empty() => {
-            Some(FrozenContent::Binary { len: bytes.len() as u64 })
+    let content = match (&entry.file, on_disk) {
+        (Some((FileChange::Delete | FileChange::Away, _)), _) => None,
+        (Some((FileChange::Binary(bytes), _)), _) if !bytes.is_empty() => {
+            Some(FrozenContent::Bytes(bytes.clone()))
         }
-        // Renamed, or with another mode: how long it is nobody has looked.
-        _ if matches!(entry.base, Base::Binary { .. }) && entry.set().is_empty() => {
-            Some(FrozenContent::Binary { len: 0 })
+        // Renamed, or with another mode.
+        (_, Some(place)) if matches!(entry.base, Base::Binary { .. }) && entry.set().is_empty() => {
+            Some(FrozenContent::OnDisk(place))
         }
         _ => {
             let format = match &entry.base {
@@ -574,7 +590,12 @@ fn freeze(entry: &mut Entry) -> Frozen {
         }
     };
     let away = matches!(entry.file, Some((FileChange::Away, _)));
-    Frozen { content, away, cursor }
+    let mode = match &entry.file {
+        Some((FileChange::Mode(mode), _)) => Some(*mode),
+        _ => None,
+    };
+    let source = base_of(id, entry).clone();
+    Frozen { place: file.place.clone(), content, mode, source, away, cursor }
 }
 
 fn delete(file: &mut ForkFile, mark: Mark) {

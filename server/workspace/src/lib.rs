@@ -33,7 +33,7 @@ pub use id::DocId;
 pub use note::Note;
 pub use paths::{PathError, Place, Roots};
 pub use ropewalk_text::ContentHash;
-pub use view::{FileState, Snapshot, Source, View};
+pub use view::{FileState, Material, Snapshot, Source, Stands, View};
 pub use witness::{NoWitness, Witness};
 pub use workspace::{DiskLook, Workspace};
 

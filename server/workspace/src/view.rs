@@ -3,6 +3,10 @@
 //! Texts of buffers and of the fork are those of the moment the view was taken; a file of the disk is read
 //! at first need and then stays as it was read. A view is never rebased; results made on it are, by `merge`.
 
+mod materials;
+
+pub use materials::{Material, Stands};
+
 use crate::disk::{self, FileError, FileIdentity};
 use crate::log::Cursor;
 use crate::paths::{PathError, Place, Roots};
@@ -10,7 +14,7 @@ use crate::{ContentHash, DocId};
 use ropewalk_text::Text;
 use ropewalk_text::decode::{FileFormat, decode};
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// The largest file that is read as text, in bytes.
 pub const LARGEST_FILE: u64 = 256 << 20;
@@ -28,6 +32,8 @@ pub struct Seen {
     pub moved: Option<Text>,
     /// Whether it differs from the disk as last read.
     pub dirty: bool,
+    /// How its file is encoded on the disk, as last read; the default where there is none.
+    pub format: FileFormat,
 }
 
 /// All open buffers and the roots at one moment.
@@ -46,8 +52,14 @@ pub struct Snapshot {
 /// A file of the fork as a view has it.
 #[derive(Clone, Debug)]
 pub struct Frozen {
+    /// Where it lies; None for a buffer without a file.
+    pub place: Option<Place>,
     /// What it holds; None when the fork deleted it.
     pub content: Option<FrozenContent>,
+    /// The permission bits that the fork gives it, if it does.
+    pub mode: Option<u32>,
+    /// The document under it: itself, or the one that it was renamed from.
+    pub source: DocId,
     /// Whether it goes by another name now: nothing can be put under this one until that is decided.
     pub away: bool,
     /// The place in the entry's own history.
@@ -60,10 +72,9 @@ pub enum FrozenContent {
     /// Text.
     Text(Text, FileFormat),
     /// Other bytes.
-    Binary {
-        /// How many; 0 when that is not known.
-        len: u64,
-    },
+    Bytes(Arc<[u8]>),
+    /// The bytes that the disk has at this place, which are no text.
+    OnDisk(Place),
 }
 
 /// Where a view's text comes from.
@@ -180,7 +191,11 @@ impl View {
                 Some(FrozenContent::Text(text, format)) => {
                     FileState::Text { text: text.clone(), format: *format, source: Source::Fork }
                 }
-                Some(FrozenContent::Binary { len }) => FileState::Binary { len: *len },
+                Some(FrozenContent::Bytes(bytes)) => FileState::Binary { len: bytes.len() as u64 },
+                Some(FrozenContent::OnDisk(place)) => {
+                    let there = disk::stat(&self.snapshot.roots, place);
+                    FileState::Binary { len: there.map_or(0, |meta| meta.len) }
+                }
                 None => FileState::Missing,
             });
         }

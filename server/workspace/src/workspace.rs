@@ -250,6 +250,7 @@ impl Workspace {
                 cursor,
                 moved: document.moved.clone(),
                 dirty: !document.is_clean(),
+                format: document.saved.as_ref().map(|saved| saved.format).unwrap_or_default(),
             };
             buffers.insert(document.key().clone(), seen);
         }
@@ -292,10 +293,10 @@ impl Workspace {
         let now = match known.flatten() {
             Some(known) => known,
             None => {
-                let Ok(DiskFile::Text { text, hash, .. }) = read_file(&place, &roots) else {
+                let Ok(DiskFile::Text { text, hash, format }) = read_file(&place, &roots) else {
                     return DiskLook::NoFile;
                 };
-                Saved { hash, text, meta: settled }
+                Saved { hash, text, format, meta: settled }
             }
         };
         let look = self.with_document(id, |document| document.compare(now));
