@@ -184,10 +184,19 @@ impl Entry {
     }
 
     /// The user's text moved by `theirs`, to `now`: pending changes move with it; those it reaches into are
-    /// set aside.
+    /// set aside. Unless `now` is what the disk brought, that is left: it was for the text as it stood.
     pub fn rebase(&mut self, theirs: &ChangeSet, now: Text) -> Vec<SetAside> {
         if theirs.is_empty() {
             return Vec::new();
+        }
+        if self.disk.as_ref() == Some(&now) {
+            self.landed(now);
+            return Vec::new();
+        }
+        if self.disk.is_some() {
+            let mut aside = self.leave_disk();
+            aside.extend(self.rebase(theirs, now));
+            return aside;
         }
         let before = self.base.text();
         let Ok(rebased) = self.set.rebase(theirs) else {
@@ -229,14 +238,38 @@ impl Entry {
         self.stand_on(now, set, |mark| mark.makers != [Maker::Disk]);
     }
 
-    /// Takes out what only the disk brought and is not on its way.
-    pub fn leave_disk(&mut self) {
-        let only_disk = |mark: &&Mark| mark.makers == [Maker::Disk] && mark.sent.is_none();
-        let ids: Vec<HunkId> = self.marks.iter().filter(only_disk).map(|mark| mark.id).collect();
-        if !ids.is_empty() {
-            self.remove(&ids);
+    /// Takes out what the disk brought and is not on its way. A call's own change that was made in it or beside it
+    /// moves as if the user had taken that text away.
+    pub fn leave_disk(&mut self) -> Vec<SetAside> {
+        let is_free = |mark: &Mark| mark.makers.contains(&Maker::Disk) && mark.sent.is_none();
+        let own = self.marks.iter().enumerate().filter(|(_, mark)| mark.makers == [Maker::Disk]);
+        let own: Vec<usize> =
+            own.filter(|(_, mark)| is_free(mark)).map(|(index, _)| index).collect();
+        if !own.is_empty() {
+            self.take_out(&own);
         }
-        self.disk = None;
+        let Some(disk) = self.disk.take() else { return Vec::new() };
+        let base = self.base.text();
+        let mut brought = ropewalk_text::diff(&base, &disk).into_changes();
+        let joined = self.set.changes().iter().zip(&self.marks).filter(|(_, mark)| is_free(mark));
+        let joined: Vec<&Range<usize>> = joined.map(|(change, _)| &change.range).collect();
+        brought.retain(|theirs| {
+            let within = |own: &&Range<usize>| {
+                own.start <= theirs.range.start && theirs.range.end <= own.end
+            };
+            joined.iter().any(within)
+        });
+        let Some(brought) = ChangeSet::new(base.len(), brought).filter(|set| !set.is_empty())
+        else {
+            return Vec::new();
+        };
+        let Ok(with) = brought.apply(&base) else { return Vec::new() };
+        let set = self.beyond(&brought, &with);
+        self.stand_on(with, set, |_| true);
+        for mark in self.marks.iter_mut().filter(|mark| is_free(mark)) {
+            mark.makers.retain(|maker| *maker != Maker::Disk);
+        }
+        self.rebase(&brought.invert(&base), base)
     }
 
     fn set_aside(

@@ -208,8 +208,9 @@ impl Fork {
         for (id, file) in &mut self.files {
             let source = base_of(id, &file.entry).clone();
             let moved = sync_file(workspace, &self.session, &source, file);
-            aside.extend(moved.into_iter().map(|one| (file.shown.clone(), one)));
-            follow_disk(workspace, &source, file, &mut self.ids);
+            let left = follow_disk(workspace, &source, file, &mut self.ids);
+            let all = moved.into_iter().chain(left);
+            aside.extend(all.map(|one| (file.shown.clone(), one)));
         }
         for (shown, one) in aside {
             self.tell_conflict(workspace, shown, one);
@@ -704,22 +705,44 @@ fn replay(
         return out;
     }
     let cursor = cursor.clone();
-    for delta in document.log().since(&cursor) {
-        let before = entry.base.text();
+    let mut before = entry.base.text();
+    let rereads = entry.disk.as_ref().map_or(0, |disk| {
+        let not_ours = |delta: &&Delta| !matches!(delta.origin, Origin::Publish(_));
+        steps_to(disk, &before, document.log().since(&cursor).take_while(not_ours))
+    });
+    for (index, delta) in document.log().since(&cursor).enumerate() {
         let Ok(after) = delta.change.apply(&before) else { break };
         out.undone.extend(out.fresh.moved(source, &delta.change, (Some(&before), &after)));
         match delta.origin {
+            _ if index + 1 < rereads => {}
+            _ if index + 1 == rereads => entry.landed(after.clone()),
             Origin::Publish(id) if entry.marks().iter().any(|mark| mark.sent == Some(id)) => {
+                out.aside.extend(entry.leave_disk());
                 let ids = entry.sent_by(id, &delta.change);
                 entry.published(id, &delta.change, after.clone());
                 let about = Published::about(session.clone(), source.clone(), file.shown.clone());
                 out.fresh.record(&about, &before, &delta.change, &after, &ids);
             }
-            _ if entry.disk.as_ref() == Some(&after) => entry.landed(after),
-            _ => out.aside.extend(entry.rebase(&delta.change, after)),
+            _ => out.aside.extend(entry.rebase(&delta.change, after.clone())),
         }
+        before = after;
     }
     out
+}
+
+/// How many of these steps lead from `text` to what the disk has: the editor read it anew, in several places, or after
+/// the user had typed. 0 when they don't.
+fn steps_to<'a>(disk: &Text, text: &Text, steps: impl Iterator<Item = &'a Delta>) -> usize {
+    let mut text = text.clone();
+    let mut found = 0;
+    for (index, delta) in steps.enumerate() {
+        let Ok(after) = delta.change.apply(&text) else { break };
+        if after == *disk {
+            found = index + 1;
+        }
+        text = after;
+    }
+    found
 }
 
 /// Takes in the last steps of a document that was closed before anyone looked: an edit of ours that was made in it would
@@ -847,20 +870,25 @@ pub(crate) fn follow_disk(
     source: &DocId,
     file: &mut ForkFile,
     ids: &mut HunkIds,
-) {
+) -> Vec<SetAside> {
     let moved = workspace.with_document(source, |document| document.moved.clone()).flatten();
     if file.entry.disk == moved {
-        return;
+        return Vec::new();
     }
-    file.entry.leave_disk();
-    let Some(disk) = moved else { return };
+    let aside = file.entry.leave_disk();
+    let Some(disk) = moved else { return aside };
+    // What of the disk is on its way is not brought a second time: the echo or the answer comes first.
+    if file.entry.marks().iter().any(|mark| mark.makers.contains(&Maker::Disk)) {
+        return aside;
+    }
     let theirs = diff(&file.entry.base.text(), &disk);
-    let Ok(rebased) = file.entry.set().rebase(&theirs) else { return };
+    let Ok(rebased) = file.entry.set().rebase(&theirs) else { return aside };
     if rebased.is_clean() {
         let mark = Mark { id: ids.give(), turn: 0, makers: vec![Maker::Disk], sent: None };
         file.entry.add(&rebased.theirs, &mark, ids);
         file.entry.disk = Some(disk);
     }
+    aside
 }
 
 pub(crate) fn file_hunks(id: &DocId, file: &ForkFile) -> Vec<Hunk> {

@@ -353,12 +353,15 @@ pub(super) fn bring_to_now(
     file: &mut ForkFile,
     now: Option<&Text>,
 ) -> Vec<crate::entry::SetAside> {
-    match now {
+    let mut aside = match now {
         // The editor has read the disk anew meanwhile: what the fork had brought along is there.
-        Some(now) if file.entry.disk.as_ref() == Some(now) => file.entry.landed(now.clone()),
+        Some(now) if file.entry.disk.as_ref() == Some(now) => {
+            file.entry.landed(now.clone());
+            Vec::new()
+        }
         _ => file.entry.leave_disk(),
-    }
-    let aside = sync_file(workspace, &fork.session, source, file);
-    follow_disk(workspace, source, file, &mut fork.ids);
+    };
+    aside.extend(sync_file(workspace, &fork.session, source, file));
+    aside.extend(follow_disk(workspace, source, file, &mut fork.ids));
     aside
 }

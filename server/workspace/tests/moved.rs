@@ -1,0 +1,128 @@
+//! A file that moves on the disk under a clean buffer: the fork brings the disk's text along, a call builds on it, and
+//! then the disk's text is read by the editor, or left. Either way it stands once, and the call's own change stays.
+
+#![expect(clippy::unwrap_used, reason = "tests and their helpers may be blunt")]
+
+use ropewalk_text::{Position, Text};
+use ropewalk_workspace::entry::Maker;
+use ropewalk_workspace::*;
+use std::path::PathBuf;
+
+const SAVED: &str = "one\ntwo\nthree\n";
+
+struct Bench {
+    _folder: tempfile::TempDir,
+    path: PathBuf,
+    uri: String,
+    id: DocId,
+    workspace: Workspace,
+    fork: Fork,
+}
+
+impl Bench {
+    /// A clean buffer, whose file then becomes `disk`; and a call that sees this, and writes `call`.
+    fn new(disk: &str, call: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let path = root.join("a.txt");
+        std::fs::write(&path, SAVED).unwrap();
+        let workspace = Workspace::new(Roots::new(vec![("w".to_owned(), root)]));
+        let uri = DocId::from_path(&path).to_uri();
+        let id = workspace.open(&uri, "text", 1, SAVED);
+        assert_eq!(workspace.look_at_disk(&id), DiskLook::Clean);
+        let fork = Fork::new("s".into());
+        let mut bench = Self { _folder: folder, path, uri, id, workspace, fork };
+        bench.moves(disk);
+        let view = bench.fork.view(bench.workspace.snapshot());
+        let place = view.contain("a.txt").unwrap();
+        let FileState::Text { text, .. } = view.read(&place).unwrap() else { unreachable!() };
+        assert_eq!(text.to_string(), disk);
+        let change = ProposedChange::Write(Text::from(call));
+        let maker = Maker::Call("c".into());
+        let proposals = vec![Proposal { place, change }];
+        bench.fork.merge(&bench.workspace, &view, 1, &maker, proposals).unwrap();
+        assert_eq!(bench.text(), call);
+        bench
+    }
+
+    fn moves(&mut self, disk: &str) {
+        std::fs::write(&self.path, disk).unwrap();
+        self.sync();
+    }
+
+    fn sync(&mut self) {
+        self.workspace.look_at_disks();
+        self.fork.sync(&self.workspace);
+    }
+
+    /// Puts these texts at the beginnings of lines, in one notification.
+    fn insert(&self, version: i32, texts: &[(u32, &str)]) {
+        let change = |(line, text): &(u32, &str)| {
+            let at = Position::new(*line, 0);
+            ContentChange { range: Some((at, at)), text: (*text).to_owned() }
+        };
+        let changes: Vec<ContentChange> = texts.iter().map(change).collect();
+        self.workspace.change(&self.uri, version, &changes).unwrap();
+    }
+
+    /// The text with all that is pending, after a sync.
+    fn text(&mut self) -> String {
+        self.sync();
+        let file = self.fork.files().find(|(id, _)| **id == self.id);
+        file.map(|(_, file)| file.entry.text().to_string()).unwrap()
+    }
+
+    fn conflicts(&self) -> usize {
+        self.workspace.take_news("s").iter().filter(|n| matches!(n, Note::Conflict { .. })).count()
+    }
+}
+
+#[test]
+fn what_a_call_put_beside_the_disks_text_stays_without_it_when_the_user_types() {
+    let mut bench = Bench::new("one\ndisk\ntwo\nthree\n", "one\ncall\ndisk\ntwo\nthree\n");
+    bench.insert(2, &[(2, "u")]);
+    assert_eq!(bench.text(), "one\ncall\ntwo\nuthree\n");
+    // Closed without saving: the disk's text is the user's.
+    bench.workspace.close(&bench.uri);
+    assert_eq!(bench.text(), "one\ncall\ndisk\ntwo\nthree\n");
+    assert_eq!(bench.conflicts(), 0);
+    assert!(bench.fork.hunks().iter().all(|hunk| hunk.makers == [Maker::Call("c".into())]));
+}
+
+#[test]
+fn what_was_typed_and_thrown_away_at_once_is_nobodys() {
+    let mut bench = Bench::new("one\ndisk\ntwo\nthree\n", "one\ncall\ndisk\ntwo\nthree\n");
+    bench.insert(2, &[(2, "u")]);
+    bench.workspace.close(&bench.uri);
+    assert_eq!(bench.text(), "one\ncall\ndisk\ntwo\nthree\n");
+    assert_eq!(bench.conflicts(), 0);
+}
+
+#[test]
+fn the_disk_moves_on_and_its_text_stands_once() {
+    let mut bench = Bench::new("one\ndisk\ntwo\nthree\n", "one\ncall\ndisk\ntwo\nthree\n");
+    bench.moves("one\ndisk\ntwo\nthree\nfour\n");
+    assert_eq!(bench.text(), "one\ncall\ndisk\ntwo\nthree\nfour\n");
+    bench.moves(SAVED);
+    assert_eq!(bench.text(), "one\ncall\ntwo\nthree\n");
+    assert_eq!(bench.conflicts(), 0);
+}
+
+#[test]
+fn the_editor_reads_the_disk_in_steps() {
+    let mut bench = Bench::new("one\ndisk\ntwo\nthree\nfour\n", "one\nDISK\ntwo\nthree\nfour\n");
+    bench.insert(2, &[(3, "four\n"), (1, "disk\n")]);
+    assert_eq!(bench.text(), "one\nDISK\ntwo\nthree\nfour\n");
+    let hunks = bench.fork.hunks();
+    let own: Vec<_> = hunks.iter().map(|hunk| (hunk.old.as_str(), hunk.new.as_str())).collect();
+    assert_eq!(own, [("disk\n", "DISK\n")]);
+    assert_eq!(bench.conflicts(), 0);
+}
+
+#[test]
+fn a_change_inside_the_disks_text_goes_with_it_and_is_told() {
+    let mut bench = Bench::new("one\ndisk\ntwo\nthree\n", "one\ndisc\ntwo\nTHREE\n");
+    bench.insert(2, &[(0, "u")]);
+    assert_eq!(bench.text(), "uone\ntwo\nTHREE\n");
+    assert_eq!(bench.conflicts(), 1);
+}
