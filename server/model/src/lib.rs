@@ -22,6 +22,7 @@ pub mod protocol;
 pub mod reader;
 mod refusal;
 pub mod reply;
+mod responses;
 pub mod retry;
 pub mod server;
 pub mod sse;

@@ -5,7 +5,7 @@
 
 use crate::{
     ApiKey, Message, Piece, Prelude, Request, ServerConfig, ToolSpec, anthropic::Anthropic,
-    reader::Decode,
+    reader::Decode, responses::Responses,
 };
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use std::sync::Arc;
@@ -15,16 +15,19 @@ use std::sync::Arc;
 pub enum Protocol {
     /// Anthropic's Messages.
     Anthropic,
+    /// OpenAI's Responses.
+    Responses,
 }
 
 impl Protocol {
     /// All of them.
-    pub const ALL: &[Protocol] = &[Protocol::Anthropic];
+    pub const ALL: &[Protocol] = &[Protocol::Anthropic, Protocol::Responses];
 
     /// The word for it in a configuration.
     pub fn name(self) -> &'static str {
         match self {
             Protocol::Anthropic => "anthropic",
+            Protocol::Responses => "responses",
         }
     }
 
@@ -37,6 +40,7 @@ impl Protocol {
     pub(crate) fn home(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Protocol::Anthropic => ("anthropic", "https://api.anthropic.com", "ANTHROPIC_API_KEY"),
+            Protocol::Responses => ("openai", "https://api.openai.com", "OPENAI_API_KEY"),
         }
     }
 
@@ -44,6 +48,7 @@ impl Protocol {
     pub(crate) fn wire(self, config: &ServerConfig) -> Arc<dyn Wire> {
         match self {
             Protocol::Anthropic => Arc::new(Anthropic::new(config)),
+            Protocol::Responses => Arc::new(Responses::new(config)),
         }
     }
 }

@@ -33,6 +33,9 @@ const KINDS: &[(&str, Kind)] = &[
     // OpenAI and those that speak like it. A code comes before the type, which is often too general.
     ("context_length_exceeded", Kind::ContextLength),
     ("insufficient_quota", Kind::Quota),
+    ("billing_hard_limit_reached", Kind::Quota),
+    ("usage_not_included", Kind::Quota),
+    ("invalid_prompt", Kind::Invalid),
     ("invalid_api_key", Kind::BadKey),
     ("model_not_found", Kind::UnknownModel),
     ("rate_limit_exceeded", Kind::RateLimited),
@@ -149,8 +152,8 @@ pub(crate) fn in_stream(event: &str, model: &str) -> ModelError {
     }
     match kind {
         Some(Kind::ContextLength) => ModelError::ContextLength { message },
-        Some(Kind::Overloaded) => ModelError::Overloaded { retry_after: None },
-        Some(Kind::RateLimited) => ModelError::RateLimited { retry_after: None },
+        Some(Kind::Overloaded) => ModelError::Overloaded { retry_after: wait_in(&message) },
+        Some(Kind::RateLimited) => ModelError::RateLimited { retry_after: wait_in(&message) },
         Some(Kind::BadKey) => ModelError::BadKey { host: host() },
         Some(Kind::NotPermitted | Kind::Quota) => {
             ModelError::NotPermitted { host: host(), message }
@@ -170,6 +173,22 @@ pub(crate) fn in_stream(event: &str, model: &str) -> ModelError {
             _ => ModelError::Server { message },
         },
     }
+}
+
+/// The wait that OpenAI tells in mid-stream, where it can only be told in words: "Please try again in
+/// 1.898s", "in 20ms", "in 2m".
+fn wait_in(message: &str) -> Option<Duration> {
+    let (_, after) = message.split_once("try again in ")?;
+    let end = after.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+    let (number, unit) = after.split_at_checked(end)?;
+    let (number, unit): (f64, &str) = (number.parse().ok()?, unit.trim_start());
+    let seconds = match unit {
+        unit if unit.starts_with("ms") => number / 1_000.0,
+        unit if unit.starts_with('s') => number,
+        unit if unit.starts_with('m') => number * 60.0,
+        _ => return None,
+    };
+    Duration::try_from_secs_f64(seconds).ok()
 }
 
 const NO_REASON: &str = "no reason given";

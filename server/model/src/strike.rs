@@ -151,6 +151,11 @@ impl Striker {
         self.keys.is_empty()
     }
 
+    /// What it strikes.
+    pub(crate) fn keys(&self) -> &Keys {
+        &self.keys
+    }
+
     /// Leaves in `piece` what may go on now, and says whether a key was struck. `last` ends the stream: what
     /// waited goes on too, unless it is half of a key or more.
     pub fn strike(&mut self, piece: &mut Vec<u8>, last: bool) -> bool {

@@ -44,11 +44,12 @@ impl Clean {
                 self.open = None;
                 self.ready.push_back(delta);
             }
-            Delta::Signature { index, .. } => {
+            Delta::Signature { index, ref signature } => {
                 self.flush();
                 let is_changed =
                     self.open.as_ref().is_some_and(|open| open.index == index && open.is_changed);
-                if !is_changed {
+                // A seal may hold the words themselves; without it nothing is sent back.
+                if !is_changed && !self.fresh.keys().are_in(signature.as_bytes()) {
                     self.ready.push_back(delta);
                 }
             }

@@ -1,0 +1,52 @@
+//! OpenAI's Responses protocol, as its own servers and others (llama.cpp's) speak it.
+//!
+//! Stateless: nothing is stored at the server, and the model's reasoning comes back to it sealed,
+//! item by item, as long as the conversation is with the same model. A request is model, bounds,
+//! instructions, tools, input, always in this order, and the same bytes from step to step. Only
+//! streaming is spoken.
+
+mod decode;
+mod encode;
+
+use crate::{
+    ApiKey, Message, Piece, Prelude, Request, ServerConfig, ToolSpec, protocol::Wire,
+    reader::Decode,
+};
+use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
+
+/// The protocol, for one model.
+pub(crate) struct Responses {
+    model: String,
+}
+
+impl Responses {
+    pub(crate) fn new(config: &ServerConfig) -> Responses {
+        Responses { model: config.model.clone() }
+    }
+}
+
+impl Wire for Responses {
+    fn path(&self) -> &'static str {
+        "/responses"
+    }
+
+    fn key(&self, key: &ApiKey) -> Option<(HeaderName, HeaderValue)> {
+        Some((AUTHORIZATION, key.header("Bearer ")?))
+    }
+
+    fn encode(&self, message: &Message) -> Piece {
+        encode::message(message)
+    }
+
+    fn encode_prelude(&self, system: &str, tools: &[ToolSpec]) -> Prelude {
+        encode::prelude(system, tools)
+    }
+
+    fn body(&self, request: &Request) -> Vec<u8> {
+        encode::request(&self.model, request)
+    }
+
+    fn decoder(&self) -> Box<dyn Decode> {
+        Box::new(decode::Decoder::new(&self.model))
+    }
+}

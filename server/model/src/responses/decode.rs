@@ -1,0 +1,414 @@
+//! Reading the event stream of a reply, tolerantly.
+//!
+//! Items may come interleaved, and are told apart by their place or, where a server sends none, by
+//! their id. Unknown events and items are passed over, and so is an event that is no JSON at all:
+//! it is logged, and if it mattered the reply lacks its end or disagrees with it.
+
+mod wire;
+
+use crate::{
+    Delta, ModelError, StopReason, Usage, error::in_brief, reader::Decode, refusal,
+    surrogates::Surrogates,
+};
+use serde::Serialize;
+use serde_json::{Value, value::RawValue};
+use std::collections::{HashSet, VecDeque};
+use wire::{Event, Item, Part, Response, WireUsage};
+
+/// More items than this in one reply are no reply.
+const MOST_ITEMS: usize = 1_000;
+
+/// Decodes one reply.
+pub(super) struct Decoder {
+    model: String,
+    response_id: String,
+    items: Vec<Open>,
+    /// Blocks begun; each has the number it was begun at.
+    blocks: u32,
+    calls: HashSet<String>,
+    begun: bool,
+    refused: bool,
+    surrogates: Surrogates,
+}
+
+/// An item of the reply that has begun.
+struct Open {
+    place: Option<u32>,
+    id: String,
+    kind: Kind,
+    block: u32,
+    /// The part that grows.
+    part: u32,
+    /// What has come of a call's arguments; of others only whether anything has.
+    said: String,
+    is_done: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Text,
+    Reasoning,
+    Call,
+    /// Known to be there, and left out.
+    Other,
+}
+
+impl Decoder {
+    pub(super) fn new(model: &str) -> Decoder {
+        Decoder {
+            model: model.to_owned(),
+            response_id: String::new(),
+            items: Vec::new(),
+            blocks: 0,
+            calls: HashSet::new(),
+            begun: false,
+            refused: false,
+            surrogates: Surrogates::default(),
+        }
+    }
+
+    fn take(
+        &mut self,
+        event: Event<'_>,
+        data: &str,
+        out: &mut VecDeque<Delta>,
+    ) -> Result<bool, ModelError> {
+        match &*event.kind {
+            "response.output_text.delta" => self.more(Kind::Text, event, out)?,
+            "response.function_call_arguments.delta" => self.more(Kind::Call, event, out)?,
+            "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
+                self.more(Kind::Reasoning, event, out)?;
+            }
+            "response.refusal.delta" => {
+                self.refused = true;
+                self.more(Kind::Text, event, out)?;
+            }
+            "response.output_item.added" => {
+                if let Some(item) = event.item.and_then(parse::<Item<'_>>) {
+                    self.open(event.output_index, &item, out)?;
+                }
+            }
+            "response.output_item.done" => {
+                if let Some(item) = event.item.and_then(parse::<Item<'_>>) {
+                    self.done(event.output_index, item, out)?;
+                }
+            }
+            "response.created" => {
+                if let Some(response) = event.response.and_then(parse::<Response<'_>>) {
+                    self.response_id = response.id.unwrap_or_default();
+                }
+            }
+            "response.completed" | "response.incomplete" | "response.done" => {
+                let response = event.response.and_then(parse::<Response<'_>>);
+                return self.end(response, &event.kind, out);
+            }
+            "response.failed" => {
+                let response = event.response.and_then(parse::<Response<'_>>);
+                count(response.and_then(|response| response.usage).as_ref(), out);
+                let complaint = event.response.map(RawValue::get).unwrap_or_default();
+                return Err(refusal::in_stream(complaint, &self.model));
+            }
+            "error" => return Err(refusal::in_stream(data, &self.model)),
+            // What they say has come as deltas, or comes with the whole item.
+            kind if kind.starts_with("response.") => {}
+            other => tracing::debug!(kind = other, "unknown event of the model's stream"),
+        }
+        Ok(false)
+    }
+
+    /// A delta for an item, which it begins if the start was lost.
+    fn more(
+        &mut self,
+        kind: Kind,
+        event: Event<'_>,
+        out: &mut VecDeque<Delta>,
+    ) -> Result<(), ModelError> {
+        let id = event.item_id.as_deref().unwrap_or_default();
+        let Some(text) = event.delta.filter(|text| !text.is_empty()) else { return Ok(()) };
+        let at = match self.find(event.output_index, id, kind) {
+            Some(at) => at,
+            // A call without a name cannot begin; it comes whole at its end.
+            None if kind == Kind::Call => return Ok(()),
+            None => self.push(event.output_index, id.to_owned(), kind)?,
+        };
+        let part = event.summary_index.or(event.content_index).unwrap_or(0);
+        self.begun = true;
+        self.grow(at, kind, part, text, out);
+        Ok(())
+    }
+
+    fn grow(&mut self, at: usize, kind: Kind, part: u32, text: String, out: &mut VecDeque<Delta>) {
+        let Some(item) = self.items.get_mut(at).filter(|item| item.kind == kind) else { return };
+        let next = item.part != part && !item.said.is_empty();
+        item.part = part;
+        match item.kind {
+            Kind::Text => {
+                if next {
+                    out.push_back(Delta::BlockEnd { index: item.block });
+                    item.block = self.blocks;
+                    self.blocks = self.blocks.saturating_add(1);
+                }
+                out.push_back(Delta::Text { index: item.block, text });
+            }
+            Kind::Reasoning => {
+                let text = if next { format!("\n\n{text}") } else { text };
+                out.push_back(Delta::Thinking { index: item.block, text });
+            }
+            Kind::Call => {
+                item.said.push_str(&text);
+                out.push_back(Delta::ToolInput { index: item.block, partial_json: text });
+                return;
+            }
+            Kind::Other => return,
+        }
+        if item.said.is_empty() {
+            item.said.push('.');
+        }
+    }
+
+    /// The item of this place or id, or the last one of this kind where a server sends neither.
+    fn find(&self, place: Option<u32>, id: &str, kind: Kind) -> Option<usize> {
+        let by = |wanted: &dyn Fn(&Open) -> bool| self.items.iter().rposition(wanted);
+        match place {
+            Some(_) => by(&|item| item.place == place),
+            None if !id.is_empty() => by(&|item| item.id == id),
+            None => by(&|item| item.kind == kind && !item.is_done),
+        }
+    }
+
+    fn push(&mut self, place: Option<u32>, id: String, kind: Kind) -> Result<usize, ModelError> {
+        let at = self.items.len();
+        if at >= MOST_ITEMS {
+            let what = format!("the reply has more than {MOST_ITEMS} items");
+            return Err(ModelError::TooLarge { what });
+        }
+        let block = self.blocks;
+        self.blocks = self.blocks.saturating_add(1);
+        self.items.push(Open {
+            place,
+            id,
+            kind,
+            block,
+            part: 0,
+            said: String::new(),
+            is_done: false,
+        });
+        Ok(at)
+    }
+
+    fn open(
+        &mut self,
+        place: Option<u32>,
+        item: &Item<'_>,
+        out: &mut VecDeque<Delta>,
+    ) -> Result<usize, ModelError> {
+        let kind = kind_of(item);
+        if kind == Kind::Other {
+            tracing::info!(kind = &*item.kind, "unknown item of the model's reply left out");
+        }
+        let at = self.push(place, item.id.clone().unwrap_or_default(), kind)?;
+        if kind == Kind::Call {
+            self.begun = true;
+            let said = item.call_id.clone().or_else(|| item.id.clone()).unwrap_or_default();
+            let (id, name) = (self.unique_id(said), item.name.clone().unwrap_or_default());
+            let index = self.items.get(at).map_or(0, |item| item.block);
+            out.push_back(Delta::ToolUse { index, id, name });
+        }
+        Ok(at)
+    }
+
+    /// An item is whole: what has not come of it in parts comes now.
+    fn done(
+        &mut self,
+        place: Option<u32>,
+        item: Item<'_>,
+        out: &mut VecDeque<Delta>,
+    ) -> Result<(), ModelError> {
+        let id = item.id.as_deref().unwrap_or_default();
+        let found = self.find(place, id, kind_of(&item));
+        let at = match found.filter(|at| self.items.get(*at).is_some_and(|item| !item.is_done)) {
+            Some(at) => at,
+            None => self.open(place, &item, out)?,
+        };
+        let Some(open) = self.items.get_mut(at) else { return Ok(()) };
+        let (block, is_silent) = (open.block, open.said.is_empty());
+        match open.kind {
+            Kind::Call => {
+                let whole = item.arguments();
+                match whole.strip_prefix(open.said.as_str()) {
+                    Some("") => {}
+                    Some(rest) => {
+                        let partial_json = rest.to_owned();
+                        out.push_back(Delta::ToolInput { index: block, partial_json });
+                    }
+                    // Some servers send no arguments with the end.
+                    None if whole.is_empty() => {}
+                    None => {
+                        let why = "a part of a tool call's arguments was lost".to_owned();
+                        return Err(ModelError::Cut { why });
+                    }
+                }
+            }
+            kind @ (Kind::Text | Kind::Reasoning) if is_silent => {
+                let parts = Item::parts(item.summary).into_iter().chain(Item::parts(item.content));
+                for (part, Part { kind: word, text, refusal }) in (0..).zip(parts) {
+                    self.refused |= word == "refusal";
+                    let text = text.or(refusal).filter(|text| !text.is_empty());
+                    if let Some(text) = text {
+                        self.grow(at, kind, part, text, out);
+                    }
+                }
+            }
+            _ => {}
+        }
+        self.begun = true;
+        if item.kind == "reasoning"
+            && let Some(signature) = seal(&item)
+        {
+            out.push_back(Delta::Signature { index: block, signature });
+        }
+        self.close(at, out);
+        Ok(())
+    }
+
+    fn close(&mut self, at: usize, out: &mut VecDeque<Delta>) {
+        let Some(item) = self.items.get_mut(at) else { return };
+        if !std::mem::replace(&mut item.is_done, true) && item.kind != Kind::Other {
+            out.push_back(Delta::BlockEnd { index: item.block });
+        }
+    }
+
+    /// The reply is complete, or as complete as it gets.
+    fn end(
+        &mut self,
+        response: Option<Response<'_>>,
+        kind: &str,
+        out: &mut VecDeque<Delta>,
+    ) -> Result<bool, ModelError> {
+        let reason = response.as_ref().and_then(|response| response.incomplete_details.as_ref());
+        let reason = reason.and_then(|details| details.reason.clone());
+        if let Some(response) = response {
+            // A server that streams no items sends them here.
+            if self.items.is_empty() {
+                for item in response.output.into_iter().filter_map(parse::<Item<'_>>) {
+                    self.done(None, item, out)?;
+                }
+            }
+            count(response.usage.as_ref(), out);
+        }
+        for at in 0..self.items.len() {
+            self.close(at, out);
+        }
+        let by_content = if !self.calls.is_empty() {
+            StopReason::ToolUse
+        } else if self.refused {
+            StopReason::Refusal
+        } else {
+            StopReason::EndTurn
+        };
+        out.push_back(Delta::Stop(match reason.as_deref() {
+            Some("max_output_tokens") => StopReason::MaxTokens,
+            Some("content_filter") => StopReason::Refusal,
+            Some(word) => StopReason::Other(word.to_owned()),
+            None if kind == "response.incomplete" => StopReason::Other("incomplete".to_owned()),
+            None => by_content,
+        }));
+        Ok(true)
+    }
+
+    /// The server's id of a call; for one without or with another's, an id is made that no other
+    /// call of the history has, since results are told apart by it.
+    fn unique_id(&mut self, id: String) -> String {
+        let mut unique = id;
+        while unique.is_empty() || !self.calls.insert(unique.clone()) {
+            let response = self.response_id.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
+            unique = format!("call_{response}_{}_{}", self.blocks, self.calls.len());
+        }
+        unique
+    }
+}
+
+impl Decode for Decoder {
+    fn event(&mut self, data: &str, out: &mut VecDeque<Delta>) -> Result<bool, ModelError> {
+        let parsed = serde_json::from_str::<Event<'_>>(data);
+        // The usual case: valid, and no half of a surrogate pair left from before.
+        if let Ok(event) = parsed
+            && !self.surrogates.pending()
+        {
+            return self.take(event, data, out);
+        }
+        let mended = self.surrogates.mend(data);
+        match serde_json::from_str::<Event<'_>>(&mended) {
+            Ok(event) => self.take(event, &mended, out),
+            Err(error) => {
+                tracing::warn!(%error, data = in_brief(data), "garbage in the model's stream");
+                Ok(false)
+            }
+        }
+    }
+
+    /// Not while the model reasons without a word, which may take as long as a first answer.
+    fn begun(&self) -> bool {
+        let is_silent =
+            |item: &Open| item.kind == Kind::Reasoning && !item.is_done && item.said.is_empty();
+        self.begun && !self.items.last().is_some_and(is_silent)
+    }
+}
+
+fn kind_of(item: &Item<'_>) -> Kind {
+    match &*item.kind {
+        "message" => Kind::Text,
+        "reasoning" => Kind::Reasoning,
+        "function_call" => Kind::Call,
+        _ => Kind::Other,
+    }
+}
+
+fn parse<'a, T: serde::Deserialize<'a>>(raw: &'a RawValue) -> Option<T> {
+    serde_json::from_str(raw.get())
+        .inspect_err(|error| tracing::warn!(%error, "an event of the model's stream is odd"))
+        .ok()
+}
+
+/// What the server wants back of its reasoning: the item as it came, without its state. None when
+/// the server gave nothing but words for the user.
+fn seal(item: &Item<'_>) -> Option<String> {
+    #[derive(Serialize)]
+    struct Seal<'a> {
+        // First: the encoder knows a seal by it.
+        r#type: &'static str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<&'a str>,
+        summary: Value,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        content: Option<&'a RawValue>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        encrypted_content: Option<&'a str>,
+    }
+    let content = item.content.filter(|content| !matches!(content.get(), "null" | "[]"));
+    let encrypted_content = item.encrypted_content.as_deref().filter(|text| !text.is_empty());
+    if content.is_none() && encrypted_content.is_none() {
+        return None;
+    }
+    let summary = item.summary.and_then(parse::<Value>).filter(Value::is_array);
+    let seal = Seal {
+        r#type: "reasoning",
+        id: item.id.as_deref(),
+        summary: summary.unwrap_or_else(|| Value::Array(Vec::new())),
+        content,
+        encrypted_content,
+    };
+    serde_json::to_string(&seal).ok()
+}
+
+fn count(report: Option<&WireUsage>, out: &mut VecDeque<Delta>) {
+    let Some(report) = report else { return };
+    let cached = report.input_tokens_details.as_ref().and_then(|details| details.cached_tokens);
+    let cache_read = cached.unwrap_or(0);
+    out.push_back(Delta::Usage(Usage {
+        input: report.input_tokens.unwrap_or(0).saturating_sub(cache_read),
+        output: report.output_tokens.unwrap_or(0),
+        cache_read,
+        cache_write: 0,
+    }));
+}

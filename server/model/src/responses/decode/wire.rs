@@ -1,0 +1,93 @@
+//! What the events of the stream look like, as far as it is read.
+//!
+//! All members may be missing: servers differ in what they send. Items and the response at the end
+//! are parsed only when their event needs them, since those at the start repeat the whole request.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+
+#[derive(Deserialize)]
+pub(super) struct Event<'a> {
+    #[serde(rename = "type", borrow)]
+    pub(super) kind: Cow<'a, str>,
+    pub(super) output_index: Option<u32>,
+    #[serde(borrow)]
+    pub(super) item_id: Option<Cow<'a, str>>,
+    /// Which part of an item; reasoning counts the parts of its summary apart.
+    pub(super) content_index: Option<u32>,
+    pub(super) summary_index: Option<u32>,
+    pub(super) delta: Option<String>,
+    #[serde(borrow)]
+    pub(super) item: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) response: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Item<'a> {
+    #[serde(rename = "type", borrow, default)]
+    pub(super) kind: Cow<'a, str>,
+    pub(super) id: Option<String>,
+    pub(super) call_id: Option<String>,
+    pub(super) name: Option<String>,
+    /// JSON in a string; some servers send the object itself.
+    #[serde(borrow)]
+    pub(super) arguments: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) content: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) summary: Option<&'a RawValue>,
+    pub(super) encrypted_content: Option<String>,
+}
+
+/// A part of a message, or of reasoning.
+#[derive(Deserialize)]
+pub(super) struct Part {
+    #[serde(rename = "type", default)]
+    pub(super) kind: String,
+    pub(super) text: Option<String>,
+    pub(super) refusal: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Response<'a> {
+    pub(super) id: Option<String>,
+    #[serde(borrow, default)]
+    pub(super) output: Vec<&'a RawValue>,
+    pub(super) usage: Option<WireUsage>,
+    pub(super) incomplete_details: Option<Incomplete>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Incomplete {
+    pub(super) reason: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct WireUsage {
+    pub(super) input_tokens: Option<u64>,
+    pub(super) output_tokens: Option<u64>,
+    pub(super) input_tokens_details: Option<InputDetails>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct InputDetails {
+    pub(super) cached_tokens: Option<u64>,
+}
+
+impl Item<'_> {
+    /// The arguments as JSON text.
+    pub(super) fn arguments(&self) -> String {
+        let raw = self.arguments.map(RawValue::get).unwrap_or_default();
+        serde_json::from_str(raw).unwrap_or_else(|_| match raw {
+            "null" => String::new(),
+            raw => raw.to_owned(),
+        })
+    }
+
+    /// The parts of its content or of its summary; none of what is not such a list.
+    pub(super) fn parts(list: Option<&RawValue>) -> Vec<Part> {
+        list.and_then(|list| serde_json::from_str(list.get()).ok()).unwrap_or_default()
+    }
+}

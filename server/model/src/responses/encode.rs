@@ -1,0 +1,212 @@
+//! Writing requests: items of the input, instructions and tools, and the body around them.
+//!
+//! Everything is serialised once and then only copied. Nothing is kept at the server, so whatever
+//! the model is to know goes along each time, its own sealed reasoning included.
+
+use crate::{Block, Message, Piece, Prelude, Request, Role, ToolInput, ToolSpec};
+use serde::Serialize;
+use serde_json::{Value, value::RawValue};
+use std::hash::{DefaultHasher, Hasher};
+
+/// Beginnings of the names of models that do not reason. They refuse a request that asks for sealed
+/// reasoning; all others take it, and servers that know no reasoning ignore it.
+const UNREASONING: &[&str] = &["gpt-3.5", "gpt-4", "gpt-5-chat", "chatgpt-"];
+
+/// How the seal of a block of thinking begins when it is this protocol's: it is the whole item.
+const SEAL: &str = r#"{"type":"reasoning","#;
+
+/// How much of the first message tells one session's prompt cache from another's.
+const KEYED_BYTES: usize = 4 << 10;
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Item<'a> {
+    Message {
+        role: Role,
+        content: Vec<Part<'a>>,
+    },
+    FunctionCall {
+        call_id: &'a str,
+        name: &'a str,
+        arguments: String,
+    },
+    FunctionCallOutput {
+        call_id: &'a str,
+        output: &'a str,
+    },
+    /// Written as it is.
+    #[serde(untagged)]
+    Sealed(&'a RawValue),
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Part<'a> {
+    InputText { text: &'a str },
+    OutputText { text: &'a str },
+}
+
+#[derive(Serialize)]
+struct WireTool<'a> {
+    r#type: &'static str,
+    name: &'a str,
+    description: &'a str,
+    parameters: &'a Value,
+    /// The strict kind of schema allows less than tools need.
+    strict: bool,
+}
+
+/// One message as the items it is made of, a comma between them.
+pub(super) fn message(message: &Message) -> Piece {
+    let role = message.role;
+    let mut items = Vec::new();
+    for block in message.content.iter().filter(|block| !block.is_blank()) {
+        match block {
+            Block::Text { text } => {
+                let part = part(role, text);
+                match items.last_mut() {
+                    Some(Item::Message { content, .. }) => content.push(part),
+                    _ => items.push(Item::Message { role, content: vec![part] }),
+                }
+            }
+            // Thoughts without a seal, or with another protocol's, say nothing to the server.
+            Block::Thinking { signature, .. } => items.extend(sealed(signature).map(Item::Sealed)),
+            Block::RedactedThinking { .. } => {}
+            Block::ToolUse { id, name, input } => {
+                let arguments = arguments(input);
+                items.push(Item::FunctionCall { call_id: id, name, arguments });
+            }
+            Block::ToolResult { tool_use_id, content, is_error } => {
+                // There is no member for it, so an error must not be without words.
+                let silent = *is_error && content.is_empty();
+                let output = if silent { "Error" } else { content.as_str() };
+                items.push(Item::FunctionCallOutput { call_id: tool_use_id, output });
+            }
+        }
+    }
+    // Reasoning alone is no answer: the server wants what it led to behind it.
+    if items.iter().all(|item| matches!(item, Item::Sealed(_))) {
+        items.push(Item::Message { role, content: vec![part(role, "(empty)")] });
+    }
+    let mut text = json(&items);
+    // The brackets of the list.
+    text.pop();
+    text.split_off(1).into()
+}
+
+fn part(role: Role, text: &str) -> Part<'_> {
+    match role {
+        Role::User => Part::InputText { text },
+        Role::Assistant => Part::OutputText { text },
+    }
+}
+
+/// The item that a seal is, when it is one.
+fn sealed(signature: &str) -> Option<&RawValue> {
+    signature.starts_with(SEAL).then(|| serde_json::from_str(signature).ok()).flatten()
+}
+
+/// Some servers parse what they get back, so it is an object whatever the model wrote.
+fn arguments(input: &ToolInput) -> String {
+    match input {
+        ToolInput::Json(object @ Value::Object(_)) => json(object),
+        ToolInput::Json(other) => json(&serde_json::json!({ "not_an_object": other })),
+        ToolInput::Broken(text) => json(&serde_json::json!({ "not_json": text })),
+    }
+}
+
+/// System prompt and tools as members of the request's object, each with a comma behind it.
+pub(super) fn prelude(system: &str, tools: &[ToolSpec]) -> Prelude {
+    let mut text = String::new();
+    if !system.trim().is_empty() {
+        text.push_str(&format!(r#""instructions":{},"#, json(&system)));
+    }
+    if !tools.is_empty() {
+        let tools: Vec<_> = tools.iter().map(wire_tool).collect();
+        text.push_str(&format!(r#""tools":{},"#, json(&tools)));
+    }
+    Prelude::new(text)
+}
+
+fn wire_tool(tool: &ToolSpec) -> WireTool<'_> {
+    let ToolSpec { name, description, input_schema } = tool;
+    WireTool { r#type: "function", name, description, parameters: input_schema, strict: false }
+}
+
+/// The whole body. Costs a copy of its bytes.
+pub(super) fn request(model: &str, request: &Request) -> Vec<u8> {
+    let mut body = format!(
+        r#"{{"model":{},"max_output_tokens":{},"stream":true,"store":false,"prompt_cache_key":"{}","#,
+        json(&model),
+        request.max_tokens,
+        cache_key(request)
+    );
+    if !UNREASONING.iter().any(|start| model.starts_with(start)) {
+        body.push_str(r#""include":["reasoning.encrypted_content"],"#);
+    }
+    let prelude = request.prelude.as_str();
+    let length: usize = request.pieces.iter().map(|piece| piece.len().saturating_add(1)).sum();
+    body.reserve_exact(prelude.len().saturating_add(length).saturating_add(16));
+    body.push_str(prelude);
+    body.push_str(r#""input":["#);
+    for (at, piece) in request.pieces.iter().enumerate() {
+        if at > 0 {
+            body.push(',');
+        }
+        body.push_str(piece);
+    }
+    body.push_str("]}");
+    body.into_bytes()
+}
+
+/// The same for all requests of a session, since they begin with the same bytes, and another for
+/// other sessions.
+fn cache_key(request: &Request) -> String {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(request.prelude.as_str().as_bytes());
+    if let Some(first) = request.pieces.first() {
+        let bytes = first.as_bytes();
+        hasher.write(bytes.get(..KEYED_BYTES).unwrap_or(bytes));
+    }
+    format!("ropewalk-{:016x}", hasher.finish())
+}
+
+#[expect(clippy::expect_used, reason = "strings and JSON values always serialise into memory")]
+fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("strings and JSON values serialise")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn body(model: &str, pieces: &[&str]) -> String {
+        let pieces = pieces.iter().map(|text| message(&Message::user(*text))).collect();
+        let prelude = prelude("be brief", &[]);
+        String::from_utf8(request(model, &Request { prelude, pieces, max_tokens: 9 })).unwrap()
+    }
+
+    #[test]
+    fn a_longer_conversation_begins_with_the_same_bytes() {
+        let first = body("gpt-5", &["a"]);
+        let second = body("gpt-5", &["a", "b"]);
+        assert!(second.starts_with(first.strip_suffix("]}").unwrap()), "{first} {second}");
+        let value: Value = serde_json::from_str(&second).unwrap();
+        assert_eq!(value["store"], false);
+        assert_eq!(value["stream"], true);
+        assert_eq!(value["max_output_tokens"], 9);
+        assert_eq!(value["include"][0], "reasoning.encrypted_content");
+        assert_eq!(value["input"][1]["content"][0]["text"], "b");
+        let key =
+            |body: &str| serde_json::from_str::<Value>(body).unwrap()["prompt_cache_key"].clone();
+        assert_ne!(key(&body("gpt-5", &["c"])), key(&first), "another session has another key");
+    }
+
+    #[test]
+    fn models_that_do_not_reason_are_not_asked_for_reasoning() {
+        for model in ["gpt-4.1", "gpt-4o-mini", "gpt-5-chat-latest"] {
+            assert!(!body(model, &["a"]).contains("include"), "{model}");
+        }
+        assert!(body("o3", &["a"]).contains("include"));
+    }
+}

@@ -1,0 +1,391 @@
+//! The Responses protocol: what is sent, and what recorded and hostile streams are read as.
+#![expect(clippy::unwrap_used, reason = "helpers of tests may be blunt, as tests are")]
+
+use proptest::prelude::*;
+use ropewalk_model::{
+    Block, Delta, Http, Message, Model, ModelError, Protocol, Reply, ReplyBuilder, Role,
+    ServerConfig, ServerModel, StopReason, ToolInput, ToolSpec, Usage,
+};
+use serde_json::{Value, json};
+use std::{collections::VecDeque, time::Duration};
+
+const TEXT: &str = include_str!("wire/qwen05-llamaserver-responses-text.http");
+const CALL: &str = include_str!("wire/qwen05-fenced-responses-auto.http");
+
+fn model() -> ServerModel {
+    ServerModel::new(ServerConfig::new(Protocol::Responses, "gpt-5-x"), Http::new()).unwrap()
+}
+
+fn body(recorded: &'static str) -> &'static [u8] {
+    recorded.split_once("\r\n\r\n").or(recorded.split_once("\n\n")).unwrap().1.as_bytes()
+}
+
+fn read(bytes: &[u8], size: usize) -> (Vec<Delta>, Result<bool, ModelError>) {
+    let (mut reader, mut out) = (model().reader(), VecDeque::new());
+    for chunk in bytes.chunks(size) {
+        match reader.feed(chunk, &mut out) {
+            Ok(false) => {}
+            end => return (out.into(), end),
+        }
+    }
+    (out.into(), Ok(false))
+}
+
+fn fold(deltas: &[Delta]) -> ReplyBuilder {
+    let mut builder = ReplyBuilder::new();
+    deltas.iter().for_each(|delta| builder.push(delta));
+    builder
+}
+
+fn reply(bytes: &[u8], size: usize) -> Reply {
+    let (deltas, end) = read(bytes, size);
+    assert_eq!(end, Ok(true), "the reply is complete");
+    fold(&deltas).finish()
+}
+
+fn stream(events: &[Value]) -> Vec<u8> {
+    events.iter().map(|event| format!("data: {event}\n\n")).collect::<String>().into_bytes()
+}
+
+fn added(place: u32, item: Value) -> Value {
+    json!({"type": "response.output_item.added", "output_index": place, "item": item})
+}
+
+fn done(place: u32, item: Value) -> Value {
+    json!({"type": "response.output_item.done", "output_index": place, "item": item})
+}
+
+fn call(name: &str, id: &str, arguments: Value) -> Value {
+    json!({"type": "function_call", "id": format!("fc_{id}"), "call_id": id, "name": name, "arguments": arguments})
+}
+
+fn part(place: u32, text: &str) -> Value {
+    json!({"type": "response.function_call_arguments.delta", "output_index": place, "item_id": "x", "delta": text})
+}
+
+fn completed() -> Value {
+    json!({"type": "response.completed", "response": {"id": "r", "status": "completed", "output": [],
+        "usage": {"input_tokens": 100, "input_tokens_details": {"cached_tokens": 60}, "output_tokens": 7}}})
+}
+
+/// A reply of all that there is: sealed reasoning, words, two calls whose arguments interleave.
+fn rich() -> Vec<u8> {
+    let thought = json!({"type": "reasoning", "id": "rs_1", "status": "completed", "encrypted_content": "gAAA",
+        "summary": [{"type": "summary_text", "text": "First."}, {"type": "summary_text", "text": "Then ä\n\nb."}]});
+    let thinks = |n: u32, text: &str| json!({"type": "response.reasoning_summary_text.delta", "output_index": 0, "summary_index": n, "delta": text});
+    let says = |n: u32, text: &str| json!({"type": "response.output_text.delta", "output_index": 1, "content_index": n, "delta": text, "obfuscation": "xyz"});
+    stream(&[
+        json!({"type": "response.created", "response": {"id": "resp-1", "instructions": "long", "tools": []}}),
+        added(0, json!({"type": "reasoning", "id": "rs_1", "summary": []})),
+        thinks(0, "First."),
+        thinks(1, "Then ä"),
+        thinks(1, "\n\nb."),
+        done(0, thought),
+        added(1, json!({"type": "message", "id": "msg_1", "role": "assistant", "content": []})),
+        says(0, "I lo"),
+        says(0, "ok 😀"),
+        says(1, "again"),
+        done(
+            1,
+            json!({"type": "message", "id": "msg_1", "content": [{"type": "output_text", "text": "I look 😀"}, {"type": "output_text", "text": "again"}]}),
+        ),
+        added(2, call("read", "a", json!(""))),
+        added(3, call("list", "b", json!(""))),
+        part(2, r#"{"path":"#),
+        part(3, r#"{"de"#),
+        part(2, r#" "é"}"#),
+        part(3, r#"pth": 2}"#),
+        done(3, call("list", "b", json!(r#"{"depth": 2}"#))),
+        done(2, call("read", "a", json!(r#"{"path": "é"}"#))),
+        completed(),
+    ])
+}
+
+#[test]
+fn a_recorded_text() {
+    for size in [1, 2, 7, 100, 1 << 20] {
+        let reply = reply(body(TEXT), size);
+        assert_eq!(reply.blocks, [Block::text("The capital of France is Paris.")]);
+        assert_eq!(reply.stop_reason, StopReason::EndTurn);
+        assert_eq!(reply.usage, Usage { input: 1, output: 8, cache_read: 40, cache_write: 0 });
+    }
+}
+
+#[test]
+fn a_recorded_call_of_a_server_that_numbers_nothing() {
+    for size in [1, 3, 1 << 20] {
+        let reply = reply(body(CALL), size);
+        let calls: Vec<_> = reply.tool_calls().collect();
+        let [(id, "bash", ToolInput::Json(input))] = calls[..] else { panic!("{calls:?}") };
+        assert_eq!(id, "call_Cmp4jRYxek6KBKANCJN8T2ihCDB77q3m");
+        assert_eq!(*input, json!({"command": "ls"}));
+        assert_eq!(reply.stop_reason, StopReason::ToolUse);
+    }
+}
+
+#[test]
+fn reasoning_goes_back_as_it_came_and_calls_interleave() {
+    let reply = reply(&rich(), 5);
+    let Block::Thinking { thinking, signature } = &reply.blocks[0] else { panic!("{reply:?}") };
+    assert_eq!(thinking, "First.\n\nThen ä\n\nb.");
+    assert_eq!(reply.blocks[1..3], [Block::text("I look 😀"), Block::text("again")]);
+    let calls: Vec<_> =
+        reply.tool_calls().map(|(id, name, input)| (id, name, input.clone())).collect();
+    let read = ToolInput::Json(json!({"path": "é"}));
+    assert_eq!(calls, [("a", "read", read), ("b", "list", ToolInput::Json(json!({"depth": 2})))]);
+    assert_eq!(reply.usage, Usage { input: 40, output: 7, cache_read: 60, cache_write: 0 });
+
+    let piece = model().encode(&reply.to_message().unwrap());
+    let items: Value = serde_json::from_str(&format!("[{piece}]")).unwrap();
+    assert_eq!(
+        items,
+        json!([
+            {"type": "reasoning", "id": "rs_1", "encrypted_content": "gAAA", "summary":
+                [{"type": "summary_text", "text": "First."}, {"type": "summary_text", "text": "Then ä\n\nb."}]},
+            {"type": "message", "role": "assistant", "content": [
+                {"type": "output_text", "text": "I look 😀"}, {"type": "output_text", "text": "again"}]},
+            {"type": "function_call", "call_id": "a", "name": "read", "arguments": r#"{"path":"é"}"#},
+            {"type": "function_call", "call_id": "b", "name": "list", "arguments": r#"{"depth":2}"#},
+        ])
+    );
+    assert!(piece.starts_with(signature.as_str()), "not a byte of the item is changed");
+}
+
+#[test]
+fn reasoning_without_a_seal_or_with_anothers_stays_here() {
+    let words = json!({"type": "reasoning", "id": "r", "summary": [{"type": "summary_text", "text": "hm"}], "encrypted_content": null});
+    let reply = reply(&stream(&[done(0, words), completed()]), 9);
+    let shown = Block::Thinking { thinking: "hm".into(), signature: String::new() };
+    assert_eq!(reply.blocks, std::slice::from_ref(&shown));
+    let thinking =
+        |signature: &str| Block::Thinking { thinking: "hm".into(), signature: signature.into() };
+    let others = vec![
+        shown,
+        thinking("c2lnbmF0dXJl"),
+        thinking(r#"{"type":"reasoning","id":"#),
+        thinking(r#"{"type":"message","role":"user"}"#),
+        Block::RedactedThinking { data: "x".into() },
+        Block::text("so"),
+    ];
+    let piece = model().encode(&Message { role: Role::Assistant, content: others });
+    assert_eq!(
+        &*piece,
+        r#"{"type":"message","role":"assistant","content":[{"type":"output_text","text":"so"}]}"#
+    );
+}
+
+#[test]
+fn open_reasoning_is_shown_and_kept() {
+    let item = json!({"type": "reasoning", "id": "rs_2", "summary": [], "encrypted_content": "",
+        "content": [{"type": "reasoning_text", "text": "I think"}]});
+    let delta =
+        json!({"type": "response.reasoning_text.delta", "item_id": "rs_2", "delta": "I think"});
+    let reply = reply(&stream(&[added(0, item.clone()), delta, done(0, item), completed()]), 9);
+    let Block::Thinking { thinking, signature } = &reply.blocks[0] else { panic!("{reply:?}") };
+    assert_eq!(thinking, "I think");
+    assert!(
+        signature.contains(r#""content":[{"type":"reasoning_text","text":"I think"}]"#),
+        "{signature}"
+    );
+}
+
+#[test]
+fn items_that_come_only_at_their_end_or_only_with_the_replys() {
+    let message =
+        json!({"type": "message", "id": "m", "content": [{"type": "output_text", "text": "hi"}]});
+    let items = [message.clone(), call("t", "a", json!({"as": "object"}))];
+    let late = stream(&[done(0, items[0].clone()), done(1, items[1].clone()), completed()]);
+    let last = json!({"type": "response.completed", "response": {"output": items, "usage": null}});
+    for bytes in [late, stream(&[last])] {
+        let reply = reply(&bytes, 7);
+        assert_eq!(reply.text(), "hi");
+        let inputs: Vec<_> = reply.tool_calls().map(|(_, _, input)| input.clone()).collect();
+        assert_eq!(inputs, [ToolInput::Json(json!({"as": "object"}))]);
+    }
+}
+
+#[test]
+fn arguments_broken_empty_lost_and_ids_missing_or_double() {
+    let bytes = stream(&[
+        json!({"type": "response.created", "response": {"id": "resp-1"}}),
+        added(0, call("t", "a", json!(""))),
+        part(0, r#"{"a": "#),
+        done(0, call("t", "a", json!(r#"{"a": "#))),
+        added(1, call("t", "a", json!(""))),
+        done(1, call("t", "a", json!(""))),
+        added(2, json!({"type": "function_call", "name": "t"})),
+        part(2, "{}"),
+        done(2, json!({"type": "function_call", "name": "t"})),
+        completed(),
+    ]);
+    let whole = reply(&bytes, 64);
+    let inputs: Vec<_> = whole.tool_calls().map(|(_, _, input)| input.clone()).collect();
+    let empty = || ToolInput::Json(json!({}));
+    assert_eq!(inputs, [ToolInput::Broken(r#"{"a": "#.into()), empty(), empty()]);
+    let ids: std::collections::HashSet<_> = whole.tool_calls().map(|(id, _, _)| id).collect();
+    assert!(ids.len() == 3 && !ids.contains(""), "{ids:?}");
+
+    let lost = stream(&[
+        added(0, call("t", "a", json!(""))),
+        part(0, r#"{"a":"#),
+        part(0, "3}"),
+        done(0, call("t", "a", json!(r#"{"a":123}"#))),
+    ]);
+    let (_, end) = read(&lost, 30);
+    assert!(matches!(&end, Err(error @ ModelError::Cut { .. }) if error.is_passing()), "{end:?}");
+}
+
+#[test]
+fn the_unknown_and_garbage_are_passed_over() {
+    let mut bytes = b": ping\n\ndata: not json\n\ndata: [1]\n\ndata: {\"type\":7}\n\ndata: {\"type\":\"response.output_text.delta\",\"delta\":{}}\n\n".to_vec();
+    bytes.extend(stream(&[
+        json!({"type": "keepalive", "sequence_number": 3}),
+        json!({"type": "response.web_search_call.searching", "output_index": 0}),
+        added(0, json!({"type": "web_search_call", "id": "ws_1"})),
+        json!({"type": "response.output_text.delta", "output_index": 0, "delta": "not a text"}),
+        done(0, json!({"type": "web_search_call", "id": "ws_1", "content": 7})),
+        part(9, "{}"),
+        json!({"type": "response.output_text.delta", "output_index": 1, "item_id": "m", "delta": "hi", "logprobs": []}),
+        json!({"type": "response.output_text.annotation.added", "output_index": 1, "annotation": {}}),
+        completed(),
+    ]));
+    let reply = reply(&bytes, 11);
+    assert_eq!(reply.blocks, [Block::text("hi")]);
+    assert_eq!(reply.stop_reason, StopReason::EndTurn);
+}
+
+#[test]
+fn how_replies_end() {
+    let end = |kind: &str, response: Value| {
+        let said = json!({"type": "response.output_text.delta", "output_index": 0, "delta": "x"});
+        reply(&stream(&[said, json!({"type": kind, "response": response})]), 50).stop_reason
+    };
+    let incomplete = |reason: &str| {
+        end("response.incomplete", json!({"incomplete_details": {"reason": reason}}))
+    };
+    assert_eq!(incomplete("max_output_tokens"), StopReason::MaxTokens);
+    assert_eq!(incomplete("content_filter"), StopReason::Refusal);
+    assert_eq!(incomplete("a_new_one"), StopReason::Other("a_new_one".into()));
+    assert_eq!(end("response.completed", json!({"incomplete_details": null})), StopReason::EndTurn);
+
+    let no = json!({"type": "response.refusal.delta", "output_index": 0, "delta": "I won't."});
+    let refused = reply(&stream(&[no, completed()]), 50);
+    assert_eq!((refused.text().as_str(), refused.stop_reason), ("I won't.", StopReason::Refusal));
+    let whole = json!({"type": "message", "content": [{"type": "refusal", "refusal": "No."}]});
+    let refused = reply(&stream(&[done(0, whole), completed()]), 50);
+    assert_eq!((refused.text().as_str(), refused.stop_reason), ("No.", StopReason::Refusal));
+
+    let cut = rich();
+    let (deltas, end) = read(&cut[..cut.len() - 300], 64);
+    assert_eq!(end, Ok(false), "without its last event a reply is not complete");
+    assert!(!deltas.iter().any(|delta| matches!(delta, Delta::Stop(_))));
+}
+
+#[test]
+fn errors_in_mid_stream_by_kind() {
+    let fail = |event: Value| read(&stream(&[event]), 10).1.unwrap_err();
+    let failed = |code: &str, message: &str| {
+        fail(
+            json!({"type": "response.failed", "response": {"error": {"code": code, "message": message}}}),
+        )
+    };
+    let asked = failed("rate_limit_exceeded", "Limit 30000. Please try again in 1.5s. Visit us.");
+    assert_eq!(asked, ModelError::RateLimited { retry_after: Some(Duration::from_millis(1500)) });
+    assert!(matches!(failed("server_is_overloaded", "later"), ModelError::Overloaded { .. }));
+    assert!(failed("server_error", "oops").is_passing() && failed("new", "x").is_passing());
+    for (code, message) in [
+        ("insufficient_quota", "pay"),
+        ("invalid_prompt", "no"),
+        ("context_length_exceeded", "long"),
+    ] {
+        let error = failed(code, message);
+        assert!(!error.is_passing() && error.to_string().contains(message), "{error}");
+    }
+    assert!(matches!(failed("context_length_exceeded", "x"), ModelError::ContextLength { .. }));
+    let flat =
+        json!({"type": "error", "code": "server_is_overloaded", "message": "m", "param": null});
+    assert!(matches!(fail(flat), ModelError::Overloaded { .. }));
+    let nested = json!({"type": "error", "error": {"type": "invalid_request_error", "code": null, "message": "bad"}});
+    assert!(matches!(fail(nested), ModelError::InvalidRequest { .. }));
+    assert!(fail(json!({"type": "error", "code": 500, "message": "m"})).is_passing());
+    assert!(fail(json!({"type": "response.failed"})).is_passing());
+}
+
+#[test]
+fn surrogate_pairs_cut_in_two() {
+    let delta = |text: &str| {
+        format!(
+            "data: {{\"type\":\"response.output_text.delta\",\"output_index\":0,\"delta\":\"{text}\"}}\n\n"
+        )
+    };
+    let bytes =
+        delta(r"a\ud83d") + &delta(r"\ude00b") + "data: {\"type\":\"response.completed\"}\n\n";
+    assert_eq!(reply(bytes.as_bytes(), 9).text(), "a😀b");
+}
+
+#[test]
+fn messages_as_the_protocol_wants_them() {
+    let encode = |role, content| model().encode(&Message { role, content });
+    assert_eq!(
+        &*model().encode(&Message::user("a \"ü\"")),
+        r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"a \"ü\""}]}"#
+    );
+    let results = vec![
+        Block::result("1", "ok", false),
+        Block::result("2", "", true),
+        Block::text("and now?"),
+    ];
+    assert_eq!(
+        &*encode(Role::User, results),
+        r#"{"type":"function_call_output","call_id":"1","output":"ok"},{"type":"function_call_output","call_id":"2","output":"Error"},{"type":"message","role":"user","content":[{"type":"input_text","text":"and now?"}]}"#
+    );
+    let call = |input| Block::ToolUse { id: "c".into(), name: "t".into(), input };
+    let calls = vec![call(ToolInput::Json(json!([1]))), call(ToolInput::Broken("{\"a".into()))];
+    let text = encode(Role::Assistant, calls);
+    assert!(text.contains(r#""arguments":"{\"not_an_object\":[1]}""#), "{text}");
+    assert!(text.contains(r#""arguments":"{\"not_json\":\"{\\\"a\"}""#), "{text}");
+    assert!(encode(Role::Assistant, vec![Block::text(" ")]).contains("(empty)"));
+    assert_eq!(model().encode_prelude(" ", &[]).as_str(), "");
+    let tool = ToolSpec {
+        name: "t".into(),
+        description: "d".into(),
+        input_schema: json!({"type": "object"}),
+    };
+    assert_eq!(
+        model().encode_prelude("be brief", &[tool]).as_str(),
+        r#""instructions":"be brief","tools":[{"type":"function","name":"t","description":"d","parameters":{"type":"object"},"strict":false}],"#
+    );
+}
+
+proptest! {
+    #[test]
+    fn any_split_gives_the_same_deltas(cuts in prop::collection::vec(1_usize..200, 1..60)) {
+        for bytes in [rich(), body(TEXT).to_vec(), body(CALL).to_vec()] {
+            let whole = read(&bytes, bytes.len());
+            let (mut reader, mut out, mut rest, mut end) = (model().reader(), VecDeque::new(), &bytes[..], Ok(false));
+            for size in cuts.iter().cycle() {
+                let (head, tail) = rest.split_at((*size).min(rest.len()));
+                end = reader.feed(head, &mut out);
+                rest = tail;
+                if rest.is_empty() || end != Ok(false) { break; }
+            }
+            prop_assert_eq!((Vec::from(out), end), whole);
+        }
+    }
+
+    #[test]
+    fn damaged_streams_are_survived(which in 0_usize..3, damage in prop::collection::vec((0_usize..2500, any::<u8>()), 1..12), size in 1_usize..99) {
+        let mut bytes = [rich(), body(TEXT).to_vec(), body(CALL).to_vec()][which].clone();
+        for (at, byte) in damage {
+            if let Some(place) = bytes.get_mut(at) { *place = byte; }
+        }
+        let (deltas, end) = read(&bytes, size);
+        prop_assert_eq!((&deltas, &end), (&read(&bytes, bytes.len().max(1)).0, &end));
+        let partial = fold(&deltas).finish_partial();
+        prop_assert!(partial.blocks.iter().all(|block| !block.is_blank()));
+        if let Some(message) = partial.to_message() {
+            let piece = format!("[{}]", model().encode(&message));
+            prop_assert!(serde_json::from_str::<Value>(&piece).is_ok());
+        }
+    }
+}
