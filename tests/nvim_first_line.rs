@@ -58,7 +58,7 @@ fn prompt(nvim: &Nvim, text: &str) {
 
 fn wait_for_end(nvim: &Nvim) {
     nvim.wait_for("the end of the turn", |nvim| {
-        progress(nvim).last().is_some_and(|last| last == "end end_turn").then_some(())
+        progress(nvim).last().is_some_and(|last| last.starts_with("end end_turn")).then_some(())
     });
 }
 

@@ -18,6 +18,8 @@ pub(crate) enum Exit {
     MaxTokens,
     /// The turn hit the bound for steps.
     MaxSteps,
+    /// A budget of the turn or the session is used up.
+    Budget,
     /// The model declined.
     Refusal,
     /// The turn ended well, and its changes are proposed, not written.
@@ -39,6 +41,7 @@ const EXITS: &[(Exit, u8, &str)] = &[
         6,
         "end_turn, with changes proposed and not written (those of earlier runs included)",
     ),
+    (Exit::Budget, 7, "budget: stopped because a budget of tokens or money is used up"),
     // By custom 128 and the number of the signal SIGINT.
     (Exit::Interrupted, 130, "interrupted: by Ctrl-C, a signal, or a closed standard output"),
 ];
@@ -55,6 +58,7 @@ impl Exit {
             StopReason::EndTurn => Exit::Done,
             StopReason::MaxTokens => Exit::MaxTokens,
             StopReason::MaxSteps => Exit::MaxSteps,
+            StopReason::Budget => Exit::Budget,
             StopReason::Refusal => Exit::Refusal,
             StopReason::Interrupted => Exit::Interrupted,
             StopReason::Error => Exit::Error,
@@ -119,6 +123,7 @@ mod tests {
             Exit::MaxSteps,
             Exit::Refusal,
             Exit::Proposed,
+            Exit::Budget,
             Exit::Interrupted,
         ];
         assert_eq!(EXITS.iter().map(|(exit, ..)| *exit).collect::<Vec<_>>(), all);

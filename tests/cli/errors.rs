@@ -11,7 +11,7 @@ fn refused(reply: ScriptedReply) -> Ran {
 
 /// The lines of standard error but for the tokens that were used.
 fn sentences(ran: &Ran) -> Vec<&str> {
-    ran.err.lines().filter(|line| !line.contains(" tokens in ")).collect()
+    ran.err.lines().filter(|line| !line.contains(" tokens in")).collect()
 }
 
 #[track_caller]

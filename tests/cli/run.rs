@@ -69,7 +69,7 @@ fn a_docstring_takes_three_steps() {
     assert_eq!(model.requests().len(), 3);
     let calls: Vec<_> = ran.out.lines().filter(|line| line.starts_with('>')).collect();
     assert_eq!(calls, ["> read_file: greet.py", "> edit_file: greet.py"], "{ran:?}");
-    assert!(ran.err.contains("300 tokens in (0 from the cache, 0 to it), 30 out"), "{ran:?}");
+    assert!(ran.err.contains("300 tokens in, 30 out\n"), "{ran:?}");
 }
 
 #[test]

@@ -83,7 +83,7 @@ fn a_run_in_an_untrusted_folder_says_one_line_and_is_strict() {
     let world = World::with(&model);
     world.write(".ropewalk/config.toml", ASKS);
     let ran = world.run(&["run", "hello"]).ended(0);
-    let lines: Vec<&str> = ran.err.lines().filter(|line| !line.contains(" tokens in ")).collect();
+    let lines: Vec<&str> = ran.err.lines().filter(|line| !line.contains(" tokens in")).collect();
     assert_eq!(lines.len(), 1, "{ran:#?}");
     assert!(
         lines[0].contains("`allow`, `system_prompt_append`")

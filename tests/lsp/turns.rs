@@ -17,7 +17,14 @@ fn progress_begins_reports_each_call_and_ends_with_the_stop_reason() {
     editor.wait_for_turn_end();
     let progress = editor.progress();
     let shown: Vec<_> = progress.iter().map(|p| (p.kind.as_str(), p.message.as_str())).collect();
-    assert_eq!(shown, [("begin", "Change it"), ("report", "edit_file a.txt"), ("end", "end_turn")]);
+    assert_eq!(
+        shown,
+        [
+            ("begin", "Change it"),
+            ("report", "edit_file a.txt"),
+            ("end", "end_turn: 200 tokens in, 20 out")
+        ]
+    );
     assert!(progress.iter().all(|part| part.token == progress[0].token));
     assert_eq!(editor.wait_for_message("Done.").level, 3);
     stage.end(editor);

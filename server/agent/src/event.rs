@@ -3,10 +3,10 @@
 //! They serialise as one JSON object each, tagged by `type`, in camelCase: this is what `ropewalk/event`
 //! and `ropewalk run --json` carry (see EXTENSIONS.md).
 
-use ropewalk_model::Usage;
+use ropewalk_model::Spent;
 use ropewalk_model::strike::Keys;
 use ropewalk_workspace::{Hunk, HunkState};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use std::sync::Arc;
 
 /// Why a turn ended.
@@ -19,6 +19,8 @@ pub enum StopReason {
     MaxTokens,
     /// The bound for steps was reached; another prompt goes on.
     MaxSteps,
+    /// A budget is used up; another prompt goes on.
+    Budget,
     /// The model declined.
     Refusal,
     /// The user stopped it.
@@ -33,6 +35,7 @@ impl std::fmt::Display for StopReason {
             StopReason::EndTurn => "end_turn",
             StopReason::MaxTokens => "max_tokens",
             StopReason::MaxSteps => "max_steps",
+            StopReason::Budget => "budget",
             StopReason::Refusal => "refusal",
             StopReason::Interrupted => "interrupted",
             StopReason::Error => "error",
@@ -262,14 +265,19 @@ pub enum Event {
         /// What could not be done, in words.
         failed: Vec<String>,
     },
-    /// Tokens used.
+    /// Tokens used, and what they cost; each serialises as [`Tokens`].
     Usage {
         /// The turn.
         turn: u64,
         /// By the last step.
-        step: Tokens,
+        #[serde(serialize_with = "as_tokens")]
+        step: Spent,
+        /// By the turn so far.
+        #[serde(serialize_with = "as_tokens")]
+        in_turn: Spent,
         /// By the session so far. (Not called `session`: front ends put its id beside these fields.)
-        total: Tokens,
+        #[serde(serialize_with = "as_tokens")]
+        total: Spent,
     },
     /// Something the user should know.
     Notice {
@@ -299,8 +307,8 @@ pub enum Event {
     },
 }
 
-/// Counts of tokens.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+/// Counts of tokens and their price, as programs read them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Tokens {
     /// Read anew.
@@ -311,15 +319,29 @@ pub struct Tokens {
     pub cache_read: u64,
     /// Put into the provider's cache.
     pub cache_write: u64,
+    /// How much of what was read came from the cache, in percent; none where there is no cache.
+    pub cache_hit_percent: Option<u64>,
+    /// In US dollars, without the unpriced; none if there is no price for any.
+    pub cost: Option<f64>,
+    /// How many of these tokens have no known price.
+    pub unpriced: u64,
 }
 
-impl From<Usage> for Tokens {
-    fn from(usage: Usage) -> Self {
+impl From<Spent> for Tokens {
+    fn from(Spent { usage, money, unpriced }: Spent) -> Self {
+        let is_priced = unpriced < usage.total() || unpriced == 0;
         Self {
             input: usage.input,
             output: usage.output,
             cache_read: usage.cache_read,
             cache_write: usage.cache_write,
+            cache_hit_percent: usage.cache_hit_percent(),
+            cost: is_priced.then(|| money.dollars()),
+            unpriced,
         }
     }
+}
+
+fn as_tokens<S: Serializer>(spent: &Spent, serializer: S) -> Result<S::Ok, S::Error> {
+    Tokens::from(*spent).serialize(serializer)
 }

@@ -7,6 +7,7 @@
 
 pub mod approval;
 pub mod audit;
+mod budget;
 mod calls;
 pub mod event;
 pub mod history;

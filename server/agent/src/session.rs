@@ -8,13 +8,14 @@ mod review;
 pub(crate) mod shared;
 
 use crate::approval::Choices;
+use crate::budget::NO_BOUND;
 use crate::event::Event;
 use crate::journal::Journal;
 use crate::journal::past::{Past, TurnMark};
 use crate::op::{Op, Prompt};
 use crate::prompt::PromptFacts;
 use actor::Actor;
-use ropewalk_model::{Model, Usage};
+use ropewalk_model::{Model, Money, Spent};
 use ropewalk_tools::{Mode, Registry, Rule, Rules};
 use ropewalk_workspace::publish::Bounds;
 use ropewalk_workspace::{Editor, Workspace};
@@ -36,6 +37,14 @@ pub struct Limits {
     pub command_seconds: u64,
     /// Most identical failing calls in a row.
     pub identical_failures: u32,
+    /// The budget of a turn, in tokens read and written.
+    pub turn_tokens: u64,
+    /// That of a session, which is renewed when the user goes on.
+    pub session_tokens: u64,
+    /// The budget of a turn, in money.
+    pub turn_money: Money,
+    /// That of a session, likewise renewed.
+    pub session_money: Money,
 }
 
 impl Default for Limits {
@@ -46,6 +55,10 @@ impl Default for Limits {
             tool_output: 50_000,
             command_seconds: 120,
             identical_failures: 3,
+            turn_tokens: u64::MAX,
+            session_tokens: u64::MAX,
+            turn_money: NO_BOUND,
+            session_money: NO_BOUND,
         }
     }
 }
@@ -192,8 +205,8 @@ impl Session {
         !self.shared.was_asked() && lock(&self.shared.fork).is_empty()
     }
 
-    /// Tokens used so far.
-    pub fn usage(&self) -> Usage {
-        *lock(&self.shared.usage)
+    /// Tokens used so far, and what they cost.
+    pub fn spent(&self) -> Spent {
+        *lock(&self.shared.spent)
     }
 }

@@ -3,6 +3,7 @@
 //! [`Turn::steps`] is the loop: ask the model, run the tool calls it asks for, give it the results, again.
 //! What comes later (todos, compaction, hooks) attaches to the steps it calls and leaves it unchanged.
 
+use crate::budget;
 use crate::calls::Call;
 use crate::event::{Event, Level, StopReason};
 use crate::journal::record::Record;
@@ -12,7 +13,8 @@ use crate::reads::changed;
 use crate::session::shared::{Shared, lock};
 use futures::StreamExt;
 use ropewalk_model::{
-    Block, Delta, Reply, ReplyBuilder, Request, Role, StopReason as ModelStop, ToolInput,
+    Block, Delta, Price, Reply, ReplyBuilder, Request, Role, Spent, StopReason as ModelStop,
+    ToolInput,
 };
 use ropewalk_workspace::{Note, View};
 use std::future::Future;
@@ -32,6 +34,8 @@ pub(crate) struct Turn {
     pub(crate) shared: Arc<Shared>,
     pub(crate) number: u64,
     interrupted: watch::Receiver<bool>,
+    /// What the session had used when the turn began.
+    before: Spent,
     /// The last failing call, and in how many steps in a row it failed.
     pub(crate) failing: (String, u32),
 }
@@ -49,7 +53,8 @@ impl Turn {
         number: u64,
         interrupted: watch::Receiver<bool>,
     ) -> Self {
-        Self { shared, number, interrupted, failing: (String::new(), 0) }
+        let before = *lock(&shared.spent);
+        Self { shared, number, interrupted, before, failing: (String::new(), 0) }
     }
 
     /// Runs the turn. However it ends, the history is valid afterwards.
@@ -63,6 +68,7 @@ impl Turn {
             StopReason::EndTurn | StopReason::Refusal => None,
             StopReason::MaxTokens => Some(CUT),
             StopReason::MaxSteps => Some("stopped at the bound for steps of a turn"),
+            StopReason::Budget => Some("stopped because its budget is used up"),
             StopReason::Interrupted => Some("interrupted by the user"),
             StopReason::Error => Some("the turn was cut off by an error"),
         };
@@ -81,6 +87,9 @@ impl Turn {
             if step >= limit {
                 let message = format!("Stopped after {step} steps. Prompt \"continue\" to go on.");
                 return (StopReason::MaxSteps, Some(message));
+            }
+            if let Some(message) = self.over_budget() {
+                return (StopReason::Budget, Some(message));
             }
             step += 1;
             self.shared.tell(Event::StepStarted { turn: self.number, step });
@@ -188,13 +197,13 @@ impl Turn {
                     self.show(&delta);
                     builder.push(&delta);
                 }
-                Ok(None) => return Ok(self.take_in(builder.finish(), model.name())),
+                Ok(None) => return Ok(self.take_in(builder.finish(), model.name(), model.price())),
                 Ok(Some(Err(error))) => break (StopReason::Error, Some(error.to_string())),
                 Err(Interrupted) => break (StopReason::Interrupted, None),
             }
         };
         // The stream ended early: what is whole of the reply stays.
-        self.take_in(builder.finish_partial(), model.name());
+        self.take_in(builder.finish_partial(), model.name(), model.price());
         Err(ended)
     }
 
@@ -218,18 +227,16 @@ impl Turn {
     }
 
     /// A reply enters the history.
-    fn take_in(&self, mut reply: Reply, by: &str) -> Said {
-        let session = {
-            let mut usage = lock(&self.shared.usage);
-            *usage += reply.usage;
-            *usage
+    fn take_in(&self, mut reply: Reply, by: &str, price: Option<Price>) -> Said {
+        let step = Spent::of(reply.usage, price);
+        let total = {
+            let mut spent = lock(&self.shared.spent);
+            *spent += step;
+            *spent
         };
-        self.shared.journal.write(&Record::Usage(session));
-        self.shared.tell(Event::Usage {
-            turn: self.number,
-            step: reply.usage.into(),
-            total: session.into(),
-        });
+        self.shared.journal.write(&Record::Usage(total));
+        let in_turn = total.since(self.before);
+        self.shared.tell(Event::Usage { turn: self.number, step, in_turn, total });
         if matches!(reply.stop_reason, ModelStop::MaxTokens | ModelStop::Refusal) {
             reply.blocks.pop_if(|last| is_cut_call(last));
         }
@@ -241,6 +248,19 @@ impl Turn {
         let blocks = history.push_assistant(reply.blocks, by);
         let calls = blocks.iter().filter_map(Call::of).collect();
         Said { stop, calls, is_empty: false }
+    }
+
+    /// What to say if the turn's or the session's budget is used up.
+    fn over_budget(&self) -> Option<String> {
+        let settings = self.shared.settings();
+        if let Ok(model) = &settings.model
+            && model.price().is_none()
+            && let Some(words) = budget::unkept(&settings.limits, model.name())
+            && !self.shared.told_unkept.swap(true, Ordering::Relaxed)
+        {
+            self.warn(words);
+        }
+        budget::exceeded(&settings.limits, self.before, *lock(&self.shared.spent))
     }
 
     /// Whether the model keeps making the same failing call.

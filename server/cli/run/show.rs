@@ -6,7 +6,8 @@
 
 use crate::plain::{Plain, plain, plain_json, say};
 use ropewalk_agent::Event;
-use ropewalk_agent::event::{Level, Tokens};
+use ropewalk_agent::event::Level;
+use ropewalk_model::Spent;
 use std::collections::HashMap;
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;
@@ -64,7 +65,8 @@ pub(super) struct Show<W> {
     calls: HashMap<Arc<str>, String>,
     /// The call that was shown last, if nothing was shown since.
     last: Option<Arc<str>>,
-    used: Option<Tokens>,
+    /// What was used by the turn, and by the session.
+    used: Option<(Spent, Spent)>,
 }
 
 impl<W: Write> Show<W> {
@@ -88,8 +90,8 @@ impl<W: Write> Show<W> {
     /// # Errors
     /// When it can't be written; once, from then on there is silence.
     pub(super) fn event(&mut self, event: &Event) -> std::io::Result<()> {
-        if let Event::Usage { total: session, .. } = event {
-            self.used = Some(*session);
+        if let Event::Usage { in_turn, total, .. } = event {
+            self.used = Some((*in_turn, *total));
         }
         match self.form {
             Form::Json => self.json(event),
@@ -98,7 +100,7 @@ impl<W: Write> Show<W> {
     }
 
     /// Ends with what is proposed; on standard error with what is to be said of the end, and the tokens that
-    /// were used.
+    /// were used, with their price if it is known.
     pub(super) fn end(&mut self, diff: &str, message: Option<&str>) -> std::io::Result<()> {
         let shown = match self.form {
             Form::Json => Ok(()),
@@ -107,12 +109,11 @@ impl<W: Write> Show<W> {
         if let Some(message) = message {
             say(message);
         }
-        if let Some(used) = self.used.filter(|used| *used != Tokens::default()) {
-            let Tokens { input, output, cache_read, cache_write } = used;
-            say(&format!(
-                "{} tokens in ({cache_read} from the cache, {cache_write} to it), {output} out",
-                input + cache_read + cache_write
-            ));
+        match self.used {
+            Some((turn, _)) if turn == Spent::default() => {}
+            Some((turn, session)) if turn == session => say(&turn.to_string()),
+            Some((turn, session)) => say(&format!("{turn}; the whole session: {session}")),
+            None => {}
         }
         shown
     }

@@ -166,6 +166,30 @@ pub const KEYS: &[Key] = &[
         (1, 3_600),
         |l| &mut l.first_byte_seconds,
     ),
+    limit(
+        "limits.turn_tokens",
+        "The budget of one turn in tokens, those read from a cache included: used up, the turn stops, and you may go on. The default is no budget.",
+        (1, Limits::NO_TOKENS),
+        |l| &mut l.turn_tokens,
+    ),
+    limit(
+        "limits.session_tokens",
+        "The budget of a session in tokens, renewed each time you go on after it was used up.",
+        (1, Limits::NO_TOKENS),
+        |l| &mut l.session_tokens,
+    ),
+    limit(
+        "limits.turn_cents",
+        "The budget of one turn in US cents, where the model's price is known.",
+        (1, Limits::NO_CENTS),
+        |l| &mut l.turn_cents,
+    ),
+    limit(
+        "limits.session_cents",
+        "The budget of a session in US cents, likewise renewed.",
+        (1, Limits::NO_CENTS),
+        |l| &mut l.session_cents,
+    ),
     keep(
         "sessions.keep_days",
         "Days a session is kept after it was last used; one with pending changes is kept longer.",

@@ -151,9 +151,22 @@ pub struct Limits {
     pub idle_seconds: u32,
     /// Seconds until the first byte of an answer.
     pub first_byte_seconds: u32,
+    /// Tokens of one turn, read and written; [`Limits::NO_TOKENS`] is no bound.
+    pub turn_tokens: u32,
+    /// Tokens of a session, likewise.
+    pub session_tokens: u32,
+    /// US cents that one turn may cost; [`Limits::NO_CENTS`] is no bound.
+    pub turn_cents: u32,
+    /// US cents that a session may cost, likewise.
+    pub session_cents: u32,
 }
 
 impl Limits {
+    /// As many tokens as nobody uses: no budget.
+    pub const NO_TOKENS: u32 = 4_000_000_000;
+    /// As many cents as nobody has: no budget.
+    pub const NO_CENTS: u32 = 4_000_000_000;
+
     /// The built-in bounds.
     pub const DEFAULT: Limits = Limits {
         steps: 50,
@@ -163,6 +176,10 @@ impl Limits {
         identical_failures: 3,
         idle_seconds: 60,
         first_byte_seconds: 120,
+        turn_tokens: Limits::NO_TOKENS,
+        session_tokens: Limits::NO_TOKENS,
+        turn_cents: Limits::NO_CENTS,
+        session_cents: Limits::NO_CENTS,
     };
 }
 

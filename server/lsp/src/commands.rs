@@ -9,6 +9,7 @@ mod review;
 use crate::sessions::commands as sessions;
 use crate::state::State;
 use futures::future::BoxFuture;
+use ropewalk_agent::event::Tokens;
 use ropewalk_agent::{Op, Prompt, SelectedText, Session};
 use ropewalk_tools::Mode;
 use ropewalk_workspace::DocId;
@@ -241,7 +242,7 @@ fn model(state: &Arc<State>, argument: Value) -> Result<Value> {
 
 fn status(state: &Arc<State>, _: Value) -> Result<Value> {
     let session = state.session();
-    let usage = session.usage();
+    let spent = session.spent();
     let model = session.model().unwrap_or_else(|sentence| sentence);
     let hunks = session.hunks().len();
     let waiting: Vec<u64> = session.waiting_approvals().into_iter().map(|(id, _)| id).collect();
@@ -256,18 +257,13 @@ fn status(state: &Arc<State>, _: Value) -> Result<Value> {
         "hunks": hunks,
         "approvals": waiting,
         "messages": session.messages().len(),
-        "tokens": {
-            "input": usage.input, "output": usage.output,
-            "cacheRead": usage.cache_read, "cacheWrite": usage.cache_write,
-        },
+        "tokens": Tokens::from(spent),
         "desyncAlarms": state.workspace.desync_alarms(),
     });
     let mut words = format!(
-        "Ropewalk: {model}, mode {}, {hunks} pending changes, {} calls waiting, {} tokens in and {} out so far.",
+        "Ropewalk: {model}, mode {}, {hunks} pending changes, {} calls waiting, {spent} so far.",
         session.mode(),
         waiting.len(),
-        usage.prompt(),
-        usage.output
     );
     if turns > 0 {
         words.push_str(&format!("\nSession {}, {turns} turns.", crate::sessions::named(&title)));

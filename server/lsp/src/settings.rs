@@ -3,7 +3,7 @@
 use ropewalk_agent::prompt::PromptFacts;
 use ropewalk_agent::session::{KeepRule, Limits, Settings};
 use ropewalk_config::{Config, add_rule};
-use ropewalk_model::Model;
+use ropewalk_model::{Model, Money};
 use ropewalk_tools::{List, Mode, Registry, Rules, Written};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -62,6 +62,10 @@ pub fn settings_of(
             tool_output: config.limits.tool_output as usize,
             command_seconds: u64::from(config.limits.command_seconds),
             identical_failures: config.limits.identical_failures,
+            turn_tokens: tokens(config.limits.turn_tokens),
+            session_tokens: tokens(config.limits.session_tokens),
+            turn_money: money(config.limits.turn_cents),
+            session_money: money(config.limits.session_cents),
         },
         facts: PromptFacts {
             tools: Vec::new(),
@@ -79,6 +83,20 @@ pub fn settings_of(
         secrets: config.key_variables.iter().cloned().collect(),
     };
     (settings, problems)
+}
+
+/// A budget in tokens.
+fn tokens(bound: u32) -> u64 {
+    if bound < ropewalk_config::Limits::NO_TOKENS { bound.into() } else { u64::MAX }
+}
+
+/// A budget in money.
+fn money(cents: u32) -> Money {
+    if cents < ropewalk_config::Limits::NO_CENTS {
+        Money::from_cents(cents.into())
+    } else {
+        Money(u64::MAX)
+    }
 }
 
 /// Keeps the rules that are allowed for always in this file.

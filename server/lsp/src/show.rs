@@ -12,6 +12,7 @@ use crate::state::State;
 use ropewalk_agent::approval::Choices;
 use ropewalk_agent::event::{Event, Level};
 use ropewalk_agent::{Op, StopReason, Verdict};
+use ropewalk_model::Spent;
 use ropewalk_tools::plain::{plain, plain_line};
 use serde::Serialize;
 use serde_json::Value;
@@ -116,6 +117,8 @@ struct Shown {
     token: Option<lsp::ProgressToken>,
     /// What the model has said in this step.
     said: String,
+    /// What the turn has used so far.
+    used: Option<Spent>,
 }
 
 impl Shown {
@@ -124,6 +127,7 @@ impl Shown {
         match event {
             Event::TurnStarted { turn, prompt } => self.begin(state, session, turn, &prompt).await,
             Event::StepStarted { .. } => self.said.clear(),
+            Event::Usage { in_turn, .. } => self.used = Some(in_turn),
             Event::TextDelta { text, .. } => self.said.push_str(&text),
             Event::Retrying { attempt, wait_ms, reason, .. } => {
                 self.said.clear();
@@ -178,6 +182,7 @@ impl Shown {
 
     async fn begin(&mut self, state: &Arc<State>, session: &Arc<str>, turn: u64, prompt: &str) {
         self.said.clear();
+        self.used = None;
         if !state.facts().progress {
             return;
         }
@@ -232,7 +237,11 @@ impl Shown {
     }
 
     async fn end_progress(&mut self, state: &Arc<State>, stop: StopReason) {
-        let end = lsp::WorkDoneProgressEnd { message: Some(stop.to_string()) };
+        let message = match self.used.take().filter(|used| *used != Spent::default()) {
+            Some(used) => format!("{stop}: {used}"),
+            None => stop.to_string(),
+        };
+        let end = lsp::WorkDoneProgressEnd { message: Some(message) };
         self.progress(state, lsp::WorkDoneProgress::End(end)).await;
         self.token = None;
     }

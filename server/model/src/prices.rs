@@ -154,6 +154,21 @@ impl Spent {
         }
     }
 
+    /// What of it came after `before`.
+    pub fn since(&self, before: Spent) -> Spent {
+        let (usage, then) = (self.usage, before.usage);
+        Spent {
+            usage: Usage {
+                input: usage.input.saturating_sub(then.input),
+                output: usage.output.saturating_sub(then.output),
+                cache_read: usage.cache_read.saturating_sub(then.cache_read),
+                cache_write: usage.cache_write.saturating_sub(then.cache_write),
+            },
+            money: Money(self.money.0.saturating_sub(before.money.0)),
+            unpriced: self.unpriced.saturating_sub(before.unpriced),
+        }
+    }
+
     /// The price of it all; none where a part has none.
     pub fn cost(&self) -> Option<Money> {
         (self.unpriced == 0).then_some(self.money)
@@ -177,6 +192,7 @@ impl fmt::Display for Spent {
         }
         write!(f, ", {} out", self.usage.output)?;
         match self.cost() {
+            _ if self.usage == Usage::default() => Ok(()),
             Some(cost) => write!(f, ", {cost}"),
             None if self.money > Money::default() => {
                 write!(f, ", {} and {} tokens without a known price", self.money, self.unpriced)
@@ -246,7 +262,7 @@ mod tests {
             spent.to_string(),
             "800 tokens in (75% from the cache), 20 out, $0.0005 and 410 tokens without a known price"
         );
-        assert_eq!(Spent::default().to_string(), "0 tokens in, 0 out, $0");
+        assert_eq!(Spent::default().to_string(), "0 tokens in, 0 out");
     }
 
     #[test]

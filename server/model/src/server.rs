@@ -4,11 +4,11 @@
 //! is sent and what it means is the [`Protocol`]'s; limits and retries are the exchange's.
 
 use crate::{
-    ApiKey, Delta, Http, Keys, Limits, Message, Model, ModelError, Patience, Piece, Prelude,
+    ApiKey, Delta, Http, Keys, Limits, Message, Model, ModelError, Patience, Piece, Prelude, Price,
     Protocol, ReplyReader, Request, Retry, ToolSpec,
     exchange::{self, Line, host_of},
     http::is_loopback,
-    limits_of,
+    limits_of, price_of,
     protocol::Wire,
 };
 use futures::{FutureExt, future::BoxFuture, stream::BoxStream};
@@ -44,6 +44,8 @@ pub struct ServerConfig {
     pub patience: Patience,
     /// What the model can take and give, where it is said; the rest is known by its name, or is not known.
     pub limits: Limits,
+    /// What its tokens cost, where it is said; else it is known by server and name, or is not known.
+    pub price: Option<Price>,
 }
 
 impl ServerConfig {
@@ -62,6 +64,7 @@ impl ServerConfig {
             retry: Retry::default(),
             patience: Patience::default(),
             limits: Limits::default(),
+            price: None,
         }
     }
 }
@@ -96,6 +99,7 @@ pub struct ServerModel {
     name: String,
     wire: Arc<dyn Wire>,
     limits: Limits,
+    price: Option<Price>,
     line: Arc<Line>,
     /// Where the server lists its models.
     list: Url,
@@ -118,6 +122,7 @@ impl ServerModel {
         let keys = config.keys.and(secret.chain(hidden.map(|header| header.value.as_str())));
         let presented = config.key.is_some() || config.headers.iter().any(Header::is_secret);
         let missing_key = config.key_var.filter(|_| !presented && !is_loopback(&url));
+        let price = config.price.or_else(|| price_of(&config.base_url, &config.model));
         let known = limits_of(&config.model);
         let limits = Limits {
             context: config.limits.context.or(known.context),
@@ -136,6 +141,7 @@ impl ServerModel {
             name: format!("{}/{}", config.provider, config.model),
             wire,
             limits,
+            price,
             line: Arc::new(line),
             list,
             missing_key,
@@ -155,6 +161,10 @@ impl Model for ServerModel {
 
     fn limits(&self) -> Limits {
         self.limits
+    }
+
+    fn price(&self) -> Option<Price> {
+        self.price
     }
 
     fn keys(&self) -> Keys {

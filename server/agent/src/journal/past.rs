@@ -5,7 +5,7 @@
 
 use super::record::{Head, Record, Summary, VERSION};
 use crate::history::{History, Place};
-use ropewalk_model::Usage;
+use ropewalk_model::Spent;
 use ropewalk_tools::Mode;
 use ropewalk_tools::plain::plain;
 use ropewalk_workspace::state::Kept;
@@ -37,8 +37,8 @@ pub struct Past {
     pub title: Option<String>,
     /// Its turns, oldest first.
     pub turns: Vec<TurnMark>,
-    /// Tokens used.
-    pub usage: Usage,
+    /// Tokens used, and what they cost.
+    pub spent: Spent,
     /// When something last happened.
     pub at: u64,
     /// Prompts and words to a running turn that had not been taken up.
@@ -165,7 +165,7 @@ impl Past {
                 self.history.restore(role, content);
             }
             Record::Model(name) => self.history.spoken_to(&name),
-            Record::Usage(usage) => self.usage = usage,
+            Record::Usage(spent) => self.spent = spent,
             Record::Ended { at, .. } => {
                 self.at = at;
                 self.open_turn = None;

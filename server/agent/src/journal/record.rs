@@ -5,7 +5,7 @@
 
 use crate::audit::Audit;
 use crate::event::StopReason;
-use ropewalk_model::{Block, Role, Usage};
+use ropewalk_model::{Block, Role, Spent};
 use ropewalk_tools::Mode;
 use ropewalk_workspace::state::StateRecord;
 use ropewalk_workspace::{ContentHash, DocId};
@@ -71,8 +71,8 @@ pub enum Record<'a> {
     },
     /// From here on the history is for this model.
     Model(Cow<'a, str>),
-    /// Tokens of the session so far.
-    Usage(Usage),
+    /// Tokens of the session so far, and what they cost.
+    Usage(Spent),
     /// A turn has ended.
     Ended {
         /// Its number.

@@ -13,7 +13,7 @@ use crate::journal::past::{TurnMark, title_of};
 use crate::journal::record::{Record, Summary, now};
 use crate::prompt::{PromptFacts, system_prompt};
 use crate::reads::Read;
-use ropewalk_model::{Keys, Model, Prelude, ToolSpec, Usage};
+use ropewalk_model::{Keys, Model, Prelude, Spent, ToolSpec};
 use ropewalk_tools::command::{Secrets, Strike};
 use ropewalk_tools::{Rule, ToolInfo};
 use ropewalk_workspace::publish::{Bounds, PublishReport};
@@ -39,7 +39,9 @@ pub(crate) struct Shared {
     /// What the user has allowed for the rest of the session. It outlives other settings.
     pub(crate) granted: Mutex<Vec<Rule>>,
     pub(crate) saves: watch::Sender<u64>,
-    pub(crate) usage: Mutex<Usage>,
+    pub(crate) spent: Mutex<Spent>,
+    /// Whether it was said that a budget in money can't be kept.
+    pub(crate) told_unkept: AtomicBool,
     pub(crate) outputs: Option<PathBuf>,
     pub(crate) publish: Bounds,
     pub(crate) journal: Journal,
@@ -117,7 +119,8 @@ impl Shared {
             approvals: Approvals::default(),
             granted: Mutex::new(granted),
             saves: watch::Sender::new(0),
-            usage: Mutex::new(past.usage),
+            spent: Mutex::new(past.spent),
+            told_unkept: AtomicBool::new(false),
             outputs: config.outputs,
             publish: config.publish,
             settings: RwLock::new(Arc::new(settings)),

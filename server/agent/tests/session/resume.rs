@@ -2,6 +2,7 @@
 
 use crate::bench::*;
 use ropewalk_agent::{Event, Op, Prompt, Verdict};
+use ropewalk_model::Usage;
 use ropewalk_tools::Mode;
 use ropewalk_workspace::Selection;
 use serde_json::json;
@@ -10,6 +11,22 @@ const TEXT: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\n";
 
 fn edit(old: &str, new: &str) -> ScriptedReply {
     calls("edit_file", json!({"path": "a.txt", "old_text": old, "new_text": new}))
+}
+
+#[tokio::test]
+async fn what_was_spent_goes_on_being_counted() {
+    let used = |n| Usage { input: n, output: n, cache_read: 3 * n, cache_write: 0 };
+    let mut bench = start_kept([says("one").usage(used(10))]);
+    bench.run("one").await;
+    let mut bench = resume(bench.dies().await, [says("two").usage(used(1))]);
+    bench.run("two").await;
+    assert_eq!(bench.session.spent().usage, used(11));
+    let last = bench.seen.iter().rev().find_map(|event| match event {
+        Event::Usage { in_turn, total, .. } => Some((in_turn.usage, total.to_string())),
+        _ => None,
+    });
+    let words = "44 tokens in (75% from the cache), 11 out".to_owned();
+    assert_eq!(last, Some((used(1), words)), "{:?}", bench.seen);
 }
 
 #[tokio::test]

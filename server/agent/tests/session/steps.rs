@@ -1,10 +1,14 @@
 //! The loop: what the model says decides how it goes on, not what it says of why it stopped.
 
 use crate::bench::*;
+use ropewalk_agent::Prompt;
 use ropewalk_agent::{Event, Limits, StopReason};
-use ropewalk_model::{Role, StopReason as Stop, Usage};
+use ropewalk_model::{
+    Http, Model, Money, Price, Role, ServerConfig, ServerModel, StopReason as Stop, Usage,
+};
 use ropewalk_testkit::model::ScriptedReply;
 use serde_json::json;
+use std::sync::Arc;
 
 #[tokio::test]
 async fn a_file_is_made_in_two_steps() {
@@ -194,12 +198,64 @@ async fn usage_adds_up() {
     ]);
     bench.run("one").await;
     bench.run("two").await;
-    assert_eq!(bench.session.usage(), used(111));
+    assert_eq!(bench.session.spent().usage, used(111));
     let sums = bench.seen.iter().filter_map(|event| match event {
-        Event::Usage { step, total, .. } => Some((step.input, total.input)),
+        Event::Usage { step, in_turn, total, .. } => {
+            Some((step.usage.input, in_turn.usage.input, total.usage.input))
+        }
         _ => None,
     });
-    assert_eq!(sums.collect::<Vec<_>>(), [(1, 1), (10, 11), (100, 111)]);
+    assert_eq!(sums.collect::<Vec<_>>(), [(1, 1, 1), (10, 11, 11), (100, 100, 111)]);
+}
+
+/// A model at the script's server that costs a dollar per million tokens, either way.
+fn priced(server: &ScriptedModel) -> Arc<dyn Model> {
+    let each = 1_000_000;
+    let price = Price { input: each, output: each, cache_read: each, cache_write: each };
+    let config = ServerConfig { price: Some(price), ..server.config() };
+    Arc::new(ServerModel::new(config, Http::new()).unwrap())
+}
+
+fn costing(tokens: u64) -> ScriptedReply {
+    let usage = Usage { input: tokens, ..Usage::default() };
+    calls("list_dir", json!({})).usage(usage)
+}
+
+#[tokio::test]
+async fn a_budget_ends_the_turn_and_the_next_goes_on() {
+    // Three steps at a cent each, and a budget of two cents.
+    let steps = || costing(10_000);
+    let server =
+        ScriptedModel::start([steps(), steps(), says("on").usage(Usage::default())]).unwrap();
+    let model = priced(&server);
+    let mut bench = start_with([], |settings| {
+        settings.model = Ok(model);
+        settings.limits.turn_money = Money::from_cents(2);
+    });
+    bench.session.prompt(Prompt::new("go"));
+    let (_, stop, message) = bench.end().await;
+    assert_eq!(stop, StopReason::Budget);
+    let words = message.unwrap();
+    assert!(words.contains("$0.0200") && words.contains("\"continue\""), "{words}");
+    assert_eq!(bench.run("continue").await, StopReason::EndTurn);
+    assert_eq!(bench.session.spent().cost(), Some(Money::from_cents(2)));
+    let told = server.requests().pop().unwrap().to_string();
+    assert!(told.contains("its budget is used up"), "{told}");
+}
+
+#[tokio::test]
+async fn a_budget_in_money_that_nobody_can_keep_is_told_once() {
+    let mut bench = start_with([says("one"), says("two")], |settings| {
+        settings.limits.session_money = Money::from_cents(1);
+        settings.limits.session_tokens = 1_000_000;
+    });
+    bench.run("one").await;
+    bench.run("two").await;
+    let told = bench.seen.iter().filter(|event| match event {
+        Event::Notice { message, .. } => message.contains("`limits.session_cents` can't be kept"),
+        _ => false,
+    });
+    assert_eq!(told.count(), 1, "{:?}", bench.seen);
 }
 
 /// The JSON lines of one turn, as a front end gets them.

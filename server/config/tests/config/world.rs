@@ -144,6 +144,10 @@ pub(crate) fn value(config: &Config, key: &str) -> String {
         ["limits", "identical_failures"] => limits.identical_failures.to_string(),
         ["limits", "idle_seconds"] => limits.idle_seconds.to_string(),
         ["limits", "first_byte_seconds"] => limits.first_byte_seconds.to_string(),
+        ["limits", "turn_tokens"] => limits.turn_tokens.to_string(),
+        ["limits", "session_tokens"] => limits.session_tokens.to_string(),
+        ["limits", "turn_cents"] => limits.turn_cents.to_string(),
+        ["limits", "session_cents"] => limits.session_cents.to_string(),
         ["sessions", "keep_days"] => config.keep.days.to_string(),
         ["sessions", "keep_megabytes"] => config.keep.megabytes.to_string(),
         ["provider", name, field] => {

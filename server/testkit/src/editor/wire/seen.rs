@@ -236,7 +236,11 @@ impl Seen {
         } else {
             let progress = self.progress().into_iter().filter(|progress| progress.kind == "end");
             progress
-                .map(|progress| TurnEnd { stop_reason: progress.message, message: None })
+                .map(|progress| {
+                    // Behind it stands what was used.
+                    let reason = progress.message.split(':').next().unwrap_or_default();
+                    TurnEnd { stop_reason: reason.to_owned(), message: None }
+                })
                 .collect()
         };
         let end = ends.get(self.ends_taken).cloned()?;
