@@ -10,6 +10,7 @@
 //! reply whose content and stop reason disagree is handed on as it is.
 
 mod anthropic;
+pub mod chat;
 pub mod error;
 mod exchange;
 pub mod http;

@@ -5,7 +5,7 @@
 
 use crate::{
     ApiKey, Message, Piece, Prelude, Request, ServerConfig, ToolSpec, anthropic::Anthropic,
-    reader::Decode, responses::Responses,
+    chat::Chat, reader::Decode, responses::Responses,
 };
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use std::sync::Arc;
@@ -15,18 +15,21 @@ use std::sync::Arc;
 pub enum Protocol {
     /// Anthropic's Messages.
     Anthropic,
+    /// OpenAI's Chat Completions, and what others make of it.
+    Chat,
     /// OpenAI's Responses.
     Responses,
 }
 
 impl Protocol {
     /// All of them.
-    pub const ALL: &[Protocol] = &[Protocol::Anthropic, Protocol::Responses];
+    pub const ALL: &[Protocol] = &[Protocol::Anthropic, Protocol::Chat, Protocol::Responses];
 
     /// The word for it in a configuration.
     pub fn name(self) -> &'static str {
         match self {
             Protocol::Anthropic => "anthropic",
+            Protocol::Chat => "chat",
             Protocol::Responses => "responses",
         }
     }
@@ -40,6 +43,7 @@ impl Protocol {
     pub(crate) fn home(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Protocol::Anthropic => ("anthropic", "https://api.anthropic.com", "ANTHROPIC_API_KEY"),
+            Protocol::Chat => ("openai", "https://api.openai.com", "OPENAI_API_KEY"),
             Protocol::Responses => ("openai", "https://api.openai.com", "OPENAI_API_KEY"),
         }
     }
@@ -48,6 +52,7 @@ impl Protocol {
     pub(crate) fn wire(self, config: &ServerConfig) -> Arc<dyn Wire> {
         match self {
             Protocol::Anthropic => Arc::new(Anthropic::new(config)),
+            Protocol::Chat => Arc::new(Chat::new(config)),
             Protocol::Responses => Arc::new(Responses::new(config)),
         }
     }

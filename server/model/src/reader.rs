@@ -10,6 +10,9 @@ use std::collections::VecDeque;
 /// The longest reply that is read, in bytes of the wire.
 const MOST_BYTES: usize = 64 << 20;
 
+/// More blocks than this in one reply are no reply.
+pub(crate) const MOST_BLOCKS: usize = 1_000;
+
 /// Turns the events of one stream into deltas.
 pub(crate) trait Decode: Send + Sync {
     /// Takes the data of one event; true when it was the reply's last.

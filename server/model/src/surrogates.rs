@@ -16,6 +16,15 @@ impl Surrogates {
         self.high.is_some()
     }
 
+    /// Reads a JSON string, mended if it must be; none when it is no JSON string.
+    pub(crate) fn read(&mut self, json: &str) -> Option<String> {
+        match serde_json::from_str(json) {
+            // The usual case: valid, and no half of a pair left from before.
+            Ok(text) if !self.pending() => Some(text),
+            _ => serde_json::from_str(&self.mend(json)).ok(),
+        }
+    }
+
     /// The JSON text with paired halves joined. A first half at the end of a string is taken away
     /// and kept; a second half at the start of a string takes it up; any other becomes U+FFFD.
     /// Linear in the text's length.

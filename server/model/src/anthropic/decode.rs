@@ -4,7 +4,10 @@
 //! it is logged, and if it mattered the reply lacks its end. Nothing is checked against a schema.
 
 use crate::{
-    Delta, ModelError, StopReason, Usage, error::in_brief, reader::Decode, refusal::in_stream,
+    Delta, ModelError, StopReason, Usage,
+    error::in_brief,
+    reader::{Decode, MOST_BLOCKS},
+    refusal::in_stream,
     surrogates::Surrogates,
 };
 use serde::Deserialize;
@@ -13,9 +16,6 @@ use std::{
     borrow::Cow,
     collections::{HashSet, VecDeque},
 };
-
-/// More blocks than this in one reply are no reply.
-const MOST_BLOCKS: usize = 1_000;
 
 #[derive(Deserialize)]
 struct Event<'a> {

@@ -1,0 +1,57 @@
+//! OpenAI's Chat Completions protocol, as its own servers and many others speak it.
+//!
+//! A request is model, options, tools, messages (the system prompt is the first), always in this order,
+//! and the same bytes from step to step: caches here need no markers. What servers do differently is a
+//! [`Dialect`], a row of a table, and is decided nowhere else. Only streaming is spoken.
+
+mod calls;
+mod decode;
+mod dialect;
+mod encode;
+
+pub use dialect::{DIALECTS, Dialect, Thoughts};
+
+use crate::{
+    ApiKey, Message, Piece, Prelude, Request, ServerConfig, ToolSpec, protocol::Wire,
+    reader::Decode,
+};
+use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
+
+/// The protocol, for one model.
+pub(crate) struct Chat {
+    model: String,
+    dialect: Dialect,
+}
+
+impl Chat {
+    pub(crate) fn new(config: &ServerConfig) -> Chat {
+        let dialect = Dialect::of(&config.provider, &config.base_url, &config.model);
+        Chat { model: config.model.clone(), dialect }
+    }
+}
+
+impl Wire for Chat {
+    fn path(&self) -> &'static str {
+        "/chat/completions"
+    }
+
+    fn key(&self, key: &ApiKey) -> Option<(HeaderName, HeaderValue)> {
+        Some((AUTHORIZATION, key.header("Bearer ")?))
+    }
+
+    fn encode(&self, message: &Message) -> Piece {
+        encode::message(&self.dialect, message)
+    }
+
+    fn encode_prelude(&self, system: &str, tools: &[ToolSpec]) -> Prelude {
+        encode::prelude(system, tools)
+    }
+
+    fn body(&self, request: &Request) -> Vec<u8> {
+        encode::request(&self.dialect, &self.model, request)
+    }
+
+    fn decoder(&self) -> Box<dyn Decode> {
+        Box::new(decode::Decoder::new(&self.model))
+    }
+}

@@ -1,0 +1,197 @@
+//! The calls of one reply, put together from deltas whose writers disagree on what names a call.
+//!
+//! A delta may have an index, an id, both or neither; the index may always be 0, the id may come with
+//! every delta, or be another in each. What decides is said at [`Calls::take`]. Arguments are handed on
+//! as they come and not kept, but for calls that have no name yet.
+
+use crate::{Delta, ModelError, reader::MOST_BLOCKS, surrogates::Surrogates};
+use std::collections::VecDeque;
+
+/// See the module.
+#[derive(Default)]
+pub(super) struct Calls {
+    calls: Vec<Call>,
+}
+
+/// One delta of a call.
+pub(super) struct Part<'a> {
+    pub(super) index: Option<u32>,
+    pub(super) id: String,
+    pub(super) name: String,
+    /// JSON: a string with the next piece of the arguments, or an object with all of them; or nothing.
+    pub(super) arguments: &'a str,
+}
+
+struct Call {
+    index: Option<u32>,
+    /// What the server calls it, which may be empty or another's.
+    named: String,
+    /// What it is called here; empty until it begins.
+    id: String,
+    block: u32,
+    name: String,
+    /// Arguments that came before the name.
+    held: String,
+    shape: Shape,
+    surrogates: Surrogates,
+}
+
+impl Calls {
+    pub(super) fn is_empty(&self) -> bool {
+        self.calls.is_empty()
+    }
+
+    /// Takes a delta; `next` is the block of the next call. It belongs to the latest call with its index;
+    /// without an index to that with its id; with neither, or with an id that is new and no name, to the last
+    /// one. But a delta with a name begins another
+    /// call when its id is another, unless that call has the same name and half of its arguments (some
+    /// give every delta a new id); and without ids, when its name is another or that call's arguments are
+    /// whole and it brings more.
+    ///
+    /// # Errors
+    /// [`ModelError::TooLarge`] for calls without number.
+    pub(super) fn take(
+        &mut self,
+        part: Part<'_>,
+        next: &mut u32,
+        out: &mut VecDeque<Delta>,
+    ) -> Result<(), ModelError> {
+        let last = self.calls.len().checked_sub(1);
+        let found = match part.index {
+            Some(_) => self.calls.iter().rposition(|call| call.index == part.index),
+            None if part.id.is_empty() => last,
+            None => {
+                let named = self.calls.iter().rposition(|call| call.named == part.id);
+                named.or(last.filter(|_| part.name.is_empty()))
+            }
+        };
+        let found = found.filter(|at| !self.calls.get(*at).is_some_and(|call| call.is_over(&part)));
+        let at = match found {
+            Some(at) => at,
+            None if self.calls.len() >= MOST_BLOCKS => {
+                let what = format!("the reply has more than {MOST_BLOCKS} calls");
+                return Err(ModelError::TooLarge { what });
+            }
+            None => {
+                self.calls.push(Call::new(part.index, *next));
+                *next = next.saturating_add(1);
+                self.calls.len().saturating_sub(1)
+            }
+        };
+        let taken: bool = self.calls.iter().any(|call| call.id == part.id);
+        let Some(call) = self.calls.get_mut(at) else { return Ok(()) };
+        if call.named.is_empty() {
+            call.named = part.id;
+        }
+        if call.id.is_empty() && !part.name.is_empty() {
+            call.name = part.name;
+            call.begin(taken, out);
+        }
+        call.argue(part.arguments, out);
+        Ok(())
+    }
+
+    /// No more deltas come: what has no name begins without one, and all calls end.
+    pub(super) fn end(&mut self, out: &mut VecDeque<Delta>) {
+        for call in &mut self.calls {
+            if call.id.is_empty() {
+                call.begin(true, out);
+            }
+            out.push_back(Delta::BlockEnd { index: call.block });
+        }
+    }
+}
+
+impl Call {
+    fn new(index: Option<u32>, block: u32) -> Call {
+        Call {
+            index,
+            named: String::new(),
+            id: String::new(),
+            block,
+            name: String::new(),
+            held: String::new(),
+            shape: Shape::default(),
+            surrogates: Surrogates::default(),
+        }
+    }
+
+    /// Whether this delta begins another call.
+    fn is_over(&self, part: &Part<'_>) -> bool {
+        let other_name = part.name != self.name;
+        if part.name.is_empty() || self.name.is_empty() {
+            false
+        } else if part.id.is_empty() || self.named.is_empty() {
+            let brings = !matches!(part.arguments, "" | "\"\"");
+            other_name || self.shape.is_whole() && brings
+        } else {
+            part.id != self.named && (other_name || !self.shape.is_half())
+        }
+    }
+
+    /// An id that another call of the reply has, and none at all, are replaced by one that is made here:
+    /// results are told apart by it.
+    fn begin(&mut self, taken: bool, out: &mut VecDeque<Delta>) {
+        let own = !self.named.is_empty() && !taken;
+        self.id = if own { self.named.clone() } else { format!("call_{}_made_here", self.block) };
+        let (index, id, name) = (self.block, self.id.clone(), self.name.clone());
+        out.push_back(Delta::ToolUse { index, id, name });
+        if !self.held.is_empty() {
+            let partial_json = std::mem::take(&mut self.held);
+            out.push_back(Delta::ToolInput { index, partial_json });
+        }
+    }
+
+    fn argue(&mut self, arguments: &str, out: &mut VecDeque<Delta>) {
+        let text = match arguments.as_bytes().first() {
+            Some(b'"') => self.surrogates.read(arguments).unwrap_or_default(),
+            Some(b'{' | b'[') => arguments.to_owned(),
+            _ => return,
+        };
+        if text.is_empty() {
+            return;
+        }
+        self.shape.take(&text);
+        if self.id.is_empty() {
+            self.held.push_str(&text);
+        } else {
+            out.push_back(Delta::ToolInput { index: self.block, partial_json: text });
+        }
+    }
+}
+
+/// How deep in JSON a text ends. Linear in the text, however it is cut.
+#[derive(Default)]
+struct Shape {
+    depth: u32,
+    is_begun: bool,
+    in_string: bool,
+    after_backslash: bool,
+}
+
+impl Shape {
+    fn take(&mut self, text: &str) {
+        for byte in text.bytes() {
+            if self.in_string {
+                self.in_string = self.after_backslash || byte != b'"';
+                self.after_backslash = !self.after_backslash && byte == b'\\';
+                continue;
+            }
+            match byte {
+                b'"' => self.in_string = true,
+                b'{' | b'[' => self.depth = self.depth.saturating_add(1),
+                b'}' | b']' => self.depth = self.depth.saturating_sub(1),
+                _ => {}
+            }
+            self.is_begun |= !byte.is_ascii_whitespace();
+        }
+    }
+
+    fn is_whole(&self) -> bool {
+        self.is_begun && !self.is_half()
+    }
+
+    fn is_half(&self) -> bool {
+        self.depth > 0 || self.in_string
+    }
+}

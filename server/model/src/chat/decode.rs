@@ -1,0 +1,405 @@
+//! Reading the event stream of a reply, as any of the servers writes it.
+//!
+//! Unknown members and events that are no JSON are passed over; members of another type than they should
+//! have count as absent. Which server writes what is not asked. What ends a reply is `[DONE]`, or the end
+//! of the bytes after a finish reason.
+
+use super::calls::{Calls, Part};
+use crate::{
+    Delta, ModelError, StopReason, Usage, error::in_brief, reader::Decode, refusal::in_stream,
+    surrogates::Surrogates,
+};
+use serde::{
+    Deserialize, Deserializer,
+    de::{IgnoredAny, SeqAccess, Visitor},
+};
+use serde_json::{Value, value::RawValue};
+use std::{collections::VecDeque, fmt};
+
+/// Members that may be of any type are looked at when they are needed.
+type Raw<'a> = Option<&'a RawValue>;
+
+#[derive(Deserialize)]
+struct Chunk<'a> {
+    #[serde(borrow, default)]
+    choices: Choices<'a>,
+    #[serde(borrow)]
+    usage: Raw<'a>,
+    #[serde(borrow)]
+    x_groq: Option<Groq<'a>>,
+    #[serde(borrow)]
+    error: Raw<'a>,
+}
+
+/// The first of the choices: no more are asked for.
+#[derive(Default)]
+enum Choices<'a> {
+    #[default]
+    Absent,
+    First(Option<Box<Choice<'a>>>),
+}
+
+#[derive(Deserialize)]
+struct Choice<'a> {
+    #[serde(borrow)]
+    delta: Option<Change<'a>>,
+    #[serde(borrow)]
+    finish_reason: Raw<'a>,
+    #[serde(borrow)]
+    usage: Raw<'a>,
+}
+
+#[derive(Deserialize)]
+struct Change<'a> {
+    #[serde(borrow)]
+    content: Raw<'a>,
+    #[serde(borrow)]
+    reasoning_content: Raw<'a>,
+    #[serde(borrow)]
+    reasoning: Raw<'a>,
+    #[serde(borrow)]
+    refusal: Raw<'a>,
+    #[serde(borrow)]
+    tool_calls: Option<Vec<WireCall<'a>>>,
+    #[serde(borrow)]
+    function_call: Option<Function<'a>>,
+}
+
+#[derive(Deserialize)]
+struct WireCall<'a> {
+    #[serde(borrow)]
+    index: Raw<'a>,
+    #[serde(borrow)]
+    id: Raw<'a>,
+    #[serde(borrow)]
+    function: Option<Function<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Function<'a> {
+    #[serde(borrow)]
+    name: Raw<'a>,
+    #[serde(borrow)]
+    arguments: Raw<'a>,
+}
+
+#[derive(Deserialize)]
+struct Groq<'a> {
+    #[serde(borrow)]
+    usage: Raw<'a>,
+}
+
+#[derive(Deserialize)]
+struct WireUsage {
+    prompt_tokens: Option<u64>,
+    completion_tokens: Option<u64>,
+    prompt_tokens_details: Option<Details>,
+    /// DeepSeek's name for cached tokens.
+    prompt_cache_hit_tokens: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct Details {
+    cached_tokens: Option<u64>,
+    cache_write_tokens: Option<u64>,
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Choices<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Choices<'a>, D::Error> {
+        struct First;
+        impl<'de> Visitor<'de> for First {
+            type Value = Choices<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of choices")
+            }
+
+            fn visit_unit<E>(self) -> Result<Choices<'de>, E> {
+                Ok(Choices::First(None))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Choices<'de>, A::Error> {
+                let first = seq.next_element()?;
+                while seq.next_element::<IgnoredAny>()?.is_some() {}
+                Ok(Choices::First(first.map(Box::new)))
+            }
+        }
+        deserializer.deserialize_any(First)
+    }
+}
+
+/// What servers say of the end. An empty word is none.
+const FINISHES: &[(&str, StopReason)] = &[
+    ("stop", StopReason::EndTurn),
+    ("eos", StopReason::EndTurn),
+    ("tool_calls", StopReason::ToolUse),
+    ("function_call", StopReason::ToolUse),
+    ("length", StopReason::MaxTokens),
+    ("content_filter", StopReason::Refusal),
+];
+
+/// Decodes one reply.
+pub(super) struct Decoder {
+    model: String,
+    /// The block that grows, and whether it is thinking.
+    open: Option<(u32, bool)>,
+    /// The block that comes next.
+    next: u32,
+    calls: Calls,
+    /// Whether a call came in the newer of the protocol's two ways; some servers write both.
+    has_tool_calls: bool,
+    surrogates: Surrogates,
+    usage: Usage,
+    finish: Option<StopReason>,
+    refused: bool,
+    begun: bool,
+}
+
+impl Decoder {
+    pub(super) fn new(model: &str) -> Decoder {
+        Decoder {
+            model: model.to_owned(),
+            open: None,
+            next: 0,
+            calls: Calls::default(),
+            has_tool_calls: false,
+            surrogates: Surrogates::default(),
+            usage: Usage::default(),
+            finish: None,
+            refused: false,
+            begun: false,
+        }
+    }
+
+    fn take(
+        &mut self,
+        chunk: Chunk<'_>,
+        data: &str,
+        out: &mut VecDeque<Delta>,
+    ) -> Result<(), ModelError> {
+        if chunk.error.is_some() {
+            return Err(in_stream(data, &self.model));
+        }
+        let choice = match chunk.choices {
+            Choices::First(choice) => choice,
+            Choices::Absent if is_complaint(data) => return Err(in_stream(data, &self.model)),
+            Choices::Absent => None,
+        };
+        let mut usage = chunk.usage.or(chunk.x_groq.and_then(|groq| groq.usage));
+        if let Some(choice) = choice {
+            usage = usage.or(choice.usage);
+            if let Some(change) = choice.delta {
+                self.change(change, out)?;
+            }
+            if let Some(word) = choice.finish_reason.and_then(string) {
+                self.finish(word)?;
+            }
+        }
+        if let Some(usage) = usage {
+            self.count(usage, out);
+        }
+        Ok(())
+    }
+
+    fn change(&mut self, change: Change<'_>, out: &mut VecDeque<Delta>) -> Result<(), ModelError> {
+        for thoughts in [change.reasoning_content, change.reasoning] {
+            if let Some(text) = thoughts.and_then(|raw| self.words(raw, true, out)) {
+                self.say(true, text, out);
+                // Some write the same thoughts under both names.
+                break;
+            }
+        }
+        if let Some(text) = change.content.and_then(|raw| self.words(raw, false, out)) {
+            self.say(false, text, out);
+        }
+        if let Some(text) = change.refusal.and_then(|raw| self.words(raw, false, out)) {
+            self.refused = true;
+            self.say(false, text, out);
+        }
+        for call in change.tool_calls.into_iter().flatten() {
+            self.has_tool_calls = true;
+            let Some(function) = call.function else { continue };
+            let index = call.index.and_then(|raw| raw.get().trim_matches('"').parse().ok());
+            self.call(index, call.id.and_then(string).unwrap_or_default(), function, out)?;
+        }
+        if let Some(function) = change.function_call.filter(|_| !self.has_tool_calls) {
+            self.call(None, String::new(), function, out)?;
+        }
+        Ok(())
+    }
+
+    /// The text of a member; parts of a list that are thoughts are said at once.
+    fn words(
+        &mut self,
+        raw: &RawValue,
+        thinking: bool,
+        out: &mut VecDeque<Delta>,
+    ) -> Option<String> {
+        let json = raw.get();
+        let text = match json.as_bytes().first() {
+            Some(b'"') => {
+                if self.open.is_some_and(|(_, open)| open != thinking) {
+                    self.surrogates = Surrogates::default();
+                }
+                self.surrogates.read(json)?
+            }
+            Some(b'[') => {
+                let parts: Vec<Value> = serde_json::from_str(json).ok()?;
+                let mut text = String::new();
+                for part in &parts {
+                    let thoughts = part.get("thinking").map(text_in).unwrap_or_default();
+                    if !thoughts.is_empty() {
+                        self.say(true, thoughts, out);
+                    }
+                    text.push_str(part.get("text").and_then(Value::as_str).unwrap_or_default());
+                }
+                text
+            }
+            _ => return None,
+        };
+        (!text.is_empty()).then_some(text)
+    }
+
+    fn say(&mut self, thinking: bool, text: String, out: &mut VecDeque<Delta>) {
+        self.begun = true;
+        let index = match self.open {
+            Some((index, open)) if open == thinking => index,
+            _ => {
+                self.close(out);
+                let index = self.next;
+                self.next = self.next.saturating_add(1);
+                self.open = Some((index, thinking));
+                index
+            }
+        };
+        out.push_back(match thinking {
+            true => Delta::Thinking { index, text },
+            false => Delta::Text { index, text },
+        });
+    }
+
+    fn close(&mut self, out: &mut VecDeque<Delta>) {
+        if let Some((index, _)) = self.open.take() {
+            out.push_back(Delta::BlockEnd { index });
+        }
+    }
+
+    fn call(
+        &mut self,
+        index: Option<u32>,
+        id: String,
+        function: Function<'_>,
+        out: &mut VecDeque<Delta>,
+    ) -> Result<(), ModelError> {
+        self.begun = true;
+        self.close(out);
+        let name = function.name.and_then(string).unwrap_or_default();
+        let arguments = function.arguments.map(RawValue::get).unwrap_or_default();
+        self.calls.take(Part { index, id, name, arguments }, &mut self.next, out)
+    }
+
+    fn finish(&mut self, word: String) -> Result<(), ModelError> {
+        match word.as_str() {
+            "" => {}
+            // The server ran out of something, as DeepSeek says it.
+            "insufficient_system_resource" => {
+                return Err(ModelError::Overloaded { retry_after: None });
+            }
+            "error" => {
+                let message = "it stopped with an error it does not name".to_owned();
+                return Err(ModelError::Server { message });
+            }
+            word => {
+                let known = FINISHES.iter().find(|(known, _)| *known == word);
+                self.finish = Some(
+                    known.map_or(StopReason::Other(word.to_owned()), |(_, reason)| reason.clone()),
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// Each report replaces the one before.
+    fn count(&mut self, usage: &RawValue, out: &mut VecDeque<Delta>) {
+        let Ok(usage) = serde_json::from_str::<WireUsage>(usage.get()) else { return };
+        let details = usage.prompt_tokens_details;
+        let said = |part: fn(&Details) -> Option<u64>| details.as_ref().and_then(part);
+        let cache_read =
+            said(|d| d.cached_tokens).or(usage.prompt_cache_hit_tokens).unwrap_or_default();
+        let cache_write = said(|d| d.cache_write_tokens).unwrap_or_default();
+        let prompt = usage.prompt_tokens.unwrap_or_default();
+        self.usage = Usage {
+            input: prompt.saturating_sub(cache_read).saturating_sub(cache_write),
+            output: usage.completion_tokens.unwrap_or_default(),
+            cache_read,
+            cache_write,
+        };
+        out.push_back(Delta::Usage(self.usage));
+    }
+
+    fn stop(&mut self, out: &mut VecDeque<Delta>) {
+        self.close(out);
+        self.calls.end(out);
+        let by_content =
+            if self.calls.is_empty() { StopReason::EndTurn } else { StopReason::ToolUse };
+        let reason = self.finish.take().unwrap_or(by_content);
+        out.push_back(Delta::Stop(if self.refused { StopReason::Refusal } else { reason }));
+    }
+}
+
+impl Decode for Decoder {
+    fn event(&mut self, data: &str, out: &mut VecDeque<Delta>) -> Result<bool, ModelError> {
+        if data.trim() == "[DONE]" {
+            if self.finish.is_none() && !self.begun {
+                let why = "the server ended the reply before it began".to_owned();
+                return Err(ModelError::Cut { why });
+            }
+            self.stop(out);
+            return Ok(true);
+        }
+        match serde_json::from_str::<Chunk<'_>>(data) {
+            Ok(chunk) => self.take(chunk, data, out)?,
+            Err(error) => {
+                tracing::warn!(%error, data = in_brief(data), "garbage in the model's stream");
+            }
+        }
+        Ok(false)
+    }
+
+    fn begun(&self) -> bool {
+        self.begun
+    }
+
+    fn whole(&self) -> bool {
+        self.finish.is_some()
+    }
+
+    fn end(&mut self, out: &mut VecDeque<Delta>) -> bool {
+        let whole = self.whole();
+        if whole {
+            self.stop(out);
+        }
+        whole
+    }
+}
+
+/// A member that is a string; null and all else is none.
+fn string(raw: &RawValue) -> Option<String> {
+    serde_json::from_str(raw.get()).ok()
+}
+
+/// Whether an event without choices is an error that is not called one.
+fn is_complaint(data: &str) -> bool {
+    let value: Value = serde_json::from_str(data).unwrap_or_default();
+    let is_error = value.get("object").and_then(Value::as_str) == Some("error");
+    is_error || value.get("message").is_some_and(Value::is_string) || value.get("detail").is_some()
+}
+
+/// All the text in a value: its own, or that of its parts.
+fn text_in(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts.iter().filter_map(|part| part.get("text")?.as_str()).collect(),
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,136 @@
+//! How servers differ that speak Chat Completions: a table, one row each.
+//!
+//! Reading needs no rows: the decoder takes what any of them writes. A row says only what must be
+//! written differently. To add a server is to add its row.
+
+use reqwest::Url;
+
+/// What a server wants written its own way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dialect {
+    /// The server's name, which a provider in a configuration may have.
+    pub name: &'static str,
+    /// Ends of the host names it is reached at.
+    pub hosts: &'static [&'static str],
+    /// The port it customarily has on this machine.
+    pub port: Option<u16>,
+    /// The member that bounds the reply's tokens.
+    pub most_tokens: &'static str,
+    /// Whether it wants to be asked for the usage, as `stream_options`; some refuse that, and tell it
+    /// unasked.
+    pub ask_usage: bool,
+    /// Whether it takes a `prompt_cache_key`, by which requests of one session reach one cache.
+    pub cache_key: bool,
+    /// What becomes of the model's thoughts.
+    pub thoughts: Thoughts,
+    /// Whether the user may speak right after tool results. Else the words go into the last result.
+    pub words_after_results: bool,
+    /// Whether ids of calls must be nine letters or digits.
+    pub short_ids: bool,
+    /// A member with a comma before it that every call needs, in the history.
+    pub call_extra: &'static str,
+}
+
+/// What becomes of the model's thoughts in the history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Thoughts {
+    /// They are not sent back.
+    Dropped,
+    /// They are sent back under this name.
+    Sent(&'static str),
+    /// Likewise, and a message with calls has the member even if nothing was thought.
+    Always(&'static str),
+}
+
+/// A server about which nothing is known, and what most rows are like.
+const PLAIN: Dialect = Dialect {
+    name: "",
+    hosts: &[],
+    port: None,
+    most_tokens: "max_tokens",
+    ask_usage: true,
+    cache_key: false,
+    thoughts: Thoughts::Dropped,
+    words_after_results: true,
+    short_ids: false,
+    call_extra: "",
+};
+
+/// The known servers.
+pub const DIALECTS: &[Dialect] = &[
+    Dialect {
+        name: "openai",
+        hosts: &["openai.com", "azure.com"],
+        most_tokens: "max_completion_tokens",
+        cache_key: true,
+        ..PLAIN
+    },
+    Dialect {
+        // A message with calls and without thoughts is refused in its thinking mode.
+        name: "deepseek",
+        hosts: &["deepseek.com"],
+        thoughts: Thoughts::Always("reasoning_content"),
+        ..PLAIN
+    },
+    Dialect {
+        name: "openrouter",
+        hosts: &["openrouter.ai"],
+        thoughts: Thoughts::Sent("reasoning"),
+        ..PLAIN
+    },
+    Dialect { name: "groq", hosts: &["groq.com"], most_tokens: "max_completion_tokens", ..PLAIN },
+    Dialect {
+        // It refuses every member that it does not know.
+        name: "mistral",
+        hosts: &["mistral.ai"],
+        ask_usage: false,
+        words_after_results: false,
+        short_ids: true,
+        ..PLAIN
+    },
+    Dialect {
+        // Its models sign their calls in a member that is not kept here; this is the documented word
+        // for calls without a signature.
+        name: "gemini",
+        hosts: &["googleapis.com"],
+        call_extra: r#","extra_content":{"google":{"thought_signature":"skip_thought_signature_validator"}}"#,
+        ..PLAIN
+    },
+    Dialect { name: "ollama", port: Some(11434), thoughts: Thoughts::Sent("reasoning"), ..PLAIN },
+    Dialect {
+        name: "llamacpp",
+        port: Some(8080),
+        thoughts: Thoughts::Sent("reasoning_content"),
+        ..PLAIN
+    },
+    Dialect { name: "vllm", port: Some(8000), thoughts: Thoughts::Sent("reasoning"), ..PLAIN },
+    Dialect { name: "lmstudio", port: Some(1234), ..PLAIN },
+];
+
+/// Parts of the names of models whose own templates want what Mistral's servers want, wherever they run.
+const STRICT_MODELS: &[&str] =
+    &["mistral", "ministral", "mixtral", "devstral", "magistral", "codestral"];
+
+impl Dialect {
+    /// The row for a provider: by its name, else by the host, else by the port on this machine, else the
+    /// plain one. A model whose template is stricter than its server gets what it wants.
+    pub fn of(provider: &str, base_url: &str, model: &str) -> Dialect {
+        let url = Url::parse(base_url.trim()).ok();
+        let host = url.as_ref().and_then(Url::host_str).unwrap_or_default();
+        let is_at = |end: &&str| {
+            host.strip_suffix(*end).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+        };
+        let port = url.as_ref().filter(|url| crate::http::is_loopback(url)).and_then(Url::port);
+        let row = |wanted: &dyn Fn(&Dialect) -> bool| DIALECTS.iter().find(|row| wanted(row));
+        let found = row(&|row| row.name == provider)
+            .or_else(|| row(&|row| row.hosts.iter().any(is_at)))
+            .or_else(|| row(&|row| port.is_some() && row.port == port));
+        let mut dialect = *found.unwrap_or(&PLAIN);
+        let model = model.to_ascii_lowercase();
+        if STRICT_MODELS.iter().any(|part| model.contains(part)) {
+            dialect.words_after_results = false;
+            dialect.short_ids = true;
+        }
+        dialect
+    }
+}

@@ -1,0 +1,190 @@
+//! Writing requests: messages, prelude, and the body.
+//!
+//! Everything is serialised once and then only copied. A piece may be several messages of the protocol,
+//! with commas between them: each tool result is one.
+
+use super::dialect::{Dialect, Thoughts};
+use crate::{Block, Message, Piece, Prelude, Request, Role, ToolInput, ToolSpec};
+use serde_json::Value;
+use std::borrow::Cow;
+
+/// What a message says that has nothing else to say.
+const EMPTY: &str = "(empty)";
+
+/// One message of ours as one or more of the protocol's.
+pub(super) fn message(dialect: &Dialect, message: &Message) -> Piece {
+    match message.role {
+        Role::User => user(dialect, &message.content),
+        Role::Assistant => assistant(dialect, &message.content),
+    }
+    .into()
+}
+
+/// The results, each a message, then the words.
+fn user(dialect: &Dialect, blocks: &[Block]) -> String {
+    let mut words = words(blocks);
+    let mut results: Vec<(&str, Cow<'_, str>)> = Vec::new();
+    for block in blocks {
+        if let Block::ToolResult { tool_use_id, content, .. } = block {
+            results.push((tool_use_id, Cow::Borrowed(content)));
+        }
+    }
+    if !dialect.words_after_results
+        && !words.is_empty()
+        && let Some((_, last)) = results.last_mut()
+    {
+        let last = last.to_mut();
+        if !last.is_empty() {
+            last.push_str("\n\n");
+        }
+        last.push_str(&std::mem::take(&mut words));
+    }
+    let mut out = String::new();
+    for (id, content) in &results {
+        let (id, content) = (json(&id_for(dialect, id)), json(content));
+        push(&mut out, &format!(r#"{{"role":"tool","tool_call_id":{id},"content":{content}}}"#));
+    }
+    if !words.is_empty() || results.is_empty() {
+        let words = if words.is_empty() { EMPTY } else { &words };
+        push(&mut out, &format!(r#"{{"role":"user","content":{}}}"#, json(words)));
+    }
+    out
+}
+
+fn assistant(dialect: &Dialect, blocks: &[Block]) -> String {
+    let words = words(blocks);
+    let (mut thoughts, mut calls) = (String::new(), String::new());
+    for block in blocks {
+        match block {
+            Block::Thinking { thinking, .. } => thoughts.push_str(thinking),
+            Block::ToolUse { id, name, input } => push(&mut calls, &call(dialect, id, name, input)),
+            _ => {}
+        }
+    }
+    let content = match (words.as_str(), calls.as_str()) {
+        ("", "") => json(EMPTY),
+        ("", _) => "null".to_owned(),
+        (words, _) => json(words),
+    };
+    let mut out = format!(r#"{{"role":"assistant","content":{content}"#);
+    let member = match dialect.thoughts {
+        Thoughts::Sent(name) if !thoughts.is_empty() => Some(name),
+        Thoughts::Always(name) if !(thoughts.is_empty() && calls.is_empty()) => Some(name),
+        _ => None,
+    };
+    if let Some(name) = member {
+        out.push_str(&format!(",{}:{}", json(name), json(&thoughts)));
+    }
+    if !calls.is_empty() {
+        out.push_str(&format!(r#","tool_calls":[{calls}]"#));
+    }
+    out.push('}');
+    out
+}
+
+fn call(dialect: &Dialect, id: &str, name: &str, input: &ToolInput) -> String {
+    // A string that holds an object: servers that fill templates parse it, and fail at anything else.
+    let arguments = match input {
+        ToolInput::Json(object @ Value::Object(_)) => object.to_string(),
+        ToolInput::Json(other) => serde_json::json!({ "not_an_object": other }).to_string(),
+        ToolInput::Broken(text) => serde_json::json!({ "not_json": text }).to_string(),
+    };
+    let (id, name, arguments) = (json(&id_for(dialect, id)), json(name), json(&arguments));
+    let extra = dialect.call_extra;
+    format!(
+        r#"{{"id":{id},"type":"function","function":{{"name":{name},"arguments":{arguments}}}{extra}}}"#
+    )
+}
+
+/// All text blocks, as one: not every server takes them apart.
+fn words(blocks: &[Block]) -> String {
+    let texts = blocks.iter().filter(|block| !block.is_blank()).filter_map(|block| match block {
+        Block::Text { text } => Some(text.as_str()),
+        _ => None,
+    });
+    texts.collect::<Vec<_>>().join("\n\n")
+}
+
+/// The id as the dialect wants it: the same for a call and its result, whenever it is asked for.
+fn id_for<'a>(dialect: &Dialect, id: &'a str) -> Cow<'a, str> {
+    const LETTERS: &[u8] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    if !dialect.short_ids || id.len() == 9 && id.bytes().all(|b| b.is_ascii_alphanumeric()) {
+        return Cow::Borrowed(id);
+    }
+    let mut rest = hash(&[id]);
+    let short = (0..9).filter_map(|_| {
+        let at = usize::try_from(rest % 62).ok()?;
+        rest /= 62;
+        LETTERS.get(at).map(|letter| char::from(*letter))
+    });
+    Cow::Owned(short.collect())
+}
+
+/// Tools as a member of the request's object, and the beginning of its messages with the system prompt.
+pub(super) fn prelude(system: &str, tools: &[ToolSpec]) -> Prelude {
+    let mut text = String::new();
+    if !tools.is_empty() {
+        let mut all = String::new();
+        for tool in tools {
+            let (name, description) = (json(&tool.name), json(&tool.description));
+            let schema = &tool.input_schema;
+            push(
+                &mut all,
+                &format!(
+                    r#"{{"type":"function","function":{{"name":{name},"description":{description},"parameters":{schema}}}}}"#
+                ),
+            );
+        }
+        text.push_str(&format!(r#""tools":[{all}],"#));
+    }
+    text.push_str(r#""messages":["#);
+    if !system.trim().is_empty() {
+        text.push_str(&format!(r#"{{"role":"system","content":{}}}"#, json(system)));
+    }
+    Prelude::new(text)
+}
+
+/// The whole body. Costs a copy of its bytes.
+pub(super) fn request(dialect: &Dialect, model: &str, request: &Request) -> Vec<u8> {
+    let prelude = request.prelude.as_str();
+    let mut body = format!(r#"{{"model":{},"stream":true,"#, json(model));
+    let length: usize = request.pieces.iter().map(|piece| piece.len().saturating_add(1)).sum();
+    body.reserve(prelude.len().saturating_add(length).saturating_add(128));
+    if dialect.ask_usage {
+        body.push_str(r#""stream_options":{"include_usage":true},"#);
+    }
+    if dialect.cache_key {
+        body.push_str(&format!(r#""prompt_cache_key":"{:016x}","#, hash(&[model, prelude])));
+    }
+    body.push_str(&format!(r#""{}":{},"#, dialect.most_tokens, request.max_tokens));
+    body.push_str(prelude);
+    let mut first = prelude.ends_with('[');
+    for piece in &request.pieces {
+        if !std::mem::take(&mut first) {
+            body.push(',');
+        }
+        body.push_str(piece);
+    }
+    body.push_str("]}");
+    body.into_bytes()
+}
+
+/// Appends an item to a list.
+fn push(list: &mut String, item: &str) {
+    if !list.is_empty() {
+        list.push(',');
+    }
+    list.push_str(item);
+}
+
+fn json(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+/// FNV-1a over all parts: the same on every machine and in every version, and no secret.
+fn hash(parts: &[&str]) -> u64 {
+    let bytes = parts.iter().flat_map(|part| part.bytes().chain([0]));
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}

@@ -1,0 +1,440 @@
+//! Chat Completions: recorded answers of real servers, in any chunks, and what servers make of the
+//! protocol.
+#![expect(clippy::unwrap_used, reason = "helpers of tests may be blunt, as tests are")]
+
+use proptest::prelude::*;
+use ropewalk_model::{
+    Block, Delta, Http, ModelError, Protocol, Reply, ReplyBuilder, ServerConfig, ServerModel,
+    StopReason, ToolInput, Usage,
+};
+use serde_json::{Value, json};
+use std::collections::{HashSet, VecDeque};
+
+const LLAMA_TEXT: &str = include_str!("wire/qwen05-llamaserver-chat-text.http");
+const LLAMA_CALL: &str = include_str!("wire/qwen05-fenced-chat-auto.http");
+const PYTHON_TEXT: &str = include_str!("wire/smollm2-text-stream.http");
+const PYTHON_CALL: &str = include_str!("wire/qwen05-default-forced.http");
+const RECORDED: [&str; 4] = [LLAMA_TEXT, LLAMA_CALL, PYTHON_TEXT, PYTHON_CALL];
+
+fn body(recorded: &'static str) -> &'static [u8] {
+    recorded.split_once("\r\n\r\n").or(recorded.split_once("\n\n")).unwrap().1.as_bytes()
+}
+
+/// All deltas; the end is that of the events, or of the bytes after the last of them.
+fn read_pieces<'a>(
+    pieces: impl Iterator<Item = &'a [u8]>,
+) -> (Vec<Delta>, Result<bool, ModelError>) {
+    let config = ServerConfig::new(Protocol::Chat, "local");
+    let model = ServerModel::new(config, Http::new()).unwrap();
+    let (mut reader, mut out) = (model.reader(), VecDeque::new());
+    for piece in pieces {
+        match reader.feed(piece, &mut out) {
+            Ok(false) => {}
+            end => return (out.into(), end),
+        }
+    }
+    let end = reader.end(&mut out);
+    (out.into(), Ok(end))
+}
+
+fn read(bytes: &[u8], size: usize) -> (Vec<Delta>, Result<bool, ModelError>) {
+    read_pieces(bytes.chunks(size))
+}
+
+fn fold(deltas: &[Delta]) -> ReplyBuilder {
+    let mut builder = ReplyBuilder::new();
+    deltas.iter().for_each(|delta| builder.push(delta));
+    builder
+}
+
+fn reply(bytes: &[u8], size: usize) -> Reply {
+    let (deltas, end) = read(bytes, size);
+    assert_eq!(end, Ok(true), "the reply is complete");
+    assert!(matches!(deltas.last(), Some(Delta::Stop(_))), "{deltas:?}");
+    fold(&deltas).finish()
+}
+
+fn stream(events: &[Value]) -> Vec<u8> {
+    events.iter().map(|event| format!("data: {event}\n\n")).collect::<String>().into_bytes()
+}
+
+fn delta(delta: Value) -> Value {
+    json!({"id": "c", "choices": [{"index": 0, "delta": delta, "finish_reason": null}]})
+}
+
+fn finish(word: &str) -> Value {
+    json!({"choices": [{"index": 0, "delta": {}, "finish_reason": word}]})
+}
+
+fn calls(calls: Value) -> Value {
+    delta(json!({ "tool_calls": calls }))
+}
+
+/// The reply of these deltas and an end.
+fn said(deltas: &[Value]) -> Reply {
+    let mut events = deltas.to_vec();
+    events.push(finish("stop"));
+    reply(&stream(&events), 13)
+}
+
+fn inputs(reply: &Reply) -> Vec<(&str, ToolInput)> {
+    reply.tool_calls().map(|(_, name, input)| (name, input.clone())).collect()
+}
+
+fn args(value: Value) -> ToolInput {
+    ToolInput::Json(value)
+}
+
+#[test]
+fn recorded_texts() {
+    for size in [1, 2, 7, 100, 1 << 20] {
+        let llama = reply(body(LLAMA_TEXT), size);
+        assert_eq!(llama.blocks, [Block::text("The capital of France is Paris.")]);
+        assert_eq!(llama.stop_reason, StopReason::EndTurn);
+        assert_eq!(llama.usage, Usage { input: 17, output: 8, cache_read: 24, cache_write: 0 });
+        let python = reply(body(PYTHON_TEXT), size);
+        assert_eq!(python.blocks, llama.blocks, "comments in mid-stream say nothing");
+        assert_eq!(python.usage, Usage::default());
+    }
+}
+
+#[test]
+fn recorded_calls() {
+    for (recorded, id) in [(LLAMA_CALL, "XnC8YROcyVDlzLIpTCN6hcEeYRV5Yb7J"), (PYTHON_CALL, "")] {
+        for size in [1, 3, 1 << 20] {
+            let reply = reply(body(recorded), size);
+            let calls: Vec<_> = reply.tool_calls().collect();
+            let [(found, "bash", ToolInput::Json(input))] = calls[..] else { panic!("{calls:?}") };
+            assert!(found.starts_with(id) && found.len() > 9, "{found}");
+            assert!(input["command"].is_string(), "{input}");
+            assert_eq!(reply.blocks.len(), 1, "said in two ways, it is one call");
+            assert_eq!(reply.stop_reason, StopReason::ToolUse);
+        }
+    }
+}
+
+#[test]
+fn interleaved_parallel_calls() {
+    let reply = said(&[
+        delta(json!({"role": "assistant", "content": "Both:"})),
+        calls(
+            json!([{"index": 0, "id": "a", "type": "function", "function": {"name": "x", "arguments": ""}}]),
+        ),
+        calls(json!([{"index": 1, "id": "b", "function": {"name": "x", "arguments": "{\"n\""}}])),
+        calls(
+            json!([{"index": 0, "function": {"arguments": "{\"n\":"}}, {"index": 1, "function": {"arguments": ": 2}"}}]),
+        ),
+        calls(json!([{"index": 0, "function": {"arguments": " 1}"}}])),
+    ]);
+    assert_eq!(reply.text(), "Both:");
+    assert_eq!(inputs(&reply), [("x", args(json!({"n": 1}))), ("x", args(json!({"n": 2})))]);
+    assert_eq!(reply.tool_calls().map(|(id, _, _)| id).collect::<Vec<_>>(), ["a", "b"]);
+}
+
+#[test]
+fn calls_however_they_are_named() {
+    let call = |index: Value, id: Value, name: Value, arguments: Value| {
+        let mut call = json!({"function": {"name": name, "arguments": arguments}});
+        for (key, value) in [("index", index), ("id", id)] {
+            if !value.is_null() {
+                call[key] = value;
+            }
+        }
+        calls(json!([call]))
+    };
+    let (none, a, b) = (Value::Null, json!("a"), json!("b"));
+    let part = |text: &str| json!(text);
+    let two = [("x", args(json!({"n": 1}))), ("x", args(json!({"n": 2})))];
+    let whole = |n: u32| json!(format!("{{\"n\": {n}}}"));
+    let cases: [(&str, Vec<Value>); 8] = [
+        (
+            "all at index 0",
+            vec![
+                call(json!(0), a.clone(), json!("x"), whole(1)),
+                call(json!(0), b.clone(), json!("x"), whole(2)),
+            ],
+        ),
+        (
+            "all at index 0, no id",
+            vec![
+                call(json!(0), none.clone(), json!("x"), whole(1)),
+                call(json!(0), none.clone(), json!("x"), whole(2)),
+            ],
+        ),
+        (
+            "neither index nor id",
+            vec![
+                call(none.clone(), none.clone(), json!("x"), part("{\"n\":")),
+                call(none.clone(), none.clone(), none.clone(), part(" 1}")),
+                call(none.clone(), none.clone(), json!("x"), whole(2)),
+            ],
+        ),
+        (
+            "ids alone, interleaved",
+            vec![
+                call(none.clone(), a.clone(), json!("x"), part("{")),
+                call(none.clone(), b.clone(), json!("x"), whole(2)),
+                call(none.clone(), a.clone(), none.clone(), part("\"n\": 1}")),
+            ],
+        ),
+        (
+            "name and id in every delta",
+            vec![
+                call(json!(0), a.clone(), json!("x"), part("{\"n\"")),
+                call(json!(0), a.clone(), json!("x"), part(": 1}")),
+                call(json!(0), a.clone(), json!("x"), part("")),
+                call(json!(1), b.clone(), json!("x"), whole(2)),
+            ],
+        ),
+        (
+            "another id in every delta",
+            vec![
+                call(json!(0), a.clone(), json!("x"), part("{\"n\"")),
+                call(json!(0), b.clone(), json!("x"), part(": 1}")),
+                call(json!(1), json!("c"), json!("x"), part("{\"n\"")),
+                call(json!(1), json!("d"), none.clone(), part(": 2}")),
+            ],
+        ),
+        (
+            "arguments as objects, the same id twice, an index that is text",
+            vec![
+                call(json!("0"), a.clone(), json!("x"), json!({"n": 1})),
+                call(json!("1"), a.clone(), json!("x"), json!({"n": 2})),
+            ],
+        ),
+        (
+            "the id first, the name later",
+            vec![
+                call(json!(0), a.clone(), none.clone(), none.clone()),
+                call(json!(0), none.clone(), none.clone(), part("{\"n\"")),
+                call(json!(0), none.clone(), json!("x"), part(": 1}")),
+                call(json!(1), b.clone(), json!("x"), whole(2)),
+            ],
+        ),
+    ];
+    for (words, deltas) in cases {
+        let reply = said(&deltas);
+        assert_eq!(inputs(&reply), two, "{words}");
+        let ids: HashSet<_> = reply.tool_calls().map(|(id, _, _)| id).collect();
+        assert!(ids.len() == 2 && !ids.contains(""), "{words}: {ids:?}");
+    }
+    let same = said(&[
+        call(json!(0), a.clone(), json!("x"), whole(1)),
+        call(json!(1), a.clone(), json!("x"), json!({"n": 2})),
+    ]);
+    assert_eq!(inputs(&same), two);
+    let ids: Vec<_> = same.tool_calls().map(|(id, _, _)| id).collect();
+    assert!(ids[0] == "a" && ids[1] != "a", "{ids:?}");
+}
+
+#[test]
+fn odd_calls_are_calls() {
+    let nameless =
+        said(&[calls(json!([{"index": 0, "id": "a", "function": {"arguments": "{}"}}]))]);
+    assert_eq!(inputs(&nameless), [("", args(json!({})))]);
+    let legacy = said(&[
+        delta(json!({"content": null, "function_call": {"name": "x", "arguments": ""}})),
+        delta(json!({"function_call": {"arguments": "{\"n\":"}})),
+        delta(json!({"function_call": {"arguments": "1}"}})),
+    ]);
+    assert_eq!(inputs(&legacy), [("x", args(json!({"n": 1})))]);
+    let cut = said(&[calls(
+        json!([{"index": 0, "id": "a", "function": {"name": "x", "arguments": "{\"n\""}}]),
+    )]);
+    assert_eq!(inputs(&cut), [("x", ToolInput::Broken("{\"n\"".into()))]);
+}
+
+#[test]
+fn thoughts_under_any_name() {
+    let expected = [
+        Block::Thinking { thinking: "Hm, yes".into(), signature: String::new() },
+        Block::text("Hi"),
+    ];
+    for deltas in [
+        vec![
+            delta(json!({"content": null, "reasoning_content": "Hm"})),
+            delta(json!({"content": "", "reasoning_content": ", yes"})),
+            delta(json!({"content": "Hi", "reasoning_content": null})),
+        ],
+        vec![
+            delta(json!({"reasoning": "Hm", "reasoning_content": "Hm"})),
+            delta(json!({"reasoning": ", yes", "reasoning_details": [{"type": "x"}]})),
+            delta(json!({"content": "Hi"})),
+        ],
+        vec![delta(json!({"content": [
+            {"type": "thinking", "thinking": [{"type": "text", "text": "Hm, yes"}]},
+            {"type": "text", "text": "Hi"},
+        ]}))],
+    ] {
+        assert_eq!(said(&deltas).blocks, expected);
+    }
+}
+
+#[test]
+fn how_a_reply_ends() {
+    let hi = delta(json!({"content": "hi"}));
+    let end = |word: &str| reply(&stream(&[hi.clone(), finish(word)]), 9).stop_reason;
+    for (word, reason) in [
+        ("stop", StopReason::EndTurn),
+        ("length", StopReason::MaxTokens),
+        ("content_filter", StopReason::Refusal),
+        ("tool_calls", StopReason::ToolUse),
+        ("function_call", StopReason::ToolUse),
+        ("a_new_one", StopReason::Other("a_new_one".into())),
+    ] {
+        assert_eq!(end(word), reason);
+    }
+    let mut done = stream(std::slice::from_ref(&hi));
+    assert_eq!(read(&done, 9).1, Ok(false), "no reason and no last event: cut");
+    done.extend(b"data: [DONE]\n\n");
+    assert_eq!(reply(&done, 9).stop_reason, StopReason::EndTurn);
+    assert!(read(b"data: [DONE]\n\n", 9).1.unwrap_err().is_passing(), "nothing was said");
+    assert_eq!(read(&stream(&[hi.clone(), finish("")]), 9).1, Ok(false), "an empty reason is none");
+
+    let refusal = said(&[delta(json!({"refusal": "I will "})), delta(json!({"refusal": "not."}))]);
+    assert_eq!(refusal.text(), "I will not.");
+    assert_eq!(refusal.stop_reason, StopReason::Refusal);
+}
+
+#[test]
+fn usage_wherever_it_stands() {
+    let usage = json!({"prompt_tokens": 10, "completion_tokens": 3, "prompt_tokens_details": {"cached_tokens": 4, "audio_tokens": null}});
+    let expected = Usage { input: 6, output: 3, cache_read: 4, cache_write: 0 };
+    let with = |event: Value| {
+        let events = [delta(json!({"content": "hi"})), finish("stop"), event];
+        reply(&stream(&events), 50).usage
+    };
+    assert_eq!(with(json!({"choices": [], "usage": usage})), expected);
+    assert_eq!(with(json!({"choices": null, "usage": usage})), expected);
+    assert_eq!(with(json!({"usage": usage})), expected);
+    assert_eq!(with(json!({"choices": [], "x_groq": {"usage": usage}})), expected);
+    assert_eq!(with(json!({"choices": [{"delta": {}, "usage": usage}]})), expected);
+    let deepseek = json!({"prompt_tokens": 10, "completion_tokens": 3, "prompt_cache_hit_tokens": 4, "prompt_cache_miss_tokens": 6});
+    assert_eq!(with(json!({"choices": [], "usage": deepseek})), expected);
+    assert_eq!(with(json!({"choices": [], "usage": {"prompt_tokens": "many"}})), Usage::default());
+}
+
+#[test]
+fn errors_in_mid_stream() {
+    let error = |event: Value| read(&stream(&[event]), 20).1.unwrap_err();
+    let coded = |code: Value, message: &str| {
+        error(
+            json!({"choices": [{"delta": {"content": ""}, "finish_reason": "error"}], "error": {"code": code, "message": message}}),
+        )
+    };
+    assert_eq!(coded(json!(429), "slow"), ModelError::RateLimited { retry_after: None });
+    assert_eq!(coded(json!(502), "bad"), ModelError::Server { message: "bad".into() });
+    assert_eq!(coded(json!(400), "no"), ModelError::InvalidRequest { message: "no".into() });
+    assert_eq!(
+        coded(json!("server_is_overloaded"), ""),
+        ModelError::Overloaded { retry_after: None }
+    );
+    assert!(coded(json!(null), "what?").is_passing(), "of no known kind: it may pass");
+    let long = coded(json!("context_length_exceeded"), "long");
+    assert_eq!(long, ModelError::ContextLength { message: "long".into() });
+    let bare =
+        error(json!({"object": "error", "message": "maximum context length is 8", "code": 400}));
+    assert!(matches!(bare, ModelError::ContextLength { .. }), "{bare:?}");
+    assert!(matches!(error(json!({"error": "out of memory"})), ModelError::Server { .. }));
+    assert!(error(finish("error")).is_passing());
+    assert!(error(finish("insufficient_system_resource")).is_passing());
+}
+
+#[test]
+fn garbage_is_passed_over() {
+    let mut bytes = b": OPENROUTER PROCESSING\n\ndata: not json\n\ndata: 7\n\ndata: {\"choices\": 7}\n\ndata: {\"choices\": [{\"delta\": [1, 2]}]}\n\nevent: x\n\ndata: {}\n\n".to_vec();
+    bytes.extend(stream(&[
+        delta(json!({"content": 7, "tool_calls": [], "audio": {"x": 1}})),
+        delta(json!({"content": {"text": "?"}, "role": 7})),
+        delta(json!({"content": "hi", "annotations": [1]})),
+        json!({"choices": [{"delta": null, "finish_reason": null}, {"delta": {"content": "the second choice"}}]}),
+        calls(json!([{"index": 0}])),
+        finish("stop"),
+    ]));
+    let reply = reply(&bytes, 11);
+    assert_eq!(reply.blocks, [Block::text("hi")]);
+}
+
+#[test]
+fn calls_and_blocks_without_number_are_refused() {
+    let call = |n: u32| {
+        calls(
+            json!([{"index": n, "id": n.to_string(), "function": {"name": "x", "arguments": "{}"}}]),
+        )
+    };
+    let many: Vec<Value> = (0..1_001).map(call).collect();
+    let error = read(&stream(&many), 1 << 20).1.unwrap_err();
+    assert!(matches!(error, ModelError::TooLarge { .. }), "{error:?}");
+}
+
+#[test]
+fn surrogate_pairs_cut_in_two() {
+    let event = |members: &str| format!("data: {{\"choices\":[{{\"delta\":{{{members}}}}}]}}\n\n");
+    let text = |parts: &[&str]| {
+        let events: String =
+            parts.iter().map(|part| event(&format!("\"content\":\"{part}\""))).collect();
+        reply((events + "data: [DONE]\n\n").as_bytes(), 9).text()
+    };
+    assert_eq!(text(&[r"a\ud83d", r"\ude00b"]), "a😀b");
+    assert_eq!(
+        text(&[r#"\\ud83d \ud83d\ude00 \" \ud83d"#, r"\ude00\ud83d", r"\ude01"]),
+        "\\ud83d 😀 \" 😀😁"
+    );
+    assert_eq!(text(&[r"a\ud83d", "b"]), "ab", "a lost half is lost");
+    assert_eq!(text(&[r"\ude00a\ud83dz"]), "\u{fffd}a\u{fffd}z");
+    // Two calls at once, each with a pair cut in two.
+    let call = |index: u32, name: &str, part: &str| {
+        event(&format!(
+            r#""tool_calls":[{{"index":{index},"id":"{index}","function":{{"name":"{name}","arguments":"{part}"}}}}]"#
+        ))
+    };
+    let bytes = [
+        call(0, "x", r#"{\"n\":\"\ud83d"#),
+        call(1, "x", r#"{\"n\":\"\ud83d"#),
+        call(0, "", r#"\ude00\"}"#),
+        call(1, "", r#"\ude01\"}"#),
+        "data: [DONE]\n\n".to_owned(),
+    ]
+    .concat();
+    let reply = reply(bytes.as_bytes(), 10);
+    assert_eq!(inputs(&reply), [("x", args(json!({"n": "😀"}))), ("x", args(json!({"n": "😁"})))]);
+}
+
+proptest! {
+    /// Wherever the bytes are cut, the deltas are the same.
+    #[test]
+    fn any_split_gives_the_same_deltas(which in 0_usize..4, cuts in prop::collection::btree_set(0_usize..6_000, 0..40)) {
+        let bytes = body(RECORDED[which]);
+        let mut pieces = Vec::new();
+        let mut from = 0;
+        for cut in cuts.into_iter().filter(|cut| *cut < bytes.len()).chain([bytes.len()]) {
+            pieces.push(&bytes[from..cut]);
+            from = cut;
+        }
+        let (deltas, end) = read_pieces(pieces.into_iter());
+        let (whole, end_whole) = read(bytes, bytes.len());
+        prop_assert_eq!(deltas, whole);
+        prop_assert_eq!(end, end_whole);
+    }
+
+    #[test]
+    fn any_bytes_are_survived(bytes in prop::collection::vec(any::<u8>(), 0..400), size in 1_usize..50) {
+        let (deltas, _) = read(&bytes, size);
+        fold(&deltas).finish_partial();
+    }
+
+    /// Recorded streams with bytes overwritten: never a panic, and a partial that can stay.
+    #[test]
+    fn damaged_recordings_are_survived(which in 0_usize..4, damage in prop::collection::vec((0_usize..4_000, any::<u8>()), 1..12), size in 1_usize..99) {
+        let mut bytes = body(RECORDED[which]).to_vec();
+        for (at, byte) in damage {
+            if let Some(place) = bytes.get_mut(at) { *place = byte; }
+        }
+        let (deltas, end) = read(&bytes, size);
+        let (whole, end_whole) = read(&bytes, bytes.len().max(1));
+        prop_assert_eq!(&deltas, &whole);
+        prop_assert_eq!(end, end_whole);
+        let partial = fold(&deltas).finish_partial();
+        prop_assert!(partial.blocks.iter().all(|block| !block.is_blank()));
+    }
+}
