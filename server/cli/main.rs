@@ -19,6 +19,8 @@ mod trust;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use exit::{Exit, Usage};
+use ropewalk_tools::command::INSIDE;
+use ropewalk_tools::danger::INSIDE_OF_ITSELF;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -62,13 +64,22 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    match choose(Cli::parse()) {
+    match outside_of_commands(Cli::parse()).and_then(choose) {
         Ok(code) => code,
         Err(error) => {
             plain::say(&format!("{error:#}"));
             let exit = if error.is::<Usage>() { Exit::Usage } else { Exit::Error };
             exit.into()
         }
+    }
+}
+
+/// Inside of a command that an agent runs, only the version and the help are given, which has been done by now: an
+/// agent in an agent's command would have no review and no end.
+fn outside_of_commands(cli: Cli) -> anyhow::Result<Cli> {
+    match std::env::var_os(INSIDE) {
+        Some(_) => anyhow::bail!(Usage(INSIDE_OF_ITSELF.to_owned())),
+        None => Ok(cli),
     }
 }
 

@@ -131,6 +131,7 @@ fn going_on(report: &mut Report) {
             rules: Rules::default(),
             always: None,
             limits: Limits::default(),
+            commands: Default::default(),
             facts: PromptFacts::default(),
             interactive: false,
             secrets: Arc::default(),

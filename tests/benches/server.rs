@@ -205,6 +205,8 @@ fn publish_in_process(report: &mut Report) {
         let context = Context {
             view: view.clone(),
             call: "call".into(),
+            commands: Default::default(),
+            reach: Default::default(),
             bounds: Bounds { max_chars: 50_000 },
             command_time: Duration::from_secs(1),
             outputs: None,

@@ -152,3 +152,18 @@ fn a_system_without_free_files_is_said_in_words() {
         }
     }
 }
+
+#[test]
+fn inside_of_a_command_of_its_own_it_does_not_start() {
+    let world = World::new("http://127.0.0.1:9");
+    for args in [&["run", "hello"][..], &["lsp"], &["demo"], &["doctor"], &[]] {
+        let mut command = world.ropewalk(args);
+        let ran: Ran = command.env("ROPEWALK_COMMAND", "1").output().unwrap().into();
+        one_sentence(&ran.ended(2), "use the tool task");
+    }
+    for args in ["--version", "--help"] {
+        let mut command = world.ropewalk(&[args]);
+        let ran: Ran = command.env("ROPEWALK_COMMAND", "1").output().unwrap().into();
+        ran.ended(0);
+    }
+}

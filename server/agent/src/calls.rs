@@ -15,7 +15,7 @@ use ropewalk_model::{Block, ToolInput};
 use ropewalk_tools::bounds::{NOTE_CHARS, PREVIEW_CHARS, bound, preview};
 use ropewalk_tools::command::{private_file, private_folder};
 use ropewalk_tools::plain::plain;
-use ropewalk_tools::{Bounds, Context, Effect, Mode, Output, Prepared, Registry};
+use ropewalk_tools::{Bounds, Context, Effect, Mode, Output, Prepared, Reach, Registry, Tier};
 use ropewalk_workspace::entry::Maker;
 use ropewalk_workspace::publish::publish;
 use ropewalk_workspace::{DiskLook, DocId, HunkId, Place, Proposal, Selection, View};
@@ -63,7 +63,7 @@ impl Call {
             ToolInput::Broken(text) => (text, serde_json::from_str::<Value>(text)),
         };
         let why = input.err().map(|error| error.to_string()).unwrap_or_default();
-        match registry.infos().into_iter().find(|info| info.name == self.name) {
+        match registry.infos(Tier::default()).into_iter().find(|info| info.name == self.name) {
             Some(info) => Err(Output::error(format_args!(
                 "Invalid input for {}: it is not valid JSON ({why}): {}. Send the call again with an input by its \
                  schema {}",
@@ -175,7 +175,7 @@ impl Turn {
     ) -> (Output, Option<String>) {
         let running = async {
             match self.judge(call, &prepared, &view).await {
-                Ok(secret) => (self.execute(call, prepared, view).await, secret),
+                Ok((reach, secret)) => (self.execute(call, prepared, view, reach).await, secret),
                 Err(output) => (output, None),
             }
         };
@@ -189,7 +189,13 @@ impl Turn {
         })
     }
 
-    async fn execute(&self, call: &Call, prepared: Prepared, view: Arc<View>) -> Output {
+    async fn execute(
+        &self,
+        call: &Call,
+        prepared: Prepared,
+        view: Arc<View>,
+        reach: Reach,
+    ) -> Output {
         let settings = self.shared.settings();
         let effect = prepared.effect;
         let paths = prepared.subject.paths.clone();
@@ -199,6 +205,8 @@ impl Turn {
         let context = Context {
             view: view.clone(),
             call: call.id.clone(),
+            commands: self.shared.commands.clone(),
+            reach,
             bounds: Bounds { max_chars: settings.limits.tool_output },
             command_time: Duration::from_secs(settings.limits.command_seconds),
             outputs: self.shared.outputs.clone(),
@@ -227,7 +235,7 @@ impl Turn {
         }
         let proposals = output.proposals.clone();
         if !output.proposals.is_empty() {
-            self.merge(call, &view, &mut output).await;
+            self.merge(&call.id, &view, &mut output).await;
         }
         if !output.is_error && matches!(effect, Effect::Read | Effect::Write) {
             self.note_reads(&view, paths, proposals).await;
@@ -266,13 +274,13 @@ impl Turn {
     }
 
     /// What the call proposes enters the fork, and in auto mode the user's text.
-    async fn merge(&self, call: &Call, view: &Arc<View>, output: &mut Output) {
+    pub(crate) async fn merge(&self, call: &Arc<str>, view: &Arc<View>, output: &mut Output) {
         let proposals = std::mem::take(&mut output.proposals);
         if let Err(refusal) = self.keeps_keys(view, &proposals).await {
             *output = refusal;
             return;
         }
-        let maker = Maker::Call(call.id.clone());
+        let maker = Maker::Call(call.clone());
         let merged = lock(&self.shared.fork).merge(
             &self.shared.workspace,
             view,

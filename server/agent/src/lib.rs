@@ -17,6 +17,7 @@ pub mod prompt;
 mod reads;
 pub mod session;
 pub mod time;
+pub mod tools;
 mod turn;
 
 pub use approval::Verdict;

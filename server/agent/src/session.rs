@@ -16,6 +16,7 @@ use crate::op::{Op, Prompt};
 use crate::prompt::PromptFacts;
 use actor::Actor;
 use ropewalk_model::{Model, Money, Spent};
+use ropewalk_tools::commands::CommandSettings;
 use ropewalk_tools::{Mode, Registry, Rule, Rules};
 use ropewalk_workspace::publish::Bounds;
 use ropewalk_workspace::{Editor, Workspace};
@@ -81,6 +82,8 @@ pub struct Settings {
     pub always: Option<KeepRule>,
     /// The bounds.
     pub limits: Limits,
+    /// How commands run; what it says when the session starts holds as long as it lives.
+    pub commands: CommandSettings,
     /// What the system prompt is made of, apart from tools and roots.
     pub facts: PromptFacts,
     /// Whether somebody is there to be asked.

@@ -16,6 +16,7 @@ use ropewalk_model::{
     Block, Delta, Price, Reply, ReplyBuilder, Request, Role, Spent, StopReason as ModelStop,
     ToolInput,
 };
+use ropewalk_tools::{Effect, Tier};
 use ropewalk_workspace::{Note, View};
 use std::future::Future;
 use std::sync::Arc;
@@ -119,6 +120,10 @@ impl Turn {
 
     /// The user's message opens the turn.
     async fn begin(&self, prompt: &Prompt) {
+        if self.runs_commands() {
+            let roots = self.shared.workspace.roots();
+            self.shared.commands.choose(&roots).await;
+        }
         // Interrupted here, the words enter the history all the same.
         let view = self.or_interrupted(self.view()).await;
         let files = match view {
@@ -132,6 +137,12 @@ impl Turn {
         let news = self.shared.workspace.take_news(&self.shared.id);
         let text = user_text(prompt, &files, &news);
         lock(&self.shared.history).push_user(vec![Block::text(text)]);
+    }
+
+    /// Whether there is a tool that runs commands.
+    fn runs_commands(&self) -> bool {
+        let infos = self.shared.settings().registry.infos(Tier::default());
+        infos.iter().any(|info| info.effect == Effect::Execute)
     }
 
     /// When a session goes on, the model is told which of the files it knows are another text now.

@@ -3,7 +3,7 @@
 //! key does is in `resolve`.
 
 use crate::rules::RuleList;
-use crate::{DEFAULT_LOG, Keep, Limits, Mode};
+use crate::{CommandBounds, DEFAULT_LOG, Keep, Limits, Mode, OverFork};
 
 /// One key of the configuration.
 #[derive(Debug, Clone, Copy)]
@@ -51,6 +51,9 @@ pub(crate) enum Kind {
     Locked,
     Limit { least: u32, most: u32, field: fn(&mut Limits) -> &mut u32 },
     Keep { least: u32, most: u32, field: fn(&mut Keep) -> &mut u32 },
+    OverFork,
+    CommandBound { least: u32, most: u32, field: fn(&mut CommandBounds) -> &mut u32 },
+    Variables,
     Protocol,
     BaseUrl,
     KeyVariable,
@@ -76,6 +79,17 @@ const fn keep(
 ) -> Key {
     let project = ProjectRule::Ignored;
     Key { name, description, project, kind: Kind::Keep { least, most, field } }
+}
+
+/// A bound on commands, which is about the machine.
+const fn command(
+    name: &'static str,
+    description: &'static str,
+    (least, most): (u32, u32),
+    field: fn(&mut CommandBounds) -> &mut u32,
+) -> Key {
+    let project = ProjectRule::Ignored;
+    Key { name, description, project, kind: Kind::CommandBound { least, most, field } }
 }
 
 /// A key that the user sets.
@@ -202,6 +216,36 @@ pub const KEYS: &[Key] = &[
         (1, 1_000_000),
         |k| &mut k.megabytes,
     ),
+    Key {
+        name: "commands.over_fork",
+        description: "Where commands run: `auto` over the fork, or the next best that works; `copy` on a copy of the folders; `off` in place on the disk, each after an approval.",
+        project: ProjectRule::Ignored,
+        kind: Kind::OverFork,
+    },
+    command(
+        "commands.layer_megabytes",
+        "Megabytes that the commands of a session may write before it is accepted.",
+        (16, 1_000_000),
+        |c| &mut c.layer_megabytes,
+    ),
+    command(
+        "commands.memory_megabytes",
+        "Megabytes of memory for one command and all it starts.",
+        (64, 10_000_000),
+        |c| &mut c.memory_megabytes,
+    ),
+    command(
+        "commands.cache_megabytes",
+        "Megabytes of build caches that are kept for one folder.",
+        (16, 1_000_000),
+        |c| &mut c.cache_megabytes,
+    ),
+    Key {
+        name: "commands.environment",
+        description: "Names of more variables that commands over the fork are given; what holds a key, or leads to an editor or an agent for keys, never is.",
+        project: ProjectRule::Ignored,
+        kind: Kind::Variables,
+    },
     own(
         "provider.*.protocol",
         Kind::Protocol,
@@ -235,13 +279,20 @@ impl Key {
                 let names: Vec<_> = Mode::ALL.iter().map(|m| format!("`{}`", m.as_str())).collect();
                 format!("one of {}", names.join(", "))
             }
-            Kind::Tools => "a list of names".to_owned(),
+            Kind::OverFork => {
+                let names: Vec<_> =
+                    OverFork::ALL.iter().map(|o| format!("`{}`", o.as_str())).collect();
+                format!("one of {}", names.join(", "))
+            }
+            Kind::Tools | Kind::Variables => "a list of names".to_owned(),
             Kind::Rules(_) => "a list of rules".to_owned(),
             Kind::Mechanism => "`true` or `false`".to_owned(),
             Kind::Locked => "a list of keys".to_owned(),
             Kind::PromptFile => "a path".to_owned(),
             Kind::PromptAppend | Kind::Log => "text".to_owned(),
-            Kind::Limit { least, most, .. } | Kind::Keep { least, most, .. } => {
+            Kind::Limit { least, most, .. }
+            | Kind::Keep { least, most, .. }
+            | Kind::CommandBound { least, most, .. } => {
                 format!("a whole number from {least} to {most}")
             }
             Kind::Protocol => "the name of a protocol".to_owned(),
@@ -264,7 +315,15 @@ impl Key {
             Kind::Mode => KeyDefault::Value(format!("\"{}\"", Mode::default().as_str())),
             Kind::Tools => KeyDefault::Unset("all tools"),
             Kind::Mechanism => KeyDefault::Value("true".to_owned()),
-            Kind::Rules(_) | Kind::Locked => KeyDefault::Value("[]".to_owned()),
+            Kind::OverFork => KeyDefault::Value(format!("\"{}\"", OverFork::default().as_str())),
+            Kind::CommandBound { field, .. } => {
+                let mut bounds = CommandBounds::DEFAULT;
+                match *field(&mut bounds) {
+                    0 => KeyDefault::Unset("by the machine's memory"),
+                    number => KeyDefault::Value(number.to_string()),
+                }
+            }
+            Kind::Rules(_) | Kind::Locked | Kind::Variables => KeyDefault::Value("[]".to_owned()),
             Kind::Log => KeyDefault::Value(format!("\"{DEFAULT_LOG}\"")),
             Kind::Limit { field, .. } => {
                 let mut limits = Limits::DEFAULT;
@@ -306,6 +365,8 @@ impl Key {
                 | Kind::Rules(_)
                 | Kind::Mechanism
                 | Kind::Locked
+                | Kind::Variables
+                | Kind::CommandBound { .. }
                 | Kind::Limit { .. }
                 | Kind::Keep { .. }
         )

@@ -44,7 +44,8 @@ pub use keys::{KEYS, Key, KeyDefault, ProjectRule, markdown_table};
 pub use problem::{Layer, Problem, Source};
 pub use rules::{RuleText, add_rule};
 pub use sources::{
-    Environment, Known, MAX_FILE_BYTES, RealEnvironment, Sources, rules_file, state_folder,
+    Environment, Known, MAX_FILE_BYTES, RealEnvironment, Sources, cache_folder, rules_file,
+    state_folder,
 };
 pub use trust::Untrusted;
 
@@ -209,6 +210,67 @@ impl Default for Keep {
     }
 }
 
+/// Where commands run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum OverFork {
+    /// Over the fork where that works, else on a copy, else in place.
+    #[default]
+    Auto,
+    /// On a copy.
+    Copy,
+    /// In place.
+    Off,
+}
+
+impl OverFork {
+    /// Every choice, the best first.
+    pub const ALL: &[OverFork] = &[OverFork::Auto, OverFork::Copy, OverFork::Off];
+
+    /// The word for it, as written in a configuration.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            OverFork::Auto => "auto",
+            OverFork::Copy => "copy",
+            OverFork::Off => "off",
+        }
+    }
+}
+
+/// How commands run, and what they may use.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Commands {
+    /// Where they run.
+    pub over_fork: OverFork,
+    /// What they may use.
+    pub bounds: CommandBounds,
+    /// Variables that they are given beside those that all are.
+    pub environment: Vec<String>,
+}
+
+/// What commands may use, in megabytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CommandBounds {
+    /// What a session's commands write before it is accepted; 0 goes by the machine's memory.
+    pub layer_megabytes: u32,
+    /// The memory of one command and all it starts; 0 goes by the machine's memory.
+    pub memory_megabytes: u32,
+    /// The build caches of one folder.
+    pub cache_megabytes: u32,
+}
+
+impl CommandBounds {
+    /// The built-in bounds.
+    pub const DEFAULT: CommandBounds =
+        CommandBounds { layer_megabytes: 0, memory_megabytes: 0, cache_megabytes: 20_000 };
+}
+
+impl Default for CommandBounds {
+    fn default() -> Self {
+        CommandBounds::DEFAULT
+    }
+}
+
 /// The configuration in force. Plain values, a source for each, and what was wrong on the way.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
@@ -230,6 +292,8 @@ pub struct Config {
     pub limits: Limits,
     /// Which sessions are kept.
     pub keep: Keep,
+    /// How commands run.
+    pub commands: Commands,
     /// Rules of calls that need no approval: those of all layers, lowest first.
     pub allow: Vec<RuleText>,
     /// Rules of calls that need one, likewise; a project may add to them.

@@ -17,7 +17,7 @@ use crate::keys::{self, Found, Key, ProjectRule};
 use crate::problem::{Layer, Problem, Source, shown};
 use crate::sources::{self, Environment, MAX_FILE_BYTES, Sources};
 use crate::value::{Entry, MAX_DEPTH, Value};
-use crate::{Config, DEFAULT_LOG, Keep, Limits, Mode, PROVIDER_PRESETS, toml_text};
+use crate::{Commands, Config, DEFAULT_LOG, Keep, Limits, Mode, PROVIDER_PRESETS, toml_text};
 pub(crate) use locks::Lock;
 use project::{Project, Wish};
 
@@ -77,6 +77,7 @@ impl<'a> Builder<'a> {
             mechanisms: BTreeMap::new(),
             limits: Limits::DEFAULT,
             keep: Keep::DEFAULT,
+            commands: Commands::default(),
             allow: Vec::new(),
             ask: Vec::new(),
             deny: Vec::new(),
@@ -354,6 +355,9 @@ impl<'a> Builder<'a> {
             Setting::Log(filter) => config.log = filter,
             Setting::Limit(field, number) => *field(&mut config.limits) = number,
             Setting::Keep(field, number) => *field(&mut config.keep) = number,
+            Setting::OverFork(over_fork) => config.commands.over_fork = over_fork,
+            Setting::CommandBound(field, number) => *field(&mut config.commands.bounds) = number,
+            Setting::Variables(names) => config.commands.environment = names,
             Setting::Provider(field, text) => {
                 if let (ProviderField::KeyVariable, Some(variable)) = (&field, &text) {
                     config.key_variables.insert(variable.clone());

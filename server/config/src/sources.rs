@@ -190,6 +190,13 @@ pub fn state_folder(environment: &dyn Environment) -> Option<PathBuf> {
     Some(base_folder(environment, "XDG_STATE_HOME", ".local/state")?.join("ropewalk"))
 }
 
+/// Where what can be made again is kept: `ropewalk` in the cache folder of the same specification, by default
+/// `~/.cache/ropewalk`; `None` without a home.
+#[must_use]
+pub fn cache_folder(environment: &dyn Environment) -> Option<PathBuf> {
+    Some(base_folder(environment, "XDG_CACHE_HOME", ".cache")?.join("ropewalk"))
+}
+
 /// The folder that a variable names, or one in the home. A relative one is to be ignored, says the
 /// specification; so an empty one is too.
 fn base_folder(environment: &dyn Environment, variable: &str, in_home: &str) -> Option<PathBuf> {

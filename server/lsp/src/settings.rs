@@ -2,9 +2,11 @@
 
 use ropewalk_agent::prompt::PromptFacts;
 use ropewalk_agent::session::{KeepRule, Limits, Settings};
+use ropewalk_agent::tools::registry;
 use ropewalk_config::{Config, add_rule};
 use ropewalk_model::{Model, Money};
-use ropewalk_tools::{List, Mode, Registry, Rules, Written};
+use ropewalk_tools::commands::{CommandSettings, OverFork};
+use ropewalk_tools::{List, Mode, Rules, Tier, Written};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -22,7 +24,7 @@ pub fn settings_of(
     interactive: bool,
 ) -> (Settings, Vec<String>) {
     let mut problems: Vec<String> = config.problems.iter().map(ToString::to_string).collect();
-    let registry = Registry::standard();
+    let registry = registry();
     let mut rules = Rules::default();
     let mut wrong = Vec::new();
     let lists =
@@ -67,8 +69,10 @@ pub fn settings_of(
             turn_money: money(config.limits.turn_cents),
             session_money: money(config.limits.session_cents),
         },
+        commands: commands_of(config),
         facts: PromptFacts {
             tools: Vec::new(),
+            commands: Tier::default(),
             date: ropewalk_agent::time::today(),
             platform: std::env::consts::OS.to_owned(),
             replace,
@@ -96,6 +100,25 @@ fn money(cents: u32) -> Money {
         Money::from_cents(cents.into())
     } else {
         Money(u64::MAX)
+    }
+}
+
+/// How commands run.
+fn commands_of(config: &Config) -> CommandSettings {
+    let megabytes = |number: u32| u64::from(number) << 20;
+    let set = |number: u32| (number > 0).then(|| megabytes(number));
+    let bounds = config.commands.bounds;
+    CommandSettings {
+        over_fork: match config.commands.over_fork {
+            ropewalk_config::OverFork::Auto => OverFork::Auto,
+            ropewalk_config::OverFork::Copy => OverFork::Copy,
+            ropewalk_config::OverFork::Off => OverFork::Off,
+        },
+        layer_bytes: set(bounds.layer_megabytes),
+        memory_bytes: set(bounds.memory_megabytes),
+        cache_bytes: megabytes(bounds.cache_megabytes),
+        environment: config.commands.environment.clone(),
+        cache_folder: ropewalk_config::cache_folder(&ropewalk_config::RealEnvironment),
     }
 }
 

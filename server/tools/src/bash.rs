@@ -1,29 +1,25 @@
-//! `bash`: a command of the user's shell, run in place on the disk.
-//!
-//! It sees what is saved and published, nothing else: [`unseen_files`] names what it won't see.
+//! `bash`: a command of the user's shell. Where it runs is [`crate::commands`]'.
 
 use crate::blocking::on_thread;
-use crate::command::{
-    CommandSpec, DEFAULT_TIMEOUT, Exit, LeftRunning, private_folder, result_text, run,
-    strip_escapes,
-};
+use crate::command::{DEFAULT_TIMEOUT, private_folder};
+use crate::commands::{Asked, Tier};
 use crate::tool::{Context, Effect, Output, Subject, Tool};
 use futures::future::BoxFuture;
 use ropewalk_workspace::View;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// See the module. What commands leave running in the background ends with it.
-#[derive(Clone, Debug, Default)]
-pub struct Bash {
-    left_running: Arc<Mutex<Vec<LeftRunning>>>,
-}
+/// See the module.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Bash;
 
 /// The longest time a call may ask for, unless commands have more by the configuration.
 const LONGEST: Duration = Duration::from_secs(600);
+
+/// The longest time a command in the background may take.
+const LONGEST_IN_BACKGROUND: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// What the model gives.
 #[derive(Deserialize, JsonSchema, Debug)]
@@ -32,8 +28,12 @@ pub struct Input {
     command: String,
     /// The folder to run in; the first root if left out.
     cwd: Option<String>,
-    /// Seconds until it is killed; 120 if left out.
+    /// Seconds until it is killed; 120 if left out, none in the background.
     timeout: Option<u32>,
+    /// Whether it needs the network, or the host's localhost; the user is asked.
+    network: Option<bool>,
+    /// Whether it runs on beside the calls that follow, as a server or a long build does. Its end is told to you.
+    background: Option<bool>,
 }
 
 impl Tool for Bash {
@@ -42,74 +42,58 @@ impl Tool for Bash {
     const DESCRIPTION: &'static str = "Runs a shell command on the files as they are on disk: unsaved text and unpublished changes are not there. No input, no terminal. Each call is a new shell.";
     const EFFECT: Effect = Effect::Execute;
 
+    fn description(tier: Tier) -> &'static str {
+        match tier {
+            Tier::OverFork => {
+                "Runs a shell command over the fork: it sees unsaved text and unpublished changes under the real paths, and what it writes is reviewed like your edits. No network unless you ask for it, nothing outside the open folders but the system and toolchains. No input, no terminal. Each call is a new shell; processes it leaves running are ended."
+            }
+            Tier::Copy => {
+                "Runs a shell command on a copy of the open folders with unsaved text and unpublished changes in it; what it writes there is reviewed like your edits. Paths differ: the copy is elsewhere. No input, no terminal. Each call is a new shell."
+            }
+            Tier::InPlace => Self::DESCRIPTION,
+        }
+    }
+
     fn subject(&self, input: &Input) -> Subject {
         Subject {
             title: input.command.clone(),
             command: Some(input.command.clone()),
             paths: input.cwd.iter().cloned().collect(),
+            network: input.network.unwrap_or_default(),
         }
     }
 
     fn run(&self, input: Input, context: Context) -> BoxFuture<'static, Output> {
-        let left_running = self.left_running.clone();
-        Box::pin(async move {
-            bash(input, context, &left_running).await.unwrap_or_else(|failure| failure)
-        })
+        Box::pin(async move { bash(input, context).await.unwrap_or_else(|failure| failure) })
     }
 }
 
-async fn bash(
-    input: Input,
-    context: Context,
-    left_running: &Mutex<Vec<LeftRunning>>,
-) -> Result<Output, Output> {
+async fn bash(input: Input, context: Context) -> Result<Output, Output> {
     let view = context.view.clone();
     let cwd = on_thread(move |_| folder(&view, input.cwd.as_deref())).await?;
+    let in_background = input.background.unwrap_or_default();
     let asked = input.timeout.map(|seconds| Duration::from_secs(seconds.max(1).into()));
-    let longest = LONGEST.max(context.command_time);
-    let timeout = asked.unwrap_or(context.command_time).min(longest);
+    let (usual, longest) = match in_background {
+        true => (LONGEST_IN_BACKGROUND, LONGEST_IN_BACKGROUND),
+        false => (context.command_time, LONGEST.max(context.command_time)),
+    };
     let output_file = match &context.outputs {
         Some(folder) => output_file(folder, &context.call).await,
         None => None,
     };
-    let spec = CommandSpec {
-        command: input.command,
-        cwd,
-        env: context.secrets.environment(std::env::vars_os()),
-        timeout,
-        output_file: output_file.clone(),
-        secrets: context.secrets.clone(),
+    let timeout = asked.unwrap_or(usual).min(longest);
+    let command = Asked { command: input.command, cwd, timeout, output_file };
+    let commands = context.commands.clone();
+    let mut output = match in_background {
+        true => commands.start(command, &context).await?,
+        false => commands.run(command, &context).await?,
     };
-    let sink = context.sink.clone();
-    let ran = run(spec, Some(Box::new(move |text| sink(text))), std::future::pending()).await;
-    let cut = ran.as_ref().is_ok_and(|outcome| {
-        let output = &outcome.output;
-        let whole = [output.head.as_slice(), output.tail.as_slice()].concat();
-        let shown = strip_escapes(&String::from_utf8_lossy(&whole));
-        output.left_out > 0 || shown.chars().count() > context.bounds.max_chars
-    });
-    if let (Some(file), false) = (&output_file, cut)
-        && let Err(error) = tokio::fs::remove_file(file).await
-    {
-        tracing::debug!(%error, "an output file that nobody needs stays");
-    }
-    // These errors bring the word with them.
-    let mut outcome = ran.map_err(|error| Output {
-        text: error.to_string(),
-        is_error: true,
-        proposals: Vec::new(),
-    })?;
-    let mut text = result_text(&outcome, context.bounds);
     if asked.is_some_and(|asked| asked > longest) {
-        text.push_str(&format!("\n(a command may take {} seconds at most)", longest.as_secs()));
+        output
+            .text
+            .push_str(&format!("\n(a command may take {} seconds at most)", longest.as_secs()));
     }
-    if let Some(left) = outcome.left_running.take() {
-        let mut all = left_running.lock().unwrap_or_else(PoisonError::into_inner);
-        all.retain(LeftRunning::is_alive);
-        all.push(left);
-    }
-    let is_error = matches!(outcome.exit, Exit::TimedOut(_) | Exit::Interrupted);
-    Ok(Output { text, is_error, proposals: Vec::new() })
+    Ok(output)
 }
 
 /// The folder to run in: inside the roots, the first of them if none is named.

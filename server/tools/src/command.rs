@@ -25,7 +25,7 @@ use tokio::process::{Child, Command};
 
 use collect::Collector;
 pub use collect::{Collected, MAX_FILE_BYTES, Sink};
-pub use environment::command_environment;
+pub use environment::{INSIDE, allowed_environment, command_environment};
 pub use escapes::strip_escapes;
 use group::Group;
 pub use group::LeftRunning;

@@ -25,6 +25,9 @@ pub use words::{Redirect, SimpleCommand, Word};
 /// (`MAX_ARG_STRLEN`, 32 pages of 4 KiB with the final NUL), so `bash -c` could not run more.
 pub const MAX_COMMAND_BYTES: usize = 128 * 1024 - 1;
 
+/// Why `ropewalk` is not started inside of a command, and what to do instead.
+pub const INSIDE_OF_ITSELF: &str = "ropewalk can't be run inside of a command that its own agent runs. To hand a piece of work to another agent, use the tool task";
+
 /// How deep commands may nest, in syntax and in scripts within scripts.
 const MAX_DEPTH: usize = 160;
 
@@ -68,6 +71,12 @@ pub enum Danger {
         /// The definition or command.
         part: Part,
     },
+    /// It starts this very program inside of a command.
+    #[error("{part}: {INSIDE_OF_ITSELF}")]
+    Itself {
+        /// The simple command.
+        part: Part,
+    },
     /// It can't be read, so it is not known to be dangerous: policy should ask.
     #[error(transparent)]
     Unknown(#[from] UnknownSyntax),
@@ -83,7 +92,10 @@ impl Danger {
     /// The result for the model: `Error: Dangerous command blocked: …`.
     #[must_use]
     pub fn result_text(&self) -> String {
-        format!("Error: Dangerous command blocked: {self}")
+        match self {
+            Self::Itself { .. } => format!("Error: Refused: {self}"),
+            _ => format!("Error: Dangerous command blocked: {self}"),
+        }
     }
 }
 

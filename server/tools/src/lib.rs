@@ -8,6 +8,7 @@ pub mod bash;
 mod blocking;
 pub mod bounds;
 pub mod command;
+pub mod commands;
 pub mod danger;
 pub mod delete_file;
 pub mod diagnostics;
@@ -29,8 +30,10 @@ mod walk;
 pub mod write_file;
 
 pub use bounds::Bounds;
+pub use commands::{Commands, Tier};
 pub use policy::{
-    By, Decision, List, Mode, Named, Offer, Rule, Rules, Ruling, Written, decide, named_paths,
+    By, Decision, List, Mode, Named, Offer, Reach, Rule, Rules, Ruling, Written, decide,
+    named_paths,
 };
 pub use registry::{CallError, Registry, ToolInfo};
 pub use tool::{Context, Effect, Output, Prepared, Subject, Tool};

@@ -31,8 +31,8 @@ impl Tool for MoveFile {
     fn subject(&self, input: &Input) -> Subject {
         Subject {
             title: format!("{} → {}", input.path, input.to),
-            command: None,
             paths: vec![input.path.clone(), input.to.clone()],
+            ..Subject::default()
         }
     }
 

@@ -8,14 +8,17 @@ mod command;
 mod kind;
 mod path;
 mod pattern;
+mod reach;
 mod rule;
 mod rules;
 mod secrets;
 
+use crate::commands::Tier;
 use crate::danger::dangerous;
 use crate::tool::{Effect, Prepared};
 use command::Reading;
 pub use path::{Named, named_paths};
+pub use reach::Reach;
 pub use rule::Rule;
 use rule::{Hit, Seen};
 pub use rules::{List, Rules, Written};
@@ -106,6 +109,8 @@ pub enum By {
     Secrets,
     /// That the command can't be read.
     Syntax,
+    /// How far the command reaches: nothing beyond the fork, or more.
+    Reach,
     /// The effect of the tool: what looks or proposes runs, what executes is asked for.
     Effect,
 }
@@ -119,6 +124,7 @@ impl std::fmt::Display for By {
             By::Danger => f.write_str("danger"),
             By::Secrets => f.write_str("secrets"),
             By::Syntax => f.write_str("syntax"),
+            By::Reach => f.write_str("reach"),
             By::Effect => f.write_str("effect"),
         }
     }
@@ -147,8 +153,10 @@ pub struct Ruling {
     pub offer: Option<Offer>,
 }
 
-/// Decides on one call. `paths` is where its paths lead ([`named_paths`]), `granted` what the user has allowed
-/// for the session.
+/// Decides on one call. `paths` is where its paths lead ([`named_paths`]), `reach` how far a command would reach
+/// ([`Reach::of`]), `granted` what the user has allowed for the session.
+///
+/// A command over the fork that wants nothing beyond it runs unasked: what it changes is reviewed.
 ///
 /// What may hold secrets is asked about unless a rule names it; so is a command that can't be read, unless a
 /// rule allows it as it is or allows every command and no other rule could be about it. An ask rule is answered
@@ -156,6 +164,7 @@ pub struct Ruling {
 pub fn decide(
     call: &Prepared,
     paths: &[Named],
+    reach: &Reach,
     mode: Mode,
     rules: &Rules,
     granted: &[Rule],
@@ -170,7 +179,7 @@ pub fn decide(
         command: command.map(Reading::new),
         paths,
     };
-    let case = Case { call, seen: &seen, mode, rules, granted, secret: secret.as_deref() };
+    let case = Case { call, seen: &seen, reach, mode, rules, granted, secret: secret.as_deref() };
     let (decision, by) = case.forbidden().or_else(|| case.asked()).unwrap_or_else(|| case.passed());
     let offer = match &decision {
         Decision::Ask(_) => case.offer(&by),
@@ -183,6 +192,7 @@ pub fn decide(
 struct Case<'a> {
     call: &'a Prepared,
     seen: &'a Seen<'a>,
+    reach: &'a Reach,
     mode: Mode,
     rules: &'a Rules,
     granted: &'a [Rule],
@@ -263,19 +273,21 @@ impl Case<'_> {
         if let Some(by) = rules::passing(self.rules.allow.iter().chain(self.granted), self.seen) {
             return (Decision::Allow, By::Session(names(by)));
         }
-        match self.danger() {
-            Some(unknown) => (Decision::Ask(unknown.to_string()), By::Syntax),
-            None => {
-                let why = "commands run on the disk and change it at once";
-                (Decision::Ask(why.to_owned()), By::Effect)
-            }
+        if let Some(unknown) = self.danger() {
+            return (Decision::Ask(unknown.to_string()), By::Syntax);
+        }
+        match self.reach.why_ask() {
+            Some(why) if self.reach.tier == Tier::InPlace => (Decision::Ask(why), By::Effect),
+            Some(why) => (Decision::Ask(why), By::Reach),
+            None => (Decision::Allow, By::Reach),
         }
     }
 
     /// The rule that an approval may take: for this very call where a rule or a secret asks, else for its kind.
     fn offer(&self, by: &By) -> Option<Offer> {
         let by_rule = matches!(by, By::Rule(..));
-        let rule = if by_rule || self.secret.is_some() {
+        // More of the same kind would be any other path outside.
+        let rule = if by_rule || self.secret.is_some() || !self.reach.outside.is_empty() {
             Rule::exactly(self.seen)
         } else {
             Rule::generalised(self.seen)

@@ -2,6 +2,7 @@
 //!
 //! Request, policy, progress and transcript all take a tool's name, schema and effect from here.
 
+use crate::commands::Tier;
 use crate::tool::{AnyTool, Effect, Prepared, Tool};
 use serde_json::Value;
 use std::sync::Arc;
@@ -56,7 +57,7 @@ impl Registry {
     /// The tools that need only a view, in the order in which the model is told of them.
     pub fn standard() -> Self {
         Self::new()
-            .with(crate::bash::Bash::default())
+            .with(crate::bash::Bash)
             .with(crate::read_file::ReadFile)
             .with(crate::write_file::WriteFile)
             .with(crate::edit_file::EditFile)
@@ -88,11 +89,11 @@ impl Registry {
         self.tools.iter().map(|tool| tool.name())
     }
 
-    /// What the model is told.
-    pub fn infos(&self) -> Vec<ToolInfo> {
+    /// What the model is told, where commands run like this.
+    pub fn infos(&self, tier: Tier) -> Vec<ToolInfo> {
         let info = |tool: &Arc<dyn AnyTool>| ToolInfo {
             name: tool.name(),
-            description: tool.description(),
+            description: tool.description(tier),
             schema: tool.schema(),
             effect: tool.effect(),
         };

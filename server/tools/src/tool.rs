@@ -6,6 +6,8 @@
 
 use crate::bounds::Bounds;
 use crate::command::Secrets;
+use crate::commands::{Commands, Tier};
+use crate::policy::Reach;
 use futures::future::BoxFuture;
 use ropewalk_workspace::{Editor, Place, Proposal, View};
 use schemars::JsonSchema;
@@ -37,18 +39,20 @@ pub struct Subject {
     pub command: Option<String>,
     /// The paths it names, as the model wrote them.
     pub paths: Vec<String>,
+    /// Whether a command wants the network, or what listens on this machine.
+    pub network: bool,
 }
 
 impl Subject {
     /// A call about one path.
     pub fn path(path: &str) -> Self {
-        Self { title: path.to_owned(), command: None, paths: vec![path.to_owned()] }
+        Self { title: path.to_owned(), paths: vec![path.to_owned()], ..Self::default() }
     }
 
     /// A search for `pattern` under one path, or everywhere.
     pub fn search(pattern: &str, path: Option<&str>) -> Self {
         let paths = path.into_iter().map(str::to_owned).collect();
-        Self { title: pattern.to_owned(), command: None, paths }
+        Self { title: pattern.to_owned(), paths, ..Self::default() }
     }
 }
 
@@ -64,6 +68,10 @@ pub struct Context {
     pub call: Arc<str>,
     /// The most it may say.
     pub bounds: Bounds,
+    /// Runs the session's commands.
+    pub commands: Arc<Commands>,
+    /// How far this call may reach, as policy and the user have allowed it.
+    pub reach: Reach,
     /// How long a command may take.
     pub command_time: Duration,
     /// Where whole outputs are kept; None keeps only what fits the bounds.
@@ -118,6 +126,11 @@ pub trait Tool: Send + Sync + 'static {
     /// What a call can do.
     const EFFECT: Effect;
 
+    /// The same as [`Tool::DESCRIPTION`], unless it depends on where commands run.
+    fn description(_: Tier) -> &'static str {
+        Self::DESCRIPTION
+    }
+
     /// What a call with this input is about.
     fn subject(&self, input: &Self::Input) -> Subject;
 
@@ -165,7 +178,7 @@ impl Prepared {
 /// The same for every tool, whatever its input.
 pub(crate) trait AnyTool: Send + Sync {
     fn name(&self) -> &'static str;
-    fn description(&self) -> &'static str;
+    fn description(&self, tier: Tier) -> &'static str;
     fn effect(&self) -> Effect;
     fn schema(&self) -> Value;
     fn prepare(self: Arc<Self>, input: Value) -> Result<Prepared, String>;
@@ -176,8 +189,8 @@ impl<T: Tool> AnyTool for T {
         T::NAME
     }
 
-    fn description(&self) -> &'static str {
-        T::DESCRIPTION
+    fn description(&self, tier: Tier) -> &'static str {
+        <T as Tool>::description(tier)
     }
 
     fn effect(&self) -> Effect {

@@ -16,6 +16,7 @@ fn section_of(danger: Option<&Danger>) -> &'static str {
         Some(Danger::Wipe { .. }) => "wipe",
         Some(Danger::RawDevice { .. }) => "device",
         Some(Danger::ForkBomb { .. }) => "bomb",
+        Some(Danger::Itself { .. }) => "itself",
         Some(Danger::Unknown(_)) => "unknown",
     }
 }

@@ -71,6 +71,15 @@ pub enum Note {
         /// The files as they are shown.
         files: Vec<String>,
     },
+    /// A command that ran in the background has ended.
+    BackgroundEnded {
+        /// Its number.
+        id: u64,
+        /// The command, short.
+        command: String,
+        /// What it says of itself.
+        text: String,
+    },
     /// The disk and an unsaved buffer have both moved on.
     DiskConflict {
         /// The file as it is shown.
@@ -156,6 +165,9 @@ impl fmt::Display for Note {
                     write!(f, " and {more} more")?;
                 }
                 write!(f, ". Read them again before you rely on them.")
+            }
+            Note::BackgroundEnded { id, command, text } => {
+                write!(f, "The command in the background number {id} has ended: {command}\n{text}")
             }
             Note::DiskConflict { file } => write!(
                 f,

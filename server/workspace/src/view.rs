@@ -151,6 +151,11 @@ impl View {
         &self.snapshot.roots
     }
 
+    /// The folder outside the roots whose files may be read.
+    pub fn outputs(&self) -> Option<&Roots> {
+        self.snapshot.outputs.as_ref()
+    }
+
     /// The buffers.
     pub fn buffers(&self) -> &HashMap<DocId, Seen> {
         &self.snapshot.buffers

@@ -12,7 +12,7 @@ use ropewalk_tools::bash::unseen_files;
 use ropewalk_tools::bounds::{PREVIEW_CHARS, preview};
 use ropewalk_tools::plain::{plain, plain_line};
 use ropewalk_tools::policy::without_keys;
-use ropewalk_tools::{Decision, Effect, Named, Offer, Output, Prepared, Rule, Ruling};
+use ropewalk_tools::{Decision, Effect, Named, Offer, Output, Prepared, Reach, Rule, Ruling};
 use ropewalk_tools::{decide, named_paths};
 use ropewalk_workspace::View;
 use std::sync::Arc;
@@ -27,27 +27,28 @@ impl Drop for Withdraw<'_> {
 }
 
 impl Turn {
-    /// Ok when the call may run, with the name in it that may hold secrets; else its result.
+    /// Ok when the call may run, with how far it may reach and the name in it that may hold secrets; else its result.
     pub(super) async fn judge(
         &self,
         call: &Call,
         prepared: &Prepared,
         view: &Arc<View>,
-    ) -> Result<Option<String>, Output> {
-        let mut ruling = self.ruling(prepared, view).await?;
+    ) -> Result<(Reach, Option<String>), Output> {
+        let (mut ruling, reach) = self.ruling(prepared, view).await?;
         let mut verdict = None;
         let mut judged = match &ruling.decision {
             Decision::Allow => Ok(()),
             Decision::Deny(text) => Err(denied(text)),
             Decision::Ask(reason) => {
-                let (said, answered) = self.ask_user(call, prepared, view, &ruling, reason).await;
+                let asked = self.ask_user(call, prepared, view, &ruling, reason);
+                let (said, answered) = asked.await;
                 verdict = Some(said.to_owned());
                 answered
             }
         };
         if verdict.is_some() && judged.is_ok() {
             // The user may have changed the mode or the rules while this waited.
-            let now = self.ruling(prepared, view).await?;
+            let (now, _) = self.ruling(prepared, view).await?;
             if let Decision::Deny(text) = &now.decision {
                 judged = Err(denied(text));
                 ruling = now;
@@ -63,7 +64,7 @@ impl Turn {
             verdict,
             secret: ruling.secret.clone(),
         });
-        judged.map(|()| ruling.secret)
+        judged.map(|()| (reach, ruling.secret))
     }
 
     /// Asks the user and waits: what was said, for the audit, and the result if it may not run.
@@ -81,7 +82,7 @@ impl Turn {
         if !settings.interactive {
             return ("nobody", Err(nobody_to_ask(reason, offer)));
         }
-        let runs = prepared.effect == Effect::Execute;
+        let runs = prepared.effect == Effect::Execute && !self.shared.commands.tier().sees_fork();
         let unseen = if runs { unseen_files(view) } else { Vec::new() };
         let rule_words = offer.map(|offer| offer.rule.in_words());
         let choices =
@@ -161,16 +162,19 @@ impl Turn {
     }
 
     /// What policy says, by where the call's paths lead now and with all that the user has allowed so far.
-    async fn ruling(&self, call: &Prepared, view: &Arc<View>) -> Result<Ruling, Output> {
+    async fn ruling(&self, call: &Prepared, view: &Arc<View>) -> Result<(Ruling, Reach), Output> {
         let (subject, view) = (call.subject.clone(), view.clone());
-        let paths = tokio::task::spawn_blocking(move || named_paths(&subject, &view)).await;
-        let paths: Vec<Named> = paths.map_err(|error| {
+        let tier = self.shared.commands.tier();
+        let look = move || (named_paths(&subject, &view), Reach::of(&subject, &view, tier));
+        let looked = tokio::task::spawn_blocking(look).await;
+        let (paths, reach): (Vec<Named>, Reach) = looked.map_err(|error| {
             tracing::error!(%error, "paths could not be looked up");
             Output::error("where its paths lead could not be found out, so it was not run")
         })?;
         let settings = self.shared.settings();
         let granted = lock(&self.shared.granted);
-        Ok(decide(call, &paths, settings.mode, &settings.rules, &granted))
+        let ruling = decide(call, &paths, &reach, settings.mode, &settings.rules, &granted);
+        Ok((ruling, reach))
     }
 
     /// Until no open file has unsaved text. A buffer without a file can't be saved to one and isn't waited

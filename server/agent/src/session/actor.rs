@@ -11,7 +11,9 @@ use crate::op::{Op, Prompt};
 use crate::turn::{Ended, Turn};
 use ropewalk_model::Model;
 use ropewalk_tools::Registry;
-use ropewalk_workspace::Selection;
+use ropewalk_tools::bounds::{PREVIEW_CHARS, preview};
+use ropewalk_tools::commands::Finished;
+use ropewalk_workspace::{Note, Selection};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -61,6 +63,7 @@ impl Actor {
             turns: lock(&self.shared.turns).len() as u64,
         });
         self.shared.show_hunks().await;
+        let commands = self.shared.commands.clone();
         loop {
             tokio::select! {
                 biased;
@@ -72,6 +75,10 @@ impl Actor {
                 () = rewound(&mut self.rewinding) => {
                     self.rewinding = None;
                     self.start_next();
+                }
+                finished = commands.next_finished() => {
+                    let shared = self.shared.clone();
+                    tokio::spawn(async move { take_in(shared, finished).await });
                 }
                 op = ops.recv() => match op {
                     Some(op) => self.take(op),
@@ -243,6 +250,24 @@ impl Actor {
             self.queue.push_front((self.shared.next_turn(), Prompt::new(late.join("\n"))));
         }
     }
+}
+
+/// What a command did in the background enters the fork like that of any call, and the model is told with its next
+/// message.
+async fn take_in(shared: Arc<Shared>, finished: Finished) {
+    let Finished { id, command, call, view, mut output } = finished;
+    // What was made by then is of the turn that goes on, or of the last one.
+    let turn = lock(&shared.turns).last().map_or(0, |mark| mark.turn);
+    let (_never, interrupted) = watch::channel(false);
+    if !output.proposals.is_empty() {
+        Turn::new(shared.clone(), turn, interrupted).merge(&call, &view, &mut output).await;
+    }
+    shared.keys().strike_in(&mut output.text);
+    let level = if output.is_error { Level::Warning } else { Level::Info };
+    let words = preview(&command, PREVIEW_CHARS);
+    shared.notice(level, format!("The command in the background number {id} has ended: {words}"));
+    let note = Note::BackgroundEnded { id, command: words, text: output.text };
+    shared.workspace.tell(Some(shared.id.clone()), note);
 }
 
 /// The end of taking a turn back; never, while none is being taken back.

@@ -15,7 +15,7 @@ use crate::prompt::{PromptFacts, system_prompt};
 use crate::reads::Read;
 use ropewalk_model::{Keys, Model, Prelude, Spent, ToolSpec};
 use ropewalk_tools::command::{Secrets, Strike};
-use ropewalk_tools::{Rule, ToolInfo};
+use ropewalk_tools::{Commands, Rule, ToolInfo};
 use ropewalk_workspace::publish::{Bounds, PublishReport};
 use ropewalk_workspace::state::{Kept, Private, StateRecord};
 use ropewalk_workspace::{ContentHash, DocId, Editor, Fork, Witness, Workspace};
@@ -42,6 +42,7 @@ pub(crate) struct Shared {
     pub(crate) spent: Mutex<Spent>,
     /// Whether it was said that a budget in money can't be kept.
     pub(crate) told_unkept: AtomicBool,
+    pub(crate) commands: Arc<Commands>,
     pub(crate) outputs: Option<PathBuf>,
     pub(crate) publish: Bounds,
     pub(crate) journal: Journal,
@@ -121,6 +122,7 @@ impl Shared {
             saves: watch::Sender::new(0),
             spent: Mutex::new(past.spent),
             told_unkept: AtomicBool::new(false),
+            commands: Arc::new(Commands::new(settings.commands.clone())),
             outputs: config.outputs,
             publish: config.publish,
             settings: RwLock::new(Arc::new(settings)),
@@ -317,9 +319,10 @@ impl Shared {
         {
             return kept.prelude.clone();
         }
-        let infos = settings.registry.infos();
+        let tier = self.commands.tier();
+        let infos = settings.registry.infos(tier);
         let tools = infos.iter().map(|info| info.effect).collect();
-        let facts = PromptFacts { tools, ..settings.facts.clone() };
+        let facts = PromptFacts { tools, commands: tier, ..settings.facts.clone() };
         let system = system_prompt(&facts, &roots);
         let spec = |info: ToolInfo| ToolSpec {
             name: info.name.to_owned(),

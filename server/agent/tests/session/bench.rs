@@ -9,6 +9,7 @@ use ropewalk_agent::{
 use ropewalk_model::{Block, Http, Model, ServerModel};
 pub(crate) use ropewalk_testkit::model::{Place, ScriptedModel, ScriptedReply};
 use ropewalk_text::Coordinates;
+use ropewalk_tools::commands::{CommandSettings, OverFork};
 use ropewalk_tools::{Mode, Registry, Rules};
 use ropewalk_workspace::publish::Bounds;
 use ropewalk_workspace::{
@@ -116,6 +117,7 @@ pub(crate) fn settings(model: Arc<dyn Model>) -> Settings {
         rules: Rules::default(),
         always: None,
         limits: Limits::default(),
+        commands: CommandSettings { over_fork: OverFork::Off, ..CommandSettings::default() },
         facts: PromptFacts {
             date: "2026-01-31".into(),
             platform: "linux".into(),

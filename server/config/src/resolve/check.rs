@@ -12,7 +12,7 @@ use crate::problem::{Layer, Source, shown};
 use crate::rules::{RuleList, RuleText};
 use crate::sources::{Environment, Known};
 use crate::value::Value;
-use crate::{Keep, Limits, Mode, ModelName};
+use crate::{CommandBounds, Keep, Limits, Mode, ModelName, OverFork};
 
 /// Entries of one list; more are no configuration.
 pub(super) const MOST_ENTRIES: usize = 1_000;
@@ -31,6 +31,9 @@ pub(super) enum Setting {
     Log(String),
     Limit(fn(&mut Limits) -> &mut u32, u32),
     Keep(fn(&mut Keep) -> &mut u32, u32),
+    OverFork(OverFork),
+    CommandBound(fn(&mut CommandBounds) -> &mut u32, u32),
+    Variables(Vec<String>),
     /// `None` for a variable means that no key is sent.
     Provider(ProviderField, Option<String>),
 }
@@ -64,6 +67,7 @@ pub(super) fn check(
             list(key, value, &mut refusals, |name| known_name(name, "tool", &context.known.tools))
                 .map(Setting::Tools)
         }
+        Kind::Variables => list(key, value, &mut refusals, variable).map(Setting::Variables),
         Kind::Rules(which) => rules::read(key, value, context.source, &mut refusals)
             .map(|rules| Setting::Rules(which, rules)),
         Kind::Locked => match value {
@@ -100,6 +104,9 @@ fn single(key: &Key, value: Value, context: &Context<'_>) -> Result<Setting, Ref
         Kind::Keep { least, most, field } => {
             number(key, value, least..=most).map(|number| Setting::Keep(field, number))
         }
+        Kind::CommandBound { least, most, field } => {
+            number(key, value, least..=most).map(|number| Setting::CommandBound(field, number))
+        }
         _ => {
             let Value::Text(text) = value else { return Err(expected(key, value.describe())) };
             self::text(key, text, context)
@@ -124,6 +131,11 @@ fn text(key: &Key, text: String, context: &Context<'_>) -> Result<Setting, Refus
             Mode::from_name(trimmed)
                 .ok_or_else(|| expected(key, &format!("`{}`", shown(trimmed))))?,
         ),
+        Kind::OverFork => {
+            let found = OverFork::ALL.iter().find(|one| one.as_str() == trimmed);
+            let wrong = || expected(key, &format!("`{}`", shown(trimmed)));
+            Setting::OverFork(*found.ok_or_else(wrong)?)
+        }
         Kind::PromptFile => Setting::PromptFile(path(trimmed, context)?),
         Kind::PromptAppend => Setting::PromptAppend(text),
         Kind::Log => {
@@ -155,6 +167,8 @@ fn text(key: &Key, text: String, context: &Context<'_>) -> Result<Setting, Refus
         | Kind::Rules(_)
         | Kind::Mechanism
         | Kind::Locked
+        | Kind::Variables
+        | Kind::CommandBound { .. }
         | Kind::Limit { .. }
         | Kind::Keep { .. } => {
             return Err(expected(key, "text"));
@@ -207,6 +221,18 @@ fn known_name(name: &str, what: &str, known: &[String]) -> Result<(), Refusal> {
         None => format!("there are {}", known.join(", ")),
     };
     Err(Refusal(format!("names an unknown {what}, `{name_shown}`, which is ignored: {advice}")))
+}
+
+/// The name of a variable, in any letters.
+fn variable(name: &str) -> Result<(), Refusal> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if name.len() <= 128 && name.chars().all(fits) {
+        return Ok(());
+    }
+    Err(Refusal(format!(
+        "lists `{}`, which is no name of a variable; that entry is ignored",
+        shown(name)
+    )))
 }
 
 /// The names of providers stand before the `/` of a model and between the dots of a key.

@@ -65,7 +65,11 @@ pub(super) fn lines(
             })
         }
         // A project has no say in these; none comes this far.
-        Setting::Locks(_) | Setting::Keep(..) => Ok(Vec::new()),
+        Setting::Locks(_)
+        | Setting::Keep(..)
+        | Setting::OverFork(_)
+        | Setting::CommandBound(..)
+        | Setting::Variables(_) => Ok(Vec::new()),
     }
 }
 
@@ -85,7 +89,11 @@ pub(super) fn canonical(path: &[String], setting: &Setting, root: &Path) -> Stri
         }
         Setting::PromptAppend(words) | Setting::Log(words) => text(words),
         Setting::Provider(_, words) => text(words.as_deref().unwrap_or_default()),
-        Setting::Locks(_) | Setting::Keep(..) => String::new(),
+        Setting::Locks(_)
+        | Setting::Keep(..)
+        | Setting::OverFork(_)
+        | Setting::CommandBound(..)
+        | Setting::Variables(_) => String::new(),
     };
     format!("{} = {value}", text(&path.join(".")))
 }

@@ -201,6 +201,9 @@ impl Builder<'_> {
             | Setting::Log(_)
             | Setting::Locks(_)
             | Setting::Keep(..)
+            | Setting::OverFork(_)
+            | Setting::CommandBound(..)
+            | Setting::Variables(_)
             | Setting::Provider(..) => false,
         };
         counts.then_some(setting)
@@ -225,6 +228,9 @@ fn loosens(own: &Config, path: &[String], setting: &Setting) -> bool {
         | Setting::Log(_)
         | Setting::Locks(_)
         | Setting::Keep(..)
+        | Setting::OverFork(_)
+        | Setting::CommandBound(..)
+        | Setting::Variables(_)
         | Setting::Provider(..) => true,
     }
 }

@@ -120,8 +120,18 @@ fn no_key_there_is_counts_from_an_untrusted_folder_and_each_does_from_a_trusted_
             },
             // These can't loosen anything: what they add is stricter, or they never count.
             None => {
-                let others =
-                    ["ask", "deny", "locked", "sessions.keep_days", "sessions.keep_megabytes"];
+                let others = [
+                    "ask",
+                    "deny",
+                    "locked",
+                    "sessions.keep_days",
+                    "sessions.keep_megabytes",
+                    "commands.over_fork",
+                    "commands.layer_megabytes",
+                    "commands.memory_megabytes",
+                    "commands.cache_megabytes",
+                    "commands.environment",
+                ];
                 assert!(others.contains(&&*name), "{name} is not in the table");
                 continue;
             }

@@ -150,6 +150,11 @@ pub(crate) fn value(config: &Config, key: &str) -> String {
         ["limits", "session_cents"] => limits.session_cents.to_string(),
         ["sessions", "keep_days"] => config.keep.days.to_string(),
         ["sessions", "keep_megabytes"] => config.keep.megabytes.to_string(),
+        ["commands", "over_fork"] => text(Some(config.commands.over_fork.as_str().to_owned())),
+        ["commands", "layer_megabytes"] => config.commands.bounds.layer_megabytes.to_string(),
+        ["commands", "memory_megabytes"] => config.commands.bounds.memory_megabytes.to_string(),
+        ["commands", "cache_megabytes"] => config.commands.bounds.cache_megabytes.to_string(),
+        ["commands", "environment"] => format!("{:?}", config.commands.environment),
         ["provider", name, field] => {
             let provider = config.providers.get(name);
             text(provider.and_then(|provider| match field {

@@ -58,11 +58,71 @@ const DENIED: &[&str] = &[
     "WAYLAND_DISPLAY",
 ];
 
+/// Set for every command, so that the program itself knows that it is inside of one.
+pub const INSIDE: &str = "ROPEWALK_COMMAND";
+
+/// What a command over the fork is given: places, the user's name and language.
+const ALLOWED: &[&str] = &["HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "SHELL", "TZ", "USER"];
+
+/// The same by how they begin: the language, and what builds and toolchains go by. What holds a secret by its
+/// name stays out all the same.
+const ALLOWED_STARTS: &[&str] =
+    &["CARGO_", "CMAKE_", "CONDA_", "LC_", "NIX_", "PKG_CONFIG_", "RUST", "UV_"];
+
+/// Variables of toolchains.
+const TOOLCHAINS: &[&str] = &[
+    "AR",
+    "ASDF_DIR",
+    "BUN_INSTALL",
+    "CC",
+    "CFLAGS",
+    "CLASSPATH",
+    "CPATH",
+    "CPPFLAGS",
+    "CXX",
+    "CXXFLAGS",
+    "DENO_DIR",
+    "DOTNET_ROOT",
+    "GEM_HOME",
+    "GEM_PATH",
+    "GOARCH",
+    "GOBIN",
+    "GOFLAGS",
+    "GOMODCACHE",
+    "GOOS",
+    "GOPATH",
+    "GOROOT",
+    "GOTOOLCHAIN",
+    "JAVA_HOME",
+    "JAVA_TOOL_OPTIONS",
+    "LD",
+    "LDFLAGS",
+    "LD_LIBRARY_PATH",
+    "LIBRARY_PATH",
+    "MAKEFLAGS",
+    "MAVEN_OPTS",
+    "NODE_ENV",
+    "NODE_OPTIONS",
+    "NODE_PATH",
+    "NVM_BIN",
+    "NVM_DIR",
+    "PNPM_HOME",
+    "PYENV_ROOT",
+    "PYTHONPATH",
+    "RBENV_ROOT",
+    "RUBYLIB",
+    "SDKMAN_DIR",
+    "SOURCE_DATE_EPOCH",
+    "VIRTUAL_ENV",
+    "VOLTA_HOME",
+];
+
 /// What makes programs behave without a terminal and a user at it.
 const SET: &[(&str, &str)] = &[
     ("CI", "1"),
     ("DEBIAN_FRONTEND", "noninteractive"),
     ("GIT_EDITOR", "true"),
+    ("GIT_OPTIONAL_LOCKS", "0"),
     ("GIT_PAGER", "cat"),
     ("GIT_TERMINAL_PROMPT", "0"),
     ("MANPAGER", "cat"),
@@ -80,7 +140,23 @@ pub fn command_environment(
     let mut kept: Vec<(OsString, OsString)> =
         environment.into_iter().filter(|(name, _)| !is_denied(&name.to_string_lossy())).collect();
     kept.extend(SET.iter().map(|(name, value)| ((*name).into(), (*value).into())));
+    kept.push((INSIDE.into(), "1".into()));
     kept
+}
+
+/// The part of an environment that a command over the fork is given: what is listed here, and `more`.
+pub fn allowed_environment(
+    environment: impl IntoIterator<Item = (OsString, OsString)>,
+    more: &[String],
+) -> Vec<(OsString, OsString)> {
+    let is_allowed = |name: &OsString| {
+        let Some(name) = name.to_str() else { return false };
+        ALLOWED.contains(&name)
+            || TOOLCHAINS.contains(&name)
+            || ALLOWED_STARTS.iter().any(|start| name.starts_with(start))
+            || more.iter().any(|named| named == name)
+    };
+    environment.into_iter().filter(|(name, _)| is_allowed(name)).collect()
 }
 
 fn is_denied(name: &str) -> bool {

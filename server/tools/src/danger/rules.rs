@@ -104,6 +104,9 @@ fn danger_of(command: &SimpleCommand, cwd: Option<&Place>) -> Option<Danger> {
     if PRIVILEGE.contains(&name) {
         return Some(Danger::Privilege { part: part() });
     }
+    if name == "ropewalk" && !only_asks(rest) {
+        return Some(Danger::Itself { part: part() });
+    }
     if POWER.contains(&name) || stops_by_argument(name, rest) {
         return Some(Danger::Power { part: part() });
     }
@@ -111,6 +114,12 @@ fn danger_of(command: &SimpleCommand, cwd: Option<&Place>) -> Option<Danger> {
         return Some(Danger::RawDevice { part: part(), device });
     }
     lost(name, rest, cwd).map(|target| Danger::Wipe { part: part(), target })
+}
+
+/// Whether the program is only asked what it is and can do.
+fn only_asks(rest: &[Word]) -> bool {
+    let asks = |word: &Word| matches!(word.text(), "--version" | "-V" | "--help" | "-h" | "help");
+    rest.iter().any(asks)
 }
 
 fn stops_by_argument(name: &str, rest: &[Word]) -> bool {

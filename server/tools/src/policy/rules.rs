@@ -6,6 +6,7 @@ use super::command::Reading;
 use super::path::Named;
 use super::rule::{Hit, Rule, Seen};
 use crate::bounds::{PREVIEW_CHARS, preview};
+use crate::commands::Tier;
 use crate::registry::Registry;
 use crate::tool::Effect;
 use ropewalk_workspace::Place;
@@ -123,7 +124,10 @@ fn examples<'a>(written: Written<'a>) -> impl Iterator<Item = (&'a str, bool)> {
 /// tool is tried as both.
 fn matches_example(rule: &Rule, list: List, example: &str, registry: &Registry) -> bool {
     let runs = |tool: &str| {
-        registry.infos().iter().any(|info| info.name == tool && info.effect == Effect::Execute)
+        registry
+            .infos(Tier::default())
+            .iter()
+            .any(|info| info.name == tool && info.effect == Effect::Execute)
     };
     let paths = [Named::written(example)];
     let tool = rule.tool().unwrap_or("*");

@@ -2,7 +2,7 @@
 
 use crate::rules::{call, rule_on, rules};
 use ropewalk_tools::policy::without_keys;
-use ropewalk_tools::{Mode, Rule, Rules, decide};
+use ropewalk_tools::{Mode, Reach, Rule, Rules, decide};
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
@@ -34,7 +34,8 @@ fn ten_thousand_rules_and_a_command_of_a_hundred_kilobytes() {
         let rules = many(list, 10_000);
         for command in &commands {
             let began = Instant::now();
-            let ruling = decide(&call("bash", command), &[], Mode::Review, &rules, &[]);
+            let ruling =
+                decide(&call("bash", command), &[], &Reach::default(), Mode::Review, &rules, &[]);
             let took = began.elapsed();
             let start: String = command.chars().take(30).collect();
             assert!(took < SOON, "{list} {start}: {took:?}");

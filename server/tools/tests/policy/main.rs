@@ -4,15 +4,16 @@
 mod examples;
 mod hostile;
 mod places;
+mod reach;
 mod rules;
 
-use ropewalk_tools::{Decision, Mode, Named, Offer, Prepared, Registry, Rule, Rules};
+use ropewalk_tools::{Decision, Mode, Named, Offer, Prepared, Reach, Registry, Rule, Rules};
 use serde_json::{Value, json};
 
 /// Decides by allow rules alone, with paths as they are written.
 fn decide(call: &Prepared, mode: Mode, allow: &[Rule]) -> Decision {
     let rules = Rules { allow: allow.to_vec(), ..Rules::default() };
-    ropewalk_tools::decide(call, &named(call), mode, &rules, &[]).decision
+    ropewalk_tools::decide(call, &named(call), &Reach::default(), mode, &rules, &[]).decision
 }
 
 fn named(call: &Prepared) -> Vec<Named> {
@@ -21,7 +22,15 @@ fn named(call: &Prepared) -> Vec<Named> {
 
 /// The rule that an approval of the call would offer.
 fn offered(call: &Prepared) -> Option<Offer> {
-    ropewalk_tools::decide(call, &named(call), Mode::Review, &Rules::default(), &[]).offer
+    ropewalk_tools::decide(
+        call,
+        &named(call),
+        &Reach::default(),
+        Mode::Review,
+        &Rules::default(),
+        &[],
+    )
+    .offer
 }
 
 fn prepared(tool: &str, input: Value) -> Prepared {

@@ -1,7 +1,7 @@
 //! Rules on paths that are looked up: links, other roots, absolute spellings.
 
 use crate::rules::{call, rules};
-use ropewalk_tools::{Mode, Prepared, decide, named_paths};
+use ropewalk_tools::{Mode, Prepared, Reach, decide, named_paths};
 use ropewalk_workspace::{Fork, Roots, Workspace};
 
 struct World {
@@ -33,7 +33,7 @@ impl World {
         let view = Fork::new("s".into()).view(self.workspace.snapshot());
         let (rules, granted) = rules(text);
         let paths = named_paths(&call.subject, &view);
-        let ruling = decide(call, &paths, Mode::Review, &rules, &granted);
+        let ruling = decide(call, &paths, &Reach::default(), Mode::Review, &rules, &granted);
         format!("{} by {}", ruling.decision.word(), ruling.by)
     }
 }

@@ -1,6 +1,6 @@
 //! Deny, ask and allow together: one table, each line some rules, a call, and what is decided by what.
 
-use ropewalk_tools::{By, List, Mode, Named, Prepared, Rules, Ruling, decide};
+use ropewalk_tools::{By, List, Mode, Named, Prepared, Reach, Rules, Ruling, decide};
 use serde_json::json;
 
 use crate::prepared;
@@ -44,7 +44,7 @@ pub(crate) fn call(tool: &str, subject: &str) -> Prepared {
 pub(crate) fn rule_on(text: &str, call: &Prepared) -> Ruling {
     let (rules, granted) = rules(text);
     let paths: Vec<Named> = call.subject.paths.iter().map(|path| Named::written(path)).collect();
-    decide(call, &paths, Mode::Review, &rules, &granted)
+    decide(call, &paths, &Reach::default(), Mode::Review, &rules, &granted)
 }
 
 fn check(table: &[(&str, &str, &str, &str)]) {
@@ -313,6 +313,7 @@ fn names_that_look_like_rules_are_names() {
             let decided = decide(
                 &call("read_file", other),
                 &paths,
+                &Reach::default(),
                 Mode::Review,
                 &rules,
                 std::slice::from_ref(&rule),

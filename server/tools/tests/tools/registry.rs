@@ -5,6 +5,7 @@ use futures::future::BoxFuture;
 use ropewalk_tools::{
     Context, Decision, Effect, Mode, Output, Registry, Rules, Subject, Tool, decide,
 };
+use ropewalk_tools::{Reach, Tier};
 use ropewalk_workspace::{DocId, DocumentEdit, Editor, EditorError, Habits};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -42,14 +43,14 @@ impl Tool for Shout {
 fn a_tool_is_one_file_and_one_line() {
     let mut bench = Bench::new(&[]);
     bench.registry = Registry::standard().with(Shout);
-    let info = bench.registry.infos().pop().unwrap();
+    let info = bench.registry.infos(Tier::default()).pop().unwrap();
     assert_eq!((info.name, info.effect), ("shout", Effect::Write));
     assert_eq!(info.schema["required"], json!(["text"]));
     let call = || bench.registry.prepare("shout", json!({"text": "ah", "times": "2"})).unwrap();
     assert_eq!(call().subject.title, "ah");
     assert!(
         matches!(
-            decide(&call(), &[], Mode::Plan, &Rules::default(), &[]).decision,
+            decide(&call(), &[], &Reach::default(), Mode::Plan, &Rules::default(), &[]).decision,
             Decision::Deny(_)
         ),
         "policy knows its effect"
@@ -62,12 +63,12 @@ fn a_tool_is_one_file_and_one_line() {
         "{unknown}"
     );
     assert!(!Registry::standard().names().any(|name| name == "shout"));
-    assert_eq!(Registry::standard().only(|name| name == "bash").infos().len(), 1);
+    assert_eq!(Registry::standard().only(|name| name == "bash").infos(Tier::default()).len(), 1);
 }
 
 #[test]
 fn what_the_model_is_told_of_the_tools_is_short() {
-    let infos = Registry::standard().infos();
+    let infos = Registry::standard().infos(Tier::default());
     let mut total = 0;
     for info in &infos {
         let size = info.name.len() + info.description.len() + info.schema.to_string().len();

@@ -3,7 +3,7 @@
 
 use ropewalk_text::decode::encode;
 use ropewalk_tools::tool::Hides;
-use ropewalk_tools::{Bounds, Context, Output, Registry};
+use ropewalk_tools::{Bounds, Commands, Context, Output, Reach, Registry};
 use ropewalk_workspace::entry::Maker;
 use ropewalk_workspace::{Editor, FileState, Fork, NoEditor, Roots, Workspace};
 use serde_json::Value;
@@ -16,6 +16,7 @@ pub(crate) struct Bench {
     pub(crate) workspace: Workspace,
     pub(crate) fork: Fork,
     pub(crate) registry: Registry,
+    pub(crate) commands: Arc<Commands>,
     pub(crate) bounds: Bounds,
     pub(crate) editor: Arc<dyn Editor>,
     pub(crate) hides: Arc<Hides>,
@@ -39,6 +40,7 @@ impl Bench {
             workspace,
             fork: Fork::new("s".into()),
             registry: Registry::standard(),
+            commands: Arc::default(),
             bounds: Bounds::default(),
             editor: Arc::new(NoEditor),
             hides: Arc::new(|_, _| false),
@@ -84,6 +86,8 @@ impl Bench {
             view: Arc::new(self.fork.view(self.workspace.snapshot())),
             call: "toolu_01/../x".into(),
             bounds: self.bounds,
+            commands: self.commands.clone(),
+            reach: Reach::default(),
             command_time: Duration::from_secs(120),
             outputs: Some(self.dir.path().join("outputs")),
             secrets: Default::default(),

@@ -1,0 +1,202 @@
+//! A session's commands: where they run, one at a time or in the background, and what becomes of what they do.
+//!
+//! Where they run is a [`Tier`]: over the fork, on a copy, or in place. It is chosen once, when the session's first
+//! turn starts, because the model is told. Deliberately not here: whether a command may run, which is policy's.
+
+mod background;
+mod in_place;
+pub(crate) mod places;
+
+use crate::command::{CommandOutcome, CommandSpec, Exit, result_text, strip_escapes};
+use crate::tool::{Context, Output};
+use background::Background;
+pub use background::{Finished, MOST_IN_BACKGROUND};
+use in_place::InPlace;
+use ropewalk_workspace::Roots;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::OnceCell;
+
+/// Where commands run, the best first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Tier {
+    /// Over the fork, under the real paths: nothing outside is touched, and there is no network unless it is allowed.
+    OverFork,
+    /// On a copy of the open folders, elsewhere on the disk. Nothing keeps a command in it.
+    Copy,
+    /// On the files as they are on the disk.
+    #[default]
+    InPlace,
+}
+
+impl Tier {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Tier::OverFork => "over the fork",
+            Tier::Copy => "on a copy",
+            Tier::InPlace => "in place",
+        }
+    }
+
+    /// Whether commands see unsaved text and pending changes, and what they write is reviewed.
+    pub fn sees_fork(self) -> bool {
+        self != Tier::InPlace
+    }
+}
+
+/// The tier of a session, and why it is no better one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Chosen {
+    /// Where its commands run.
+    pub tier: Tier,
+    /// Why not better, in a sentence that says what mends it; None when there is nothing to mend.
+    pub why: Option<String>,
+}
+
+/// Which tiers may be tried.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OverFork {
+    /// The best that works here.
+    #[default]
+    Auto,
+    /// A copy, also where better works.
+    Copy,
+    /// In place.
+    Off,
+}
+
+/// What the configuration says of commands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CommandSettings {
+    /// Which tiers may be tried.
+    pub over_fork: OverFork,
+    /// The most that commands may write before it is accepted, in bytes; None goes by the machine's memory.
+    pub layer_bytes: Option<u64>,
+    /// The most memory of a command and all it starts, in bytes; None goes by the machine's memory.
+    pub memory_bytes: Option<u64>,
+    /// The most that build caches of one folder may hold, in bytes.
+    pub cache_bytes: u64,
+    /// Variables that commands over the fork are given beside those that all are.
+    pub environment: Vec<String>,
+    /// Where build caches and layers on disk are kept; None keeps none.
+    pub cache_folder: Option<PathBuf>,
+}
+
+/// See the module. Dropping it ends every command of the session.
+#[derive(Debug, Default)]
+pub struct Commands {
+    settings: CommandSettings,
+    chosen: OnceCell<Chosen>,
+    in_place: InPlace,
+    background: Background,
+}
+
+/// A command as a tool has it, checked.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    /// The text for the shell.
+    pub(crate) command: String,
+    /// The folder to run in, under its real path.
+    pub(crate) cwd: PathBuf,
+    /// After this it is killed.
+    pub(crate) timeout: Duration,
+    /// Where everything it prints goes.
+    pub(crate) output_file: Option<PathBuf>,
+}
+
+impl Commands {
+    /// The commands of a session that begins.
+    pub fn new(settings: CommandSettings) -> Self {
+        Self { settings, ..Self::default() }
+    }
+
+    /// Where commands run: chosen at the first call, by trying, and the same ever after.
+    pub async fn choose(&self, roots: &Roots) -> &Chosen {
+        self.chosen.get_or_init(|| choose(&self.settings, roots)).await
+    }
+
+    /// What was chosen; in place before that.
+    pub fn tier(&self) -> Tier {
+        self.chosen.get().map_or(Tier::default(), |chosen| chosen.tier)
+    }
+
+    /// Runs a command to its end. Dropping the future kills it.
+    pub(crate) async fn run(&self, asked: Asked, context: &Context) -> Result<Output, Output> {
+        self.in_place.run(asked, context).await
+    }
+
+    /// Starts a command that runs on beside the calls that follow, and says under which id.
+    pub(crate) async fn start(&self, asked: Asked, context: &Context) -> Result<Output, Output> {
+        self.background.start(asked, context)
+    }
+
+    /// The next command that has ended in the background. Of several callers one hears of each.
+    pub async fn next_finished(&self) -> Finished {
+        self.background.next_finished().await
+    }
+
+    /// The commands in the background, in words.
+    pub fn background_in_words(&self) -> String {
+        self.background.in_words()
+    }
+
+    /// What one in the background has printed so far, in words; the error is one too.
+    pub fn background_output(&self, id: &str) -> Result<String, String> {
+        self.background.output(id)
+    }
+
+    /// Ends one in the background. Its end is told as any is.
+    pub fn stop_background(&self, id: &str) -> Result<String, String> {
+        self.background.stop(id)
+    }
+}
+
+/// Tries what the settings let be tried.
+async fn choose(_: &CommandSettings, _: &Roots) -> Chosen {
+    Chosen::default()
+}
+
+/// What a process is given of our environment, on the disk itself or on a copy of it.
+fn whole_environment(context: &Context) -> Vec<(std::ffi::OsString, std::ffi::OsString)> {
+    context.secrets.environment(std::env::vars_os())
+}
+
+/// What to run, on the disk itself.
+fn spec(asked: Asked, context: &Context) -> CommandSpec {
+    CommandSpec {
+        command: asked.command,
+        cwd: asked.cwd,
+        env: whole_environment(context),
+        timeout: asked.timeout,
+        output_file: asked.output_file,
+        secrets: context.secrets.clone(),
+    }
+}
+
+/// The result for the model. The file with the whole output goes if the result has all of it.
+async fn result_of(outcome: &CommandOutcome, file: Option<PathBuf>, context: &Context) -> Output {
+    let output = &outcome.output;
+    let whole = [output.head.as_slice(), output.tail.as_slice()].concat();
+    let shown = strip_escapes(&String::from_utf8_lossy(&whole));
+    let is_cut = output.left_out > 0 || shown.chars().count() > context.bounds.max_chars;
+    if let (Some(file), false) = (&file, is_cut) {
+        remove(file).await;
+    }
+    let is_error = matches!(outcome.exit, Exit::TimedOut(_) | Exit::Interrupted);
+    Output { text: result_text(outcome, context.bounds), is_error, proposals: Vec::new() }
+}
+
+/// Removes an output file that nobody needs.
+async fn remove(file: &PathBuf) {
+    if let Err(error) = tokio::fs::remove_file(file).await {
+        tracing::debug!(%error, "an output file that nobody needs stays");
+    }
+}
+
+/// A sink that shows what a command prints.
+fn showing(context: &Context) -> crate::command::Sink {
+    let sink: Arc<dyn Fn(&str) + Send + Sync> = context.sink.clone();
+    Box::new(move |text| sink(text))
+}

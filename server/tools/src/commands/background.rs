@@ -1,0 +1,251 @@
+//! Commands in the background: each has an id, runs beside the calls that follow, and ends with the session.
+//!
+//! What one prints goes to its file and to the front end as it comes; its end is told once. Deliberately not here:
+//! what becomes of what it has changed, which its [`Finished`] carries to the session.
+
+use super::{Asked, showing, spec};
+use crate::bounds::{PREVIEW_CHARS, preview};
+use crate::command::{Sink, result_text, run, strip_escapes};
+use crate::tool::{Context, Output};
+use futures::future::BoxFuture;
+use ropewalk_workspace::View;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+use tokio::sync::{Notify, mpsc};
+use tokio::task::JoinHandle;
+
+/// How many may run at the same time.
+pub const MOST_IN_BACKGROUND: usize = 8;
+
+/// How many that have ended are remembered.
+const MOST_REMEMBERED: usize = 32;
+
+/// How much of the end of an output is kept for those who ask, in bytes.
+const RECENT: usize = 16 * 1024;
+
+/// A command that has ended in the background.
+#[derive(Debug)]
+pub struct Finished {
+    /// Its id.
+    pub id: u64,
+    /// The command.
+    pub command: String,
+    /// The call that started it.
+    pub call: Arc<str>,
+    /// What it saw.
+    pub view: Arc<View>,
+    /// What it says, and what it changed.
+    pub output: Output,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Background {
+    all: Arc<Mutex<All>>,
+    sender: mpsc::UnboundedSender<Finished>,
+    finished: tokio::sync::Mutex<mpsc::UnboundedReceiver<Finished>>,
+}
+
+#[derive(Debug, Default)]
+struct All {
+    last: u64,
+    running: BTreeMap<u64, One>,
+    /// How those have ended that have, by id.
+    ended: BTreeMap<u64, (String, String)>,
+}
+
+#[derive(Debug)]
+struct One {
+    command: String,
+    since: Instant,
+    file: Option<PathBuf>,
+    recent: Arc<Mutex<String>>,
+    stop: Arc<Notify>,
+    task: JoinHandle<()>,
+}
+
+impl Drop for One {
+    fn drop(&mut self) {
+        // With its task goes the process.
+        self.task.abort();
+    }
+}
+
+/// What runs, once it is told how its output is shown and when to stop.
+pub(super) type Work =
+    Box<dyn FnOnce(Sink, BoxFuture<'static, ()>) -> BoxFuture<'static, Output> + Send>;
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Default for Background {
+    fn default() -> Self {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        Self { all: Arc::default(), sender, finished: tokio::sync::Mutex::new(receiver) }
+    }
+}
+
+impl Background {
+    /// Starts a command in place.
+    pub(super) fn start(&self, asked: Asked, context: &Context) -> Result<Output, Output> {
+        let (command, file) = (asked.command.clone(), asked.output_file.clone());
+        let spec = spec(asked, context);
+        let bounds = context.bounds;
+        let work: Work = Box::new(move |sink, stop| {
+            Box::pin(async move {
+                match run(spec, Some(sink), stop).await {
+                    Ok(outcome) => Output::text(result_text(&outcome, bounds)),
+                    // These errors bring the word with them.
+                    Err(error) => {
+                        Output { text: error.to_string(), is_error: true, ..Output::default() }
+                    }
+                }
+            })
+        });
+        self.begin(command, file, context, work)
+    }
+
+    /// Starts some work under a new id.
+    pub(super) fn begin(
+        &self,
+        command: String,
+        file: Option<PathBuf>,
+        context: &Context,
+        work: Work,
+    ) -> Result<Output, Output> {
+        let mut all = lock(&self.all);
+        if all.running.len() >= MOST_IN_BACKGROUND {
+            return Err(Output::error(format_args!(
+                "{MOST_IN_BACKGROUND} commands run in the background already, which is the most: wait for one, or stop \
+                 one with check_background"
+            )));
+        }
+        all.last += 1;
+        let id = all.last;
+        let (recent, stop) = (Arc::<Mutex<String>>::default(), Arc::<Notify>::default());
+        let (kept, mut shown) = (recent.clone(), showing(context));
+        let sink: Sink = Box::new(move |text| {
+            keep_end(&mut lock(&kept), text);
+            shown(text);
+        });
+        let stopped = stop.clone();
+        let working = work(sink, Box::pin(async move { stopped.notified().await }));
+        let end = End {
+            all: Arc::downgrade(&self.all),
+            sender: self.sender.clone(),
+            id,
+            command: command.clone(),
+            call: context.call.clone(),
+            view: context.view.clone(),
+        };
+        let task = tokio::spawn(async move { end.tell(working.await) });
+        let whole = file
+            .as_ref()
+            .map(|file| format!(" What it prints goes to {} as it comes.", file.display()));
+        let words = format!(
+            "Started in the background as number {id}.{} You are told when it has ended; check_background shows it before.",
+            whole.unwrap_or_default()
+        );
+        all.running.insert(id, One { command, since: Instant::now(), file, recent, stop, task });
+        Ok(Output::text(words))
+    }
+
+    pub(super) async fn next_finished(&self) -> Finished {
+        match self.finished.lock().await.recv().await {
+            Some(finished) => finished,
+            // We hold a sender ourselves.
+            None => std::future::pending().await,
+        }
+    }
+
+    pub(super) fn in_words(&self) -> String {
+        let all = lock(&self.all);
+        let running = all.running.iter().map(|(id, one)| {
+            let seconds = one.since.elapsed().as_secs();
+            format!("{id}: runs for {seconds} s: {}", preview(&one.command, PREVIEW_CHARS))
+        });
+        let ended = all.ended.iter().map(|(id, (command, _))| {
+            format!("{id}: has ended: {}", preview(command, PREVIEW_CHARS))
+        });
+        let lines: Vec<String> = ended.chain(running).collect();
+        if lines.is_empty() {
+            "(no commands in the background)".to_owned()
+        } else {
+            lines.join("\n")
+        }
+    }
+
+    pub(super) fn output(&self, id: &str) -> Result<String, String> {
+        let all = lock(&self.all);
+        let number = number(id)?;
+        if let Some((_, text)) = all.ended.get(&number) {
+            return Ok(format!("It has ended. {text}"));
+        }
+        let one = all.running.get(&number).ok_or_else(|| unknown(id))?;
+        let recent = strip_escapes(&lock(&one.recent));
+        let whole = one.file.as_ref().map(|file| format!(" (the whole is in {})", file.display()));
+        let printed = if recent.trim().is_empty() { "(no output)" } else { recent.as_str() };
+        Ok(format!(
+            "It runs for {} s. The last of what it has printed{}:\n{printed}",
+            one.since.elapsed().as_secs(),
+            whole.unwrap_or_default()
+        ))
+    }
+
+    pub(super) fn stop(&self, id: &str) -> Result<String, String> {
+        let all = lock(&self.all);
+        let number = number(id)?;
+        if all.ended.contains_key(&number) {
+            return Ok("It had ended already.".to_owned());
+        }
+        let one = all.running.get(&number).ok_or_else(|| unknown(id))?;
+        one.stop.notify_one();
+        Ok(format!("Number {number} is being stopped; its end will be told."))
+    }
+}
+
+fn number(id: &str) -> Result<u64, String> {
+    id.trim().parse().map_err(|_| unknown(id))
+}
+
+fn unknown(id: &str) -> String {
+    format!("{:?} is no command in the background: leave the id out to list them", preview(id, 40))
+}
+
+/// What is done when one has ended.
+struct End {
+    all: std::sync::Weak<Mutex<All>>,
+    sender: mpsc::UnboundedSender<Finished>,
+    id: u64,
+    command: String,
+    call: Arc<str>,
+    view: Arc<View>,
+}
+
+impl End {
+    fn tell(self, output: Output) {
+        let Self { all, sender, id, command, call, view } = self;
+        // Without a session nobody hears of it.
+        let Some(all) = all.upgrade() else { return };
+        let mut all = lock(&all);
+        // Its task is this one, which ends here anyway.
+        drop(all.running.remove(&id));
+        all.ended.insert(id, (command.clone(), output.text.clone()));
+        while all.ended.len() > MOST_REMEMBERED {
+            all.ended.pop_first();
+        }
+        drop(all);
+        let _ = sender.send(Finished { id, command, call, view, output });
+    }
+}
+
+/// Adds `more` and drops what is too much from the start.
+fn keep_end(text: &mut String, more: &str) {
+    text.push_str(more);
+    let too_much = text.len().saturating_sub(RECENT);
+    let cut = (too_much..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or_default();
+    text.drain(..cut);
+}
