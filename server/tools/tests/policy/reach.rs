@@ -118,7 +118,7 @@ fn paths_outside_are_named_and_the_offer_is_for_that_very_command() {
     for command in &commands {
         let call = bash(command, false);
         let reach = world.reach(&call, Tier::OverFork);
-        assert_eq!(reach.outside, [outside.clone()], "{command}");
+        assert_eq!(reach.outside, std::slice::from_ref(&outside), "{command}");
         let ruling = decide(&call, &[], &reach, Mode::Review, &Rules::default(), &[]);
         let Decision::Ask(why) = &ruling.decision else { panic!("{command}: {ruling:?}") };
         assert!(why.contains("outside the open folders"), "{why}");
