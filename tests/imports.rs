@@ -11,7 +11,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("text", &[]),
     ("workspace", &["text"]),
     ("model", &[]),
-    ("tools", &["text", "workspace"]),
+    ("sandbox", &[]),
+    ("tools", &["text", "workspace", "sandbox"]),
     ("agent", &["text", "workspace", "model", "tools"]),
     ("config", &[]),
     ("lsp", &["text", "workspace", "model", "tools", "agent", "config"]),
@@ -37,6 +38,7 @@ const BANNED: &[(&str, &str, &str)] = &[
     ("tools", "anyhow", "rooms have errors of their own"),
     ("agent", "anyhow", "rooms have errors of their own"),
     ("config", "anyhow", "rooms have errors of their own"),
+    ("sandbox", "anyhow", "rooms have errors of their own"),
     ("lsp", "anyhow", "rooms have errors of their own"),
 ];
 

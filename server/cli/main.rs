@@ -64,6 +64,10 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    // A session's commands run below this program started again. Nothing may come before.
+    if let Some(code) = ropewalk_sandbox::helper() {
+        return code;
+    }
     match outside_of_commands(Cli::parse()).and_then(choose) {
         Ok(code) => code,
         Err(error) => {

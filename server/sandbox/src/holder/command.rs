@@ -1,0 +1,253 @@
+//! One command: from the holder's fork to the program's start.
+//!
+//! The first process of its PID namespace lays the overlays, starts the command, and watches it; when it ends,
+//! the kernel ends all that are left in the namespace, and the mounts go with them.
+
+use super::mounts::{During, attach, detach, open_inside, overlay, set_flags, special};
+use super::root::{self, OUTSIDE, Place, Show};
+use super::{Holder, close_all_but, limits, namespaces, watch};
+use crate::plan::End;
+use crate::wire::{Failure, WireSpec};
+use nix::sched::{CloneFlags, setns};
+use nix::sys::signal::{SigHandler, SigSet, SigmaskHow, Signal, sigprocmask};
+use rustix::fs::{Mode, OFlags, open};
+use rustix::mount::MountAttrFlags;
+use rustix::process::{Pid, set_parent_process_death_signal};
+use serde::{Deserialize, Serialize};
+use std::ffi::{CString, OsStr, OsString};
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+/// What a command's first process tells the holder, a line each.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Told {
+    /// The program runs.
+    Started,
+    /// It does not.
+    NotStarted(Failure),
+    /// It ran and ended.
+    Ended(End),
+}
+
+/// Starts a command's first process.
+pub(super) fn start(
+    holder: &Holder,
+    spec: WireSpec,
+    output: &OwnedFd,
+    tell: &OwnedFd,
+    lifeline: BorrowedFd<'_>,
+) -> Result<Pid, Failure> {
+    namespaces::fork_first(|| first_process(holder, &spec, output, tell, lifeline))
+}
+
+/// All that the first process does; gives its exit code.
+fn first_process(
+    holder: &Holder,
+    spec: &WireSpec,
+    output: &OwnedFd,
+    tell: &OwnedFd,
+    lifeline: BorrowedFd<'_>,
+) -> i32 {
+    let _ = set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
+    close_all_but(&[
+        0,
+        1,
+        2,
+        holder.loopback.as_raw_fd(),
+        output.as_raw_fd(),
+        tell.as_raw_fd(),
+        lifeline.as_raw_fd(),
+    ]);
+    let say = |told: &Told| {
+        let mut line = serde_json::to_vec(told).unwrap_or_default();
+        line.push(b'\n');
+        tell.try_clone().map(File::from).and_then(|mut tell| tell.write_all(&line)).is_ok()
+    };
+    let started = prepare(holder, spec).and_then(|()| begin(holder, spec, output));
+    let told = match started {
+        Ok(program) => {
+            say(&Told::Started);
+            Told::Ended(watch::until_end(program, lifeline, &holder.plan.limits))
+        }
+        Err(failure) => Told::NotStarted(failure),
+    };
+    i32::from(!say(&told))
+}
+
+/// Makes of the holder's mounts those of the command.
+fn prepare(holder: &Holder, spec: &WireSpec) -> Result<(), Failure> {
+    if !spec.network {
+        setns(&holder.loopback, CloneFlags::CLONE_NEWNET)
+            .during("leaving the machine's network")?;
+    }
+    let outside = root::open_place(OUTSIDE)?;
+    for (index, root) in holder.plan.roots.iter().enumerate() {
+        lay_root(holder, &spec.layer, &outside, index, root)?;
+    }
+    let shown =
+        spec.shown.iter().map(PathBuf::from).chain(resolver(&outside).filter(|_| spec.network));
+    let unhidden = |path: &Path| spec.unhidden.iter().any(|known| path == Path::new(known));
+    let kept = root::kept(&holder.plan);
+    for place in &holder.root.inside {
+        // A root is the command's to write: what is shown or thrown away outside is simply there.
+        let wanted = match place.show {
+            Show::Hidden => !unhidden(&place.path),
+            Show::Writable => true,
+            Show::Empty | Show::ReadOnly | Show::Throwaway => false,
+        };
+        if wanted {
+            root::lay(place, &kept, &outside)?;
+        }
+    }
+    for path in holder.plan.hidden.iter().filter(|path| unhidden(path)) {
+        // Those inside roots were never covered, and neither was what does not exist.
+        if !holder.root.inside.iter().any(|place| place.path == *path) {
+            let _ = detach(path);
+        }
+    }
+    for path in shown {
+        root::lay(&Place { path, show: Show::ReadOnly }, &kept, &outside)?;
+    }
+    let top = root::open_place("/")?;
+    set_flags(&top, MountAttrFlags::MOUNT_ATTR_RDONLY, false).during("closing the root")?;
+    let proc =
+        special("proc", &[], MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV)?;
+    attach(&proc, Path::new("/proc")).during("mounting /proc")?;
+    limit_processes(holder.plan.limits.processes);
+    set_flags(&proc, MountAttrFlags::MOUNT_ATTR_RDONLY, true).during("closing /proc")?;
+    drop(outside);
+    root::leave_private()
+}
+
+/// Lays one root's overlay at its own path.
+pub(super) fn lay_root(
+    holder: &Holder,
+    layer: &str,
+    outside: &OwnedFd,
+    index: usize,
+    root: &Path,
+) -> Result<(), Failure> {
+    let what = format!("mounting the overlay over {}", root.display());
+    let folder = holder.root.layers_path.join(layer).join(index.to_string());
+    let opened = |name: &str| {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        open(folder.join(name), flags, Mode::empty())
+            .during(format!("{what}: opening {name:?} of the layer {layer:?}"))
+    };
+    let (up, work) = (opened("up")?, opened("work")?);
+    let lower = open_inside(outside.as_fd(), root).during(format!("{what}: opening it"))?;
+    let mount = overlay(&lower, &up, &work)
+        .map_err(|failure| Failure { words: format!("{what}: {}", failure.words), ..failure })?;
+    attach(&mount, root).during(what)
+}
+
+/// The file that `/etc/resolv.conf` leads to, where that is not among what is shown anyway.
+fn resolver(outside: &OwnedFd) -> impl Iterator<Item = PathBuf> {
+    let found = open_inside(outside.as_fd(), Path::new("/etc/resolv.conf")).ok();
+    let path = found
+        .and_then(|fd| std::fs::read_link(format!("/proc/self/fd/{}", fd.as_raw_fd())).ok())
+        .and_then(|path| path.strip_prefix(OUTSIDE).map(|path| Path::new("/").join(path)).ok());
+    path.filter(|path| !path.starts_with("/etc")).into_iter()
+}
+
+/// Limits the numbers of the namespace's processes, where the kernel keeps them apart (since Linux 6.14).
+fn limit_processes(most: u64) {
+    let _ = std::fs::write("/proc/sys/kernel/pid_max", most.max(400).to_string());
+}
+
+/// Starts the program; the first process goes on as its parent.
+fn begin(holder: &Holder, spec: &WireSpec, output: &OwnedFd) -> Result<Pid, Failure> {
+    let (mut failed, mut tell) = std::io::pipe().during("making a pipe")?;
+    let program = namespaces::fork(move || {
+        let failure = become_program(holder, spec, output);
+        let _ = tell.write_all(&serde_json::to_vec(&failure).unwrap_or_default());
+        127
+    })?;
+    let mut words = Vec::new();
+    failed.read_to_end(&mut words).during("waiting for the program to start")?;
+    if words.is_empty() {
+        return Ok(program);
+    }
+    Err(serde_json::from_slice(&words).unwrap_or_else(|_| Failure {
+        words: "starting the program failed".to_owned(),
+        errno: None,
+    }))
+}
+
+/// Gives up what is not the command's and becomes its program. Returns only if that failed.
+fn become_program(holder: &Holder, spec: &WireSpec, output: &OwnedFd) -> Failure {
+    let ready = || -> Result<(), Failure> {
+        rustix::process::setsid().during("starting a session")?;
+        let nothing = open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
+            .during("opening /dev/null")?;
+        rustix::stdio::dup2_stdin(&nothing).during("closing standard input")?;
+        rustix::stdio::dup2_stdout(output).during("connecting the output")?;
+        rustix::stdio::dup2_stderr(output).during("connecting the output")?;
+        rustix::process::umask(holder.umask);
+        default_signals();
+        let cwd = Path::new(&spec.cwd);
+        rustix::process::chdir(cwd).during(format!("entering {}", cwd.display()))?;
+        limits::set(&holder.plan.limits)?;
+        limits::give_up_rights()?;
+        let writable: Vec<PathBuf> =
+            holder.plan.roots.iter().chain(&holder.root.writable).cloned().collect();
+        limits::confine(&writable)
+    };
+    if let Err(failure) = ready() {
+        return failure;
+    }
+    execute(spec)
+}
+
+/// Gives signals the meaning that programs expect; this program ignores some.
+fn default_signals() {
+    for signal in Signal::iterator() {
+        #[expect(unsafe_code, reason = "setting a handler is unsafe where it is a function")]
+        // SAFETY: the default is no function.
+        let _ = unsafe { nix::sys::signal::signal(signal, SigHandler::SigDfl) };
+    }
+    let _ = sigprocmask(SigmaskHow::SIG_SETMASK, Some(&SigSet::empty()), None);
+}
+
+/// Replaces this process by the program, which is looked for as a shell does.
+fn execute(spec: &WireSpec) -> Failure {
+    let unfit =
+        |what: &str| Failure { words: format!("{what} has a zero byte in it"), errno: None };
+    let text = |text: &OsString| CString::new(text.clone().into_vec());
+    let Ok(argv) = spec.argv.iter().map(text).collect::<Result<Vec<_>, _>>() else {
+        return unfit("the command");
+    };
+    let joined = |(name, value): &(OsString, OsString)| {
+        CString::new([name.as_bytes(), b"=", value.as_bytes()].concat())
+    };
+    let Ok(env) = spec.env.iter().map(joined).collect::<Result<Vec<_>, _>>() else {
+        return unfit("the environment");
+    };
+    let Some(program) = spec.argv.first() else { return unfit("the command") };
+    let mut reason = nix::errno::Errno::ENOENT;
+    for candidate in candidates(program, &spec.env) {
+        let Ok(path) = CString::new(candidate.into_os_string().into_vec()) else { continue };
+        let Err(errno) = nix::unistd::execve(&path, &argv, &env);
+        if errno != nix::errno::Errno::ENOENT && errno != nix::errno::Errno::ENOTDIR {
+            reason = errno;
+        }
+    }
+    let failed: Result<(), _> = Err(reason);
+    match failed.during(format!("starting {}", Path::new(program).display())) {
+        Ok(()) => unfit("the command"),
+        Err(failure) => failure,
+    }
+}
+
+/// The paths under which a program may be.
+fn candidates(program: &OsStr, env: &[(OsString, OsString)]) -> Vec<PathBuf> {
+    if program.as_bytes().contains(&b'/') {
+        return vec![PathBuf::from(program)];
+    }
+    let path = env.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.clone());
+    let path = path.unwrap_or_else(|| OsString::from("/usr/local/bin:/usr/bin:/bin"));
+    std::env::split_paths(&path).map(|folder| folder.join(program)).collect()
+}

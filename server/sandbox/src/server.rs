@@ -1,0 +1,394 @@
+//! The server's side of a sandbox: starts the holder, asks it for commands, hears of their ends.
+//!
+//! It touches no namespace itself.
+
+use crate::plan::{End, Plan, Room, SandboxError, Spec};
+use crate::support::{Found, Upper};
+use crate::wire::{self, Failure, FromHolder, ToHolder, WirePlan, WireSpec};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::io::unix::AsyncFd;
+use tokio::sync::oneshot;
+
+/// How long the holder may take to set itself up.
+const START: Duration = Duration::from_secs(20);
+/// The least time between two looks at the size of a layer on a disk.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// A session's sandbox. Dropping it ends all its commands.
+#[derive(Debug)]
+pub struct Sandbox {
+    link: Arc<Link>,
+    layers: PathBuf,
+    upper: Upper,
+    limits: crate::Limits,
+    _layer_folder: Option<OwnedFd>,
+    _holder: tokio::process::Child,
+    listener: tokio::task::JoinHandle<()>,
+}
+
+/// A command that runs. Dropping it ends it.
+#[derive(Debug)]
+pub struct Running {
+    id: u64,
+    link: Arc<Link>,
+    ended: oneshot::Receiver<End>,
+    end: Option<End>,
+    /// The layer to measure, where it is on a disk, and its largest size.
+    measured: Option<(PathBuf, u64)>,
+}
+
+/// The socket to the holder, and who waits for what.
+#[derive(Debug)]
+struct Link {
+    socket: AsyncFd<OwnedFd>,
+    next: AtomicU64,
+    ended: AtomicBool,
+    waiting: Mutex<HashMap<u64, Waiting>>,
+}
+
+/// Who waits for a command's start and for its end.
+#[derive(Debug)]
+struct Waiting {
+    started: Option<oneshot::Sender<Result<(), SandboxError>>>,
+    ended: oneshot::Sender<End>,
+}
+
+impl From<Failure> for SandboxError {
+    fn from(failure: Failure) -> SandboxError {
+        SandboxError::Failed { words: failure.words, errno: failure.errno }
+    }
+}
+
+/// A step of the server's own that failed.
+fn failed(step: &str, error: &io::Error) -> SandboxError {
+    SandboxError::Failed { words: format!("{step}: {error}"), errno: error.raw_os_error() }
+}
+
+impl Sandbox {
+    /// Starts the holder and sets up all that commands share. To be called in a tokio runtime.
+    ///
+    /// # Errors
+    /// When the plan is not one that can be run, or a step fails on this machine.
+    pub async fn start(plan: Plan) -> Result<Sandbox, SandboxError> {
+        plan.check()?;
+        let (holder, socket) = start_holder()?;
+        let limits = plan.limits;
+        let disk_layers = plan.disk_layers.clone();
+        send(&socket, &ToHolder::Setup(WirePlan::new(&plan)), &[]).await?;
+        let (message, fds) = first_answer(&socket).await?;
+        let folder = fds.into_iter().next();
+        let (layers, upper) = match (message, &folder) {
+            (FromHolder::Ready { in_memory: true }, Some(folder)) => {
+                (PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd())), Upper::Memory)
+            }
+            (FromHolder::Ready { in_memory: false }, _) => (disk_layers, Upper::Disk),
+            (FromHolder::Failed(failure), _) => return Err(failure.into()),
+            _ => return Err(SandboxError::Ended),
+        };
+        let link = Arc::new(Link {
+            socket,
+            next: AtomicU64::new(1),
+            ended: AtomicBool::new(false),
+            waiting: Mutex::default(),
+        });
+        let listener = tokio::spawn(listen(Arc::clone(&link)));
+        Ok(Sandbox {
+            link,
+            layers,
+            upper,
+            limits,
+            _layer_folder: folder,
+            _holder: holder,
+            listener,
+        })
+    }
+
+    /// The folder of the layers. It holds a folder per layer, which holds `INDEX/up` and `INDEX/work` for each
+    /// root by its index; whoever runs a command makes them. Nobody touches a layer while a command of it runs.
+    /// The path is good in this process alone, and as long as the sandbox lives.
+    pub fn layers(&self) -> &Path {
+        &self.layers
+    }
+
+    /// Where the layers lie.
+    pub fn upper(&self) -> Upper {
+        self.upper
+    }
+
+    /// The room in the layer folder: "the layer is full" is told by it.
+    pub fn room(&self) -> Room {
+        let Ok(stat) = rustix::fs::statvfs(&self.layers) else { return Room { size: 0, free: 0 } };
+        let bytes = |blocks: u64| blocks.saturating_mul(stat.f_frsize);
+        Room { size: bytes(stat.f_blocks), free: bytes(stat.f_bavail) }
+    }
+
+    /// Whether the holder still serves.
+    pub fn is_alive(&self) -> bool {
+        !self.link.ended.load(Ordering::Acquire)
+    }
+
+    /// Starts a command. It returns when the program runs.
+    ///
+    /// # Errors
+    /// When the command is not one that can be run, a step fails, or the holder is gone.
+    pub async fn run(&self, spec: Spec) -> Result<Running, SandboxError> {
+        spec.check()?;
+        if !self.is_alive() {
+            return Err(SandboxError::Ended);
+        }
+        let id = self.link.next.fetch_add(1, Ordering::Relaxed);
+        let (tell_started, started) = oneshot::channel();
+        let (tell_ended, ended) = oneshot::channel();
+        let waiting = Waiting { started: Some(tell_started), ended: tell_ended };
+        self.link.waiting().insert(id, waiting);
+        let measured = match self.upper {
+            Upper::Memory => None,
+            Upper::Disk => Some((self.layers.join(&spec.layer), self.limits.layer_bytes)),
+        };
+        // From here, dropping it ends the command.
+        let running = Running { id, link: Arc::clone(&self.link), ended, end: None, measured };
+        let (wire, output) = WireSpec::new(id, spec);
+        send(&self.link.socket, &ToHolder::Run(wire), &[output.as_fd()]).await?;
+        drop(output);
+        if !self.is_alive() {
+            return Err(SandboxError::Ended);
+        }
+        started.await.unwrap_or(Err(SandboxError::Ended))?;
+        Ok(running)
+    }
+}
+
+impl Drop for Sandbox {
+    fn drop(&mut self) {
+        // The holder sees the end of the socket even while a `Running` still has it.
+        self.link.close();
+        self.listener.abort();
+    }
+}
+
+impl Running {
+    /// Waits until the command and all its processes have ended. May be called again.
+    pub async fn wait(&mut self) -> End {
+        if let Some(end) = &self.end {
+            return end.clone();
+        }
+        let lost = || End::Lost("the sandbox has ended".to_owned());
+        let end = match self.measured.clone() {
+            None => (&mut self.ended).await.unwrap_or_else(|_| lost()),
+            Some((layer, most)) => {
+                let full = grow_beyond(layer, most);
+                tokio::pin!(full);
+                tokio::select! {
+                    end = &mut self.ended => end.unwrap_or_else(|_| lost()),
+                    bytes = &mut full => {
+                        self.kill();
+                        match (&mut self.ended).await {
+                            Ok(End::Killed) => End::LayerFull { bytes },
+                            end => end.unwrap_or_else(|_| lost()),
+                        }
+                    }
+                }
+            }
+        };
+        self.end = Some(end.clone());
+        end
+    }
+
+    /// Ends the command and all its processes now. [`Running::wait`] tells when they are gone.
+    pub fn kill(&self) {
+        // A message to the holder is small; where even that does not fit, the socket is of no use any more.
+        if wire::send(self.link.socket.get_ref().as_fd(), &ToHolder::Kill(self.id), &[]).is_err() {
+            self.link.close();
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if self.link.waiting().remove(&self.id).is_some() {
+            self.kill();
+        }
+    }
+}
+
+impl Link {
+    fn waiting(&self) -> std::sync::MutexGuard<'_, HashMap<u64, Waiting>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn close(&self) {
+        self.ended.store(true, Ordering::Release);
+        let _ = rustix::net::shutdown(self.socket.get_ref(), rustix::net::Shutdown::Both);
+        self.waiting().clear();
+    }
+}
+
+/// Hands on what the holder tells, until it ends.
+async fn listen(link: Arc<Link>) {
+    loop {
+        let message = match receive(&link.socket).await {
+            Ok(Some((message, _))) => message,
+            Ok(None) => break,
+            Err(error) => {
+                tracing::warn!(%error, "the sandbox's holder can't be understood");
+                break;
+            }
+        };
+        match message {
+            FromHolder::Started(id) => {
+                let started =
+                    link.waiting().get_mut(&id).and_then(|waiting| waiting.started.take());
+                let _ = started.map(|started| started.send(Ok(())));
+            }
+            FromHolder::NotStarted(id, failure) => {
+                let started = link.waiting().remove(&id).and_then(|waiting| waiting.started);
+                let _ = started.map(|started| started.send(Err(failure.into())));
+            }
+            FromHolder::Ended(id, end) => {
+                if let Some(waiting) = link.waiting().remove(&id) {
+                    let _ = waiting.ended.send(end);
+                }
+            }
+            FromHolder::Ready { .. } | FromHolder::Failed(_) | FromHolder::Probed(_) => {}
+        }
+    }
+    link.close();
+}
+
+/// Starts this executable as the holder, with one end of a socket as its standard input.
+fn start_holder() -> Result<(tokio::process::Child, AsyncFd<OwnedFd>), SandboxError> {
+    let step = "starting the sandbox";
+    let (ours, theirs) =
+        socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
+            .map_err(|error| failed(step, &error.into()))?;
+    rustix::io::ioctl_fionbio(&ours, true).map_err(|error| failed(step, &error.into()))?;
+    let holder = tokio::process::Command::new("/proc/self/exe")
+        .arg(crate::HELPER)
+        .env_clear()
+        .stdin(Stdio::from(theirs))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .current_dir("/")
+        .kill_on_drop(true)
+        .spawn()
+        .map_err(|error| failed(step, &error))?;
+    #[expect(unsafe_code, reason = "registering asks that the descriptor stays the same one")]
+    // SAFETY: an `OwnedFd` is one descriptor from its making to its drop, and is given away to nobody.
+    let socket = unsafe { AsyncFd::register(ours) };
+    Ok((holder, socket.map_err(|error| failed(step, &error.into()))?))
+}
+
+async fn send(
+    socket: &AsyncFd<OwnedFd>,
+    message: &ToHolder,
+    fds: &[BorrowedFd<'_>],
+) -> Result<(), SandboxError> {
+    loop {
+        let mut guard = socket.writable().await.map_err(|_| SandboxError::Ended)?;
+        match guard.try_io(|socket| wire::send(socket.get_ref().as_fd(), message, fds)) {
+            Ok(Ok(())) => return Ok(()),
+            Ok(Err(error)) if error.raw_os_error() == Some(libc::EPIPE) => {
+                return Err(SandboxError::Ended);
+            }
+            Ok(Err(error)) => return Err(failed("asking the sandbox", &error)),
+            Err(_) => {}
+        }
+    }
+}
+
+async fn receive(socket: &AsyncFd<OwnedFd>) -> io::Result<Option<(FromHolder, Vec<OwnedFd>)>> {
+    loop {
+        let mut guard = socket.readable().await?;
+        let received = guard.try_io(|socket| wire::receive(socket.get_ref().as_fd()));
+        if let Ok(received) = received {
+            return received;
+        }
+    }
+}
+
+async fn first_answer(
+    socket: &AsyncFd<OwnedFd>,
+) -> Result<(FromHolder, Vec<OwnedFd>), SandboxError> {
+    let step = "starting the sandbox";
+    match tokio::time::timeout(START, receive(socket)).await {
+        Ok(Ok(Some(answer))) => Ok(answer),
+        Ok(Ok(None)) => Err(SandboxError::Ended),
+        Ok(Err(error)) => Err(failed(step, &error)),
+        Err(_) => Err(failed(step, &io::Error::from(io::ErrorKind::TimedOut))),
+    }
+}
+
+/// Waits until the files of a folder hold more than `most` bytes on the disk; gives how many.
+async fn grow_beyond(folder: PathBuf, most: u64) -> u64 {
+    let mut pause = LOOK;
+    loop {
+        tokio::time::sleep(pause).await;
+        let folder = folder.clone();
+        let began = std::time::Instant::now();
+        let size = tokio::task::spawn_blocking(move || size_of(&folder)).await.unwrap_or(0);
+        if size > most {
+            return size;
+        }
+        // Looking costs a twentieth of the time at most.
+        pause = LOOK.max(began.elapsed().saturating_mul(20));
+    }
+}
+
+/// What the files of a folder hold on the disk. Links are not followed.
+fn size_of(folder: &Path) -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    let mut open = vec![folder.to_owned()];
+    let mut size: u64 = 0;
+    while let Some(folder) = open.pop() {
+        let Ok(entries) = std::fs::read_dir(folder) else { continue };
+        for entry in entries.flatten() {
+            let Ok(metadata) = entry.metadata() else { continue };
+            size = size.saturating_add(metadata.blocks().saturating_mul(512));
+            if metadata.is_dir() {
+                open.push(entry.path());
+            }
+        }
+    }
+    size
+}
+
+/// Tries what this machine can do, in a small folder that is removed again.
+pub(crate) async fn trial() -> Result<Found, SandboxError> {
+    let parent = std::env::var_os("XDG_CACHE_HOME")
+        .map(PathBuf::from)
+        .or_else(|| std::env::home_dir().map(|home| home.join(".cache")))
+        .filter(|path| path.is_dir())
+        .unwrap_or_else(std::env::temp_dir);
+    let step = "making a folder to try commands in";
+    let parent = parent.canonicalize().map_err(|error| failed(step, &error))?;
+    let folder = parent.join(format!(".ropewalk-trial-{}", std::process::id()));
+    let made = (|| {
+        std::fs::create_dir_all(folder.join("root/folder/inner"))?;
+        std::fs::create_dir_all(folder.join("layers"))?;
+        std::fs::write(folder.join("root/file"), "old")
+    })();
+    let found = match made {
+        Ok(()) => try_in(&folder).await,
+        Err(error) => Err(failed(step, &error)),
+    };
+    let _ = std::fs::remove_dir_all(&folder);
+    found
+}
+
+async fn try_in(folder: &Path) -> Result<Found, SandboxError> {
+    let (_holder, socket) = start_holder()?;
+    send(&socket, &ToHolder::Probe(folder.as_os_str().to_owned()), &[]).await?;
+    match first_answer(&socket).await?.0 {
+        FromHolder::Probed(found) => Ok(found),
+        FromHolder::Failed(failure) => Err(failure.into()),
+        _ => Err(SandboxError::Ended),
+    }
+}

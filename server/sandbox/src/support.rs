@@ -1,0 +1,181 @@
+//! What this machine can do, tried by doing it, and what would mend it where it can't.
+
+use serde::{Deserialize, Serialize};
+
+/// Where layers lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Upper {
+    /// In memory: quick.
+    Memory,
+    /// In a folder on a disk, because the kernel's tmpfs has no user attributes (before Linux 6.6).
+    Disk,
+}
+
+/// What was found by trying.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Found {
+    pub(crate) upper: Upper,
+    pub(crate) landlock: u32,
+}
+
+/// What commands over the fork get on this machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Support {
+    /// Where layers lie.
+    pub upper: Upper,
+    /// The version of Landlock's interface, 0 for none. From 2 on, writes are confined a second time,
+    /// independently of the mounts.
+    pub landlock: u32,
+}
+
+/// Why commands can't run over the fork on this machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unsupported {
+    /// The step that failed.
+    pub why: String,
+    /// What a person can do about it.
+    pub mend: String,
+}
+
+/// Tries, once per process, whether commands can run over the fork here. Takes some milliseconds the first time.
+///
+/// # Errors
+/// What failed and what would mend it.
+pub async fn probe() -> &'static Result<Support, Unsupported> {
+    static FOUND: tokio::sync::OnceCell<Result<Support, Unsupported>> =
+        tokio::sync::OnceCell::const_new();
+    FOUND.get_or_init(attempt).await
+}
+
+#[cfg(not(target_os = "linux"))]
+async fn attempt() -> Result<Support, Unsupported> {
+    Err(Unsupported {
+        why: "commands run over the fork only on Linux".to_owned(),
+        mend: "Elsewhere, commands run on a copy of the files or in place.".to_owned(),
+    })
+}
+
+#[cfg(target_os = "linux")]
+async fn attempt() -> Result<Support, Unsupported> {
+    match crate::server::trial().await {
+        Ok(found) => Ok(Support { upper: found.upper, landlock: found.landlock }),
+        Err(error) => {
+            let errno = match &error {
+                crate::SandboxError::Failed { errno, .. } => *errno,
+                crate::SandboxError::Unfit(_) | crate::SandboxError::Ended => None,
+            };
+            let why = error.to_string();
+            let mend = mend(&why, errno, &Machine::read());
+            Err(Unsupported { why, mend })
+        }
+    }
+}
+
+/// What of the machine's settings bears on the matter.
+#[cfg(target_os = "linux")]
+#[derive(Debug, Default)]
+struct Machine {
+    /// `kernel.apparmor_restrict_unprivileged_userns` is 1.
+    apparmor: bool,
+    /// `kernel.unprivileged_userns_clone` is 0.
+    clone_forbidden: bool,
+    /// `user.max_user_namespaces` is 0.
+    no_namespaces: bool,
+    /// This is a container.
+    container: bool,
+    /// This executable.
+    executable: String,
+}
+
+#[cfg(target_os = "linux")]
+impl Machine {
+    fn read() -> Machine {
+        let is = |path: &str, value: &str| {
+            std::fs::read_to_string(path).is_ok_and(|text| text.trim() == value)
+        };
+        let container = ["/.dockerenv", "/run/.containerenv"];
+        let executable = std::env::current_exe();
+        Machine {
+            apparmor: is("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1"),
+            clone_forbidden: is("/proc/sys/kernel/unprivileged_userns_clone", "0"),
+            no_namespaces: is("/proc/sys/user/max_user_namespaces", "0"),
+            container: container.iter().any(|path| std::path::Path::new(path).exists()),
+            executable: executable
+                .map_or_else(|_| "ropewalk".to_owned(), |path| path.display().to_string()),
+        }
+    }
+}
+
+/// What a person can do about a failure.
+#[cfg(target_os = "linux")]
+fn mend(why: &str, errno: Option<i32>, machine: &Machine) -> String {
+    if machine.no_namespaces || errno == Some(libc::ENOSPC) {
+        return "User namespaces are switched off. Allow them: \
+                sudo sysctl user.max_user_namespaces=15000 \
+                (and put the line user.max_user_namespaces=15000 into /etc/sysctl.d/60-ropewalk.conf)."
+            .to_owned();
+    }
+    if machine.clone_forbidden {
+        return "User namespaces are for root alone. Allow them: \
+                sudo sysctl kernel.unprivileged_userns_clone=1 \
+                (and put the line kernel.unprivileged_userns_clone=1 into /etc/sysctl.d/60-ropewalk.conf)."
+            .to_owned();
+    }
+    if machine.apparmor {
+        return format!(
+            "AppArmor restricts user namespaces. Allow them to this program: write the following to \
+             /etc/apparmor.d/ropewalk and run \"sudo apparmor_parser -r /etc/apparmor.d/ropewalk\".\n\
+             abi <abi/4.0>,\n\
+             include <tunables/global>\n\
+             profile ropewalk \"{}\" flags=(unconfined) {{\n  userns,\n}}",
+            machine.executable
+        );
+    }
+    if machine.container && matches!(errno, Some(libc::EPERM | libc::EACCES)) {
+        return "The container forbids namespaces. Start it with --security-opt seccomp=unconfined \
+                --security-opt apparmor=unconfined --security-opt systempaths=unconfined \
+                (in devcontainer.json: \"runArgs\")."
+            .to_owned();
+    }
+    if why.contains("overlay") {
+        return "Overlays without privileges need Linux 5.13 or newer with the overlay module: try \
+                \"sudo modprobe overlay\"."
+            .to_owned();
+    }
+    "Commands run on a copy of the files or in place instead.".to_owned()
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_hindrance_has_its_mend() {
+        let plain = Machine::default();
+        let with = |machine: Machine, errno, words: &str| {
+            let mend = mend("making a user namespace", errno, &machine);
+            assert!(mend.contains(words), "{mend}");
+        };
+        with(Machine::default(), Some(libc::ENOSPC), "user.max_user_namespaces=15000");
+        with(Machine { no_namespaces: true, ..plain }, None, "user.max_user_namespaces=15000");
+        let forbidden = Machine { clone_forbidden: true, ..Machine::default() };
+        with(forbidden, Some(libc::EPERM), "kernel.unprivileged_userns_clone=1");
+        let ubuntu = Machine {
+            apparmor: true,
+            executable: "/opt/a b/ropewalk".to_owned(),
+            ..Machine::default()
+        };
+        with(
+            ubuntu,
+            Some(libc::EPERM),
+            "profile ropewalk \"/opt/a b/ropewalk\" flags=(unconfined)",
+        );
+        let docker = Machine { container: true, ..Machine::default() };
+        with(docker, Some(libc::EPERM), "seccomp=unconfined");
+        assert!(
+            mend("mounting the overlay over /a", Some(libc::ENODEV), &Machine::default())
+                .contains("modprobe")
+        );
+        assert!(mend("anything", None, &Machine::default()).contains("copy"));
+    }
+}

@@ -1,0 +1,231 @@
+//! What the server and the holder say to each other, over a Unix socket that keeps messages apart.
+//!
+//! A message is a small JSON text, or, where it would not fit a packet, the word `memfd` with a memory file
+//! that holds it as the first of its file descriptors. Both ends are the same executable, so there are no
+//! versions; sizes are bounded all the same.
+
+use crate::plan::{End, Limits, Plan, Spec};
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::io::Errno;
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
+};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, IoSlice, IoSliceMut, Read, Seek, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
+
+/// The longest message that goes in a packet.
+const PACKET: usize = 8 << 10;
+/// The longest message at all.
+const LONGEST: u64 = 32 << 20;
+/// The most file descriptors of a message.
+const MOST_FDS: usize = 4;
+/// Says that the message is in the first file descriptor.
+const ELSEWHERE: &[u8] = b"memfd";
+
+/// From the server to the holder.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum ToHolder {
+    /// The first message: what to set up.
+    Setup(WirePlan),
+    /// Instead of `Setup`: try what this machine can do, with a folder on a disk.
+    Probe(OsString),
+    /// Start a command; its output is the message's file descriptor.
+    Run(WireSpec),
+    /// End a command and all its processes.
+    Kill(u64),
+}
+
+/// From the holder to the server.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum FromHolder {
+    /// The sandbox stands. In memory, the layer folder is the message's file descriptor.
+    Ready {
+        /// Whether layers are in memory.
+        in_memory: bool,
+    },
+    /// The sandbox could not be set up, or nothing could be tried.
+    Failed(Failure),
+    /// What the machine can do.
+    Probed(crate::support::Found),
+    /// The command runs.
+    Started(u64),
+    /// The command could not be started.
+    NotStarted(u64, Failure),
+    /// The command ran and ended.
+    Ended(u64, End),
+}
+
+/// A step that failed.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Failure {
+    /// The step and what the system said.
+    pub(crate) words: String,
+    /// The system's error number.
+    pub(crate) errno: Option<i32>,
+}
+
+/// A [`Plan`] as bytes: a path need not be UTF-8.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct WirePlan {
+    roots: Vec<OsString>,
+    shown: Vec<OsString>,
+    hidden: Vec<OsString>,
+    caches: Vec<OsString>,
+    home: Option<OsString>,
+    environment: Vec<(OsString, OsString)>,
+    disk_layers: OsString,
+    limits: Limits,
+}
+
+/// A [`Spec`] as bytes, without its output.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct WireSpec {
+    pub(crate) id: u64,
+    pub(crate) argv: Vec<OsString>,
+    pub(crate) cwd: OsString,
+    pub(crate) env: Vec<(OsString, OsString)>,
+    pub(crate) layer: String,
+    pub(crate) network: bool,
+    pub(crate) shown: Vec<OsString>,
+    pub(crate) unhidden: Vec<OsString>,
+}
+
+fn raw(paths: &[PathBuf]) -> Vec<OsString> {
+    paths.iter().map(|path| path.clone().into_os_string()).collect()
+}
+
+fn paths(raw: Vec<OsString>) -> Vec<PathBuf> {
+    raw.into_iter().map(PathBuf::from).collect()
+}
+
+impl WirePlan {
+    /// The plan, with those variables alone by which toolchains are found.
+    pub(crate) fn new(plan: &Plan) -> WirePlan {
+        let wanted = |name: &OsString| crate::toolchains::names_a_toolchain(name);
+        WirePlan {
+            roots: raw(&plan.roots),
+            shown: raw(&plan.shown),
+            hidden: raw(&plan.hidden),
+            caches: raw(&plan.caches),
+            home: plan.home.clone().map(PathBuf::into_os_string),
+            environment: plan
+                .environment
+                .iter()
+                .filter(|(name, _)| wanted(name))
+                .cloned()
+                .collect(),
+            disk_layers: plan.disk_layers.clone().into_os_string(),
+            limits: plan.limits,
+        }
+    }
+}
+
+impl From<WirePlan> for Plan {
+    fn from(wire: WirePlan) -> Plan {
+        Plan {
+            roots: paths(wire.roots),
+            shown: paths(wire.shown),
+            hidden: paths(wire.hidden),
+            caches: paths(wire.caches),
+            home: wire.home.map(PathBuf::from),
+            environment: wire.environment,
+            disk_layers: PathBuf::from(wire.disk_layers),
+            limits: wire.limits,
+        }
+    }
+}
+
+impl WireSpec {
+    /// The command, and where its output goes.
+    pub(crate) fn new(id: u64, spec: Spec) -> (WireSpec, OwnedFd) {
+        let wire = WireSpec {
+            id,
+            argv: spec.argv,
+            cwd: spec.cwd.into_os_string(),
+            env: spec.env,
+            layer: spec.layer,
+            network: spec.network,
+            shown: raw(&spec.shown),
+            unhidden: raw(&spec.unhidden),
+        };
+        (wire, spec.output)
+    }
+}
+
+/// Sends a message with file descriptors. Where the socket's buffer is full it waits or fails as the socket
+/// is set to.
+pub(crate) fn send<T: Serialize>(
+    socket: BorrowedFd<'_>,
+    message: &T,
+    fds: &[BorrowedFd<'_>],
+) -> io::Result<()> {
+    let body = serde_json::to_vec(message)?;
+    if body.len() <= PACKET {
+        return send_packet(socket, &body, fds);
+    }
+    if body.len() as u64 > LONGEST {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "the message is too long"));
+    }
+    let mut file = File::from(memfd_create("message", MemfdFlags::CLOEXEC)?);
+    file.write_all(&body)?;
+    file.rewind()?;
+    let all: Vec<BorrowedFd<'_>> = [file.as_fd()].into_iter().chain(fds.iter().copied()).collect();
+    send_packet(socket, ELSEWHERE, &all)
+}
+
+fn send_packet(socket: BorrowedFd<'_>, body: &[u8], fds: &[BorrowedFd<'_>]) -> io::Result<()> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_FDS))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    if !fds.is_empty() && !control.push(SendAncillaryMessage::ScmRights(fds)) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "too many file descriptors"));
+    }
+    loop {
+        match sendmsg(socket, &[IoSlice::new(body)], &mut control, SendFlags::NOSIGNAL) {
+            Err(Errno::INTR) => {}
+            other => return other.map(|_| ()).map_err(io::Error::from),
+        }
+    }
+}
+
+/// Takes the next message and its file descriptors; `None` when the other end is gone.
+pub(crate) fn receive<T: DeserializeOwned>(
+    socket: BorrowedFd<'_>,
+) -> io::Result<Option<(T, Vec<OwnedFd>)>> {
+    let mut body = vec![0; PACKET];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_FDS))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let received = loop {
+        let mut parts = [IoSliceMut::new(&mut body)];
+        match recvmsg(socket, &mut parts, &mut control, RecvFlags::CMSG_CLOEXEC) {
+            Err(Errno::INTR) => {}
+            Err(Errno::CONNRESET) => return Ok(None),
+            other => break other?,
+        }
+    };
+    let mut fds: Vec<OwnedFd> = Vec::new();
+    for message in control.drain() {
+        if let RecvAncillaryMessage::ScmRights(sent) = message {
+            fds.extend(sent);
+        }
+    }
+    if received.bytes == 0 {
+        return Ok(None);
+    }
+    body.truncate(received.bytes);
+    if body == ELSEWHERE {
+        if fds.is_empty() {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "a message without its body"));
+        }
+        let file = File::from(fds.remove(0));
+        body.clear();
+        file.take(LONGEST).read_to_end(&mut body)?;
+    }
+    Ok(Some((serde_json::from_slice(&body)?, fds)))
+}
