@@ -17,6 +17,8 @@ mod files;
 pub mod glob;
 pub mod grep;
 pub mod input;
+#[cfg(unix)]
+pub mod layer;
 mod lines;
 pub mod list_dir;
 pub mod move_file;

@@ -278,8 +278,13 @@ impl Roots {
         }
     }
 
-    /// The place of a resolved path: in the first root if it can be, else in the innermost.
-    fn place(&self, path: PathBuf) -> Option<Place> {
+    /// The place of a path in which every link is resolved already, or is meant itself: in the first root if it
+    /// can be, else in the innermost. None outside, and for a path with `.` or `..` in it. Asks the system nothing.
+    pub fn place(&self, path: PathBuf) -> Option<Place> {
+        let is_dots = |part| matches!(part, Component::ParentDir | Component::CurDir);
+        if path.components().any(is_dots) {
+            return None;
+        }
         let inside = |(index, root): (usize, &Root)| {
             let relative = path.strip_prefix(&root.real).ok()?.to_path_buf();
             Some((index, root.real.components().count(), relative))

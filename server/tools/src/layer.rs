@@ -1,0 +1,168 @@
+//! A command's own layer over the disk: what stands in it before, and what came of it after.
+//!
+//! A command runs over the fork: under the real paths it sees the disk, and over it a layer with every open
+//! document's text and every change of the fork. [`Layer::materialise`] writes the layer so that it shows a view;
+//! what the command writes lands in it; [`Layer::collect`] turns that into proposals, which are merged and reviewed
+//! like any other's. What is ignored stays in the layer and lives on for the next command; what is under `.git` is
+//! dropped, in words.
+//!
+//! Works on plain folders and knows no namespaces: the folder that gets the writes is mounted over the root by
+//! somebody else, with `up` as the upper layer and `work` as its scratch folder. Nothing here writes to a root.
+//! Blocking; no command of the layer may run meanwhile.
+
+mod collect;
+mod ever;
+mod folder;
+mod ignores;
+mod judge;
+mod materialise;
+mod told;
+
+pub use ever::EverDirty;
+
+use folder::Stamp;
+use ropewalk_workspace::{ContentHash, Proposal};
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The most files of one command that become proposals.
+pub const MOST_CHANGES: usize = 5_000;
+
+/// The most bytes of one command's files that become proposals.
+pub const MOST_BYTES: u64 = 64 << 20;
+
+/// A layer could not be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum LayerError {
+    /// There is no room left in it.
+    #[error(
+        "the session's layer is full: what commands write takes more room than it has. Delete build output or other large files that commands made, and try again"
+    )]
+    Full,
+    /// Anything else the system says.
+    #[error("{path}: {error}")]
+    Io {
+        /// Where.
+        path: PathBuf,
+        /// The system's words.
+        error: io::Error,
+    },
+}
+
+impl LayerError {
+    fn at(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |error| match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Full,
+            _ => Self::Io { path, error },
+        }
+    }
+}
+
+/// What was written for a command to see.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Materialised {
+    /// How many files were written or removed; what stands already is left alone.
+    pub changed: usize,
+    /// What the command will not see as it is, in words for the result.
+    pub told: Vec<String>,
+}
+
+/// What came of a command.
+#[derive(Clone, Debug, Default)]
+pub struct Collected {
+    /// Its changes, on the view it ran on. Deletions and renames come first.
+    pub proposals: Vec<Proposal>,
+    /// What did not become a proposal and why, in words for the result.
+    pub told: Vec<String>,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Layer {
+    roots: Vec<Rooted>,
+}
+
+/// The part of a layer that lies over one root.
+#[derive(Debug)]
+struct Rooted {
+    /// The root.
+    root: PathBuf,
+    /// What lies over it.
+    up: PathBuf,
+    /// What we know of in it, by path from the root.
+    held: HashMap<PathBuf, Held>,
+}
+
+/// What stands in a layer as we left it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Held {
+    /// A file: materialised, or made by a command and proposed.
+    File {
+        stamp: Stamp,
+        /// Of its bytes, where we have read them.
+        hash: Option<ContentHash>,
+        /// The disk's file that it was copied from.
+        from: Option<Stamp>,
+    },
+    /// A link.
+    Link { stamp: Stamp, target: PathBuf },
+    /// The mark of a deleted name; the files that it hides, when the name is a folder's.
+    Gone { stamp: Stamp, hides: Vec<PathBuf> },
+    /// A folder that hides these files of the disk's.
+    Opaque { hides: Vec<PathBuf> },
+    /// Left by a command, told, and no proposal: it stays until it changes.
+    Left { stamp: Stamp },
+}
+
+impl Held {
+    fn stamp(&self) -> Option<&Stamp> {
+        match self {
+            Self::File { stamp, .. }
+            | Self::Link { stamp, .. }
+            | Self::Gone { stamp, .. }
+            | Self::Left { stamp } => Some(stamp),
+            Self::Opaque { .. } => None,
+        }
+    }
+}
+
+impl Layer {
+    /// An empty layer over these roots (real paths, none inside another), in `folder`: for each root, by its index,
+    /// `INDEX/up` and `INDEX/work` are made. What was there is removed.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn open(folder: &Path, roots: &[PathBuf]) -> io::Result<Self> {
+        std::fs::create_dir_all(folder)?;
+        let here = folder::Folder::open(folder)?;
+        let mut made = Vec::new();
+        for (index, root) in roots.iter().enumerate() {
+            let name = index.to_string();
+            here.remove(name.as_ref())?;
+            let own = here.make(name.as_ref(), 0o700)?;
+            let like = std::fs::metadata(root)?;
+            let mode = std::os::unix::fs::PermissionsExt::mode(&like.permissions());
+            own.make("up".as_ref(), mode & 0o7777)?;
+            own.make("work".as_ref(), 0o700)?;
+            if let Ok(below) = folder::Folder::open(root).and_then(|root| root.own()) {
+                own.own_like("up".as_ref(), &below);
+            }
+            let up = folder.join(name).join("up");
+            made.push(Rooted { root: root.clone(), up, held: HashMap::new() });
+        }
+        Ok(Self { roots: made })
+    }
+
+    /// The root that a path is in, by index, and the path from there.
+    fn locate<'a>(&self, path: &'a Path) -> Option<(usize, &'a Path)> {
+        let inside =
+            |(index, own): (usize, &Rooted)| Some((index, path.strip_prefix(&own.root).ok()?));
+        self.roots
+            .iter()
+            .enumerate()
+            .find_map(inside)
+            .filter(|(_, rest)| !rest.as_os_str().is_empty())
+    }
+}

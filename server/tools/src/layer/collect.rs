@@ -1,0 +1,399 @@
+//! Finding out what a command changed in its layer.
+//!
+//! The layer is walked beside the disk. What stands as we left it is passed over unread; what is ignored is not
+//! looked at, unless the view has it; `.git` is put back. Each other name goes to `judge`, with what it hides of
+//! the disk's. What we had put there and is gone is a deletion.
+
+use super::folder::{DEEPEST, Folder, Kind, Moment, Stamp, is_absence};
+use super::ignores::Ignores;
+use super::judge::Judge;
+use super::told::plain;
+use super::{Collected, EverDirty, Held, Layer, LayerError, Rooted};
+use ropewalk_workspace::View;
+use ropewalk_workspace::view::Material;
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// The most names that are looked at.
+const MOST_NAMES: usize = 500_000;
+
+impl Layer {
+    /// What a command changed, as proposals on the `view` that the layer was materialised with. `started` is when
+    /// the command began; a file of the disk that has changed since, and is not open, is a conflict.
+    ///
+    /// What becomes a proposal stays in the layer, as what the fork has now. Blocking; O(what the command wrote).
+    ///
+    /// # Errors
+    /// [`LayerError`], when the layer itself can't be read. Nothing is proposed then.
+    pub fn collect(
+        &mut self,
+        view: &View,
+        started: SystemTime,
+        ever: &mut EverDirty,
+    ) -> Result<Collected, LayerError> {
+        let mut materials: Vec<HashMap<PathBuf, Material>> =
+            self.roots.iter().map(|_| HashMap::new()).collect();
+        for material in view.materials() {
+            let Some((index, path)) = self.locate(&material.place.path) else { continue };
+            let path = path.to_owned();
+            if let Some(materials) = materials.get_mut(index) {
+                materials.insert(path, material);
+            }
+        }
+        let mut judge = Judge::new(view, ever, started.into());
+        for (own, materials) in self.roots.iter_mut().zip(materials) {
+            let up = Folder::open(&own.up).map_err(LayerError::at(&own.up))?;
+            let below = Folder::open(&own.root).map_err(LayerError::at(&own.root))?;
+            judge.enter(&own.root, materials);
+            let ignores = Ignores::above(&own.root);
+            let at = own.up.clone();
+            let mut walk = Walk {
+                own,
+                judge: &mut judge,
+                ignores,
+                seen: HashSet::new(),
+                names: 0,
+                cut: false,
+            };
+            walk.run(&up, &below).map_err(LayerError::at(&at))?;
+        }
+        Ok(judge.finish())
+    }
+}
+
+struct Walk<'a, 'b> {
+    own: &'a mut Rooted,
+    judge: &'a mut Judge<'b>,
+    ignores: Ignores,
+    /// The paths that were looked at.
+    seen: HashSet<PathBuf>,
+    names: usize,
+    /// Whether the list of what a folder hid was cut short.
+    cut: bool,
+}
+
+impl Walk<'_, '_> {
+    fn run(&mut self, up: &Folder, below: &Folder) -> io::Result<()> {
+        let root = self.own.root.clone();
+        self.ignores.enter(&root, Some(up), Some(below));
+        self.folder(Path::new(""), up, Some(below), 0)?;
+        self.unseen(up, below)
+    }
+
+    /// One folder of the layer, over the disk's if that shows through.
+    fn folder(
+        &mut self,
+        path: &Path,
+        up: &Folder,
+        below: Option<&Folder>,
+        depth: usize,
+    ) -> io::Result<()> {
+        for name in up.names()? {
+            self.names += 1;
+            let path = path.join(&name);
+            let Some(stamp) = up.look(&name)? else { continue };
+            if name == ".git" {
+                self.git(&path, up, &name, below)?;
+                continue;
+            }
+            if self.names > MOST_NAMES {
+                self.judge.told.surplus.push(plain(&path));
+                return Ok(());
+            }
+            if stamp.kind == Kind::Folder {
+                self.subfolder(&path, (up, &name), below, depth)?;
+            } else {
+                self.name(&path, (up, &name), stamp, below)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn subfolder(
+        &mut self,
+        path: &Path,
+        (up, name): (&Folder, &OsStr),
+        below: Option<&Folder>,
+        depth: usize,
+    ) -> io::Result<()> {
+        if self.ignores.ignores(name, true) {
+            return Ok(());
+        }
+        if name.to_str().is_none() {
+            self.judge.told.unnamed.push(plain(path));
+            return Ok(());
+        }
+        if depth >= DEEPEST {
+            self.judge.told.deep.push(plain(path));
+            return Ok(());
+        }
+        let inner = up.enter(name, true)?;
+        let disk = match below {
+            Some(below) => below.look(name)?.zip(Some(below)),
+            None => None,
+        };
+        let lower = match disk {
+            Some((Stamp { kind: Kind::Folder, .. }, below)) => enter(below, name)?,
+            Some((stamp, below)) => {
+                // A file or a link of the disk's made way for the folder.
+                if !self.ignores.ignores(name, false) {
+                    self.judge.gone(path, stamp, (below, name));
+                }
+                None
+            }
+            None => None,
+        };
+        let hides = inner.is_opaque();
+        let full = self.own.root.join(path);
+        self.ignores.enter(&full, Some(&inner), lower.as_ref().filter(|_| !hides));
+        self.folder(path, &inner, lower.as_ref().filter(|_| !hides), depth + 1)?;
+        self.ignores.leave();
+        if let (true, Some(lower)) = (hides, &lower)
+            && !matches!(self.own.held.get(path), Some(Held::Opaque { .. }))
+        {
+            match self.hidden(path, lower, Some(&inner)) {
+                Hidden::All(hides) => {
+                    self.own.held.insert(path.to_owned(), Held::Opaque { hides });
+                }
+                Hidden::Part => inner.set_opaque(false)?,
+                Hidden::TooMuch => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// A name in the layer that is no folder.
+    fn name(
+        &mut self,
+        path: &Path,
+        (up, name): (&Folder, &OsStr),
+        stamp: Stamp,
+        below: Option<&Folder>,
+    ) -> io::Result<()> {
+        let held = self.own.held.get(path);
+        if held.is_some() {
+            self.seen.insert(path.to_owned());
+        }
+        if held.and_then(Held::stamp) == Some(&stamp) {
+            return Ok(());
+        }
+        let is_ours = held.is_some_and(|held| !matches!(held, Held::Left { .. }));
+        let had_mode = held.and_then(Held::stamp).map(|stamp| stamp.mode);
+        let from = match held {
+            Some(Held::File { from, .. }) => *from,
+            _ => None,
+        };
+        if !is_ours && !self.judge.has(path) && self.ignores.ignores(name, false) {
+            return Ok(());
+        }
+        if name.to_str().is_none() {
+            self.judge.told.unnamed.push(plain(path));
+            self.own.held.insert(path.to_owned(), Held::Left { stamp });
+            return Ok(());
+        }
+        let disk = match below {
+            Some(below) => below.look(name)?.zip(Some(below)),
+            None => None,
+        };
+        // A folder of the disk's that something else took the place of, or that is gone.
+        let hidden = match disk {
+            Some((Stamp { kind: Kind::Folder, .. }, below)) => match enter(below, name)? {
+                Some(lower) => {
+                    if stamp.kind == Kind::Gone && self.ignores.ignores(name, true) {
+                        return Ok(());
+                    }
+                    let full = self.own.root.join(path);
+                    self.ignores.enter(&full, None, Some(&lower));
+                    let hidden = self.hidden(path, &lower, None);
+                    self.ignores.leave();
+                    Some(hidden)
+                }
+                None => None,
+            },
+            _ => None,
+        };
+        let disk = disk.filter(|(disk, _)| disk.kind != Kind::Folder);
+        let after = match (stamp.kind, hidden) {
+            (Kind::Gone, Some(Hidden::All(hides))) if hides.is_empty() => {
+                Some(Held::Left { stamp })
+            }
+            (Kind::Gone, Some(Hidden::All(hides))) => Some(Held::Gone { stamp, hides }),
+            (Kind::Gone, Some(Hidden::TooMuch)) => Some(Held::Left { stamp }),
+            (Kind::Gone, Some(Hidden::Part)) => None,
+            (Kind::Gone, None) if !self.judge.has_room_for(1) => {
+                self.judge.told.surplus.push(plain(path));
+                Some(Held::Left { stamp })
+            }
+            (Kind::Gone, None) => match disk {
+                Some((disk, below)) => self
+                    .judge
+                    .gone(path, disk, (below, name))
+                    .then_some(Held::Gone { stamp, hides: Vec::new() }),
+                None => {
+                    self.judge.gone_from_view(path);
+                    Some(Held::Gone { stamp, hides: Vec::new() })
+                }
+            },
+            (Kind::File | Kind::Link, _) => {
+                self.judge.stands(path, (up, name), stamp, disk, (from, had_mode))
+            }
+            _ => {
+                self.judge.told.special.push(plain(path));
+                Some(Held::Left { stamp })
+            }
+        };
+        match after {
+            Some(after) => drop(self.own.held.insert(path.to_owned(), after)),
+            // What the command made of it is dropped: the disk's file shows again.
+            None => {
+                self.own.held.remove(path);
+                up.remove(name)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The files of a folder of the disk's that no longer show, nor stand in `over`. They are judged as deleted.
+    fn hidden(&mut self, path: &Path, lower: &Folder, over: Option<&Folder>) -> Hidden {
+        let mut found = Vec::new();
+        let mut all = true;
+        self.cut = false;
+        if self.list(path, lower, over, (&mut found, &mut all), 0).is_err() {
+            self.judge.told.unreadable.push(plain(path));
+            return Hidden::TooMuch;
+        }
+        if self.cut {
+            self.judge.told.surplus.push(plain(path));
+            return Hidden::TooMuch;
+        }
+        if all { Hidden::All(found) } else { Hidden::Part }
+    }
+
+    fn list(
+        &mut self,
+        path: &Path,
+        lower: &Folder,
+        over: Option<&Folder>,
+        (found, all): (&mut Vec<PathBuf>, &mut bool),
+        depth: usize,
+    ) -> io::Result<()> {
+        if depth > DEEPEST || self.names > MOST_NAMES {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        for name in lower.names()? {
+            self.names += 1;
+            let Some(stamp) = lower.look(&name)? else { continue };
+            let is_folder = stamp.kind == Kind::Folder;
+            if name == ".git" || self.ignores.ignores(&name, is_folder) {
+                continue;
+            }
+            let path = path.join(&name);
+            let stands = match over {
+                Some(over) => over.look(&name)?,
+                None => None,
+            };
+            if is_folder {
+                let inner = match (over, stands.map(|stands| stands.kind)) {
+                    (Some(over), Some(Kind::Folder)) => enter(over, &name)?,
+                    _ => None,
+                };
+                let Some(lower) = enter(lower, &name)? else { continue };
+                let full = self.own.root.join(&path);
+                self.ignores.enter(&full, None, Some(&lower));
+                self.list(&path, &lower, inner.as_ref(), (&mut *found, &mut *all), depth + 1)?;
+                self.ignores.leave();
+            } else if stands.is_none() && matches!(stamp.kind, Kind::File | Kind::Link) {
+                if !self.judge.has_room_for(1) {
+                    self.cut = true;
+                    return Ok(());
+                }
+                if self.judge.gone(&path, stamp, (lower, &name)) {
+                    found.push(path);
+                } else {
+                    *all = false;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What we put in the layer and the walk has not come by: gone, or in a folder that is ignored.
+    fn unseen(&mut self, up: &Folder, below: &Folder) -> io::Result<()> {
+        let mut unseen: Vec<PathBuf> = self
+            .own
+            .held
+            .iter()
+            .filter(|(_, held)| matches!(held, Held::File { .. } | Held::Link { .. }))
+            .filter(|(path, _)| !self.seen.contains(*path))
+            .map(|(path, _)| path.clone())
+            .collect();
+        unseen.sort_unstable();
+        for path in unseen {
+            let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { continue };
+            let folder = up.reach(parent)?;
+            let stamp = match &folder {
+                Some(folder) => folder.look(name)?.filter(|found| found.kind != Kind::Folder),
+                None => None,
+            };
+            match (folder, stamp) {
+                (Some(folder), Some(stamp)) => {
+                    let below = below.reach(parent)?;
+                    self.name(&path, (&folder, name), stamp, below.as_ref())?;
+                }
+                _ => {
+                    self.own.held.remove(&path);
+                    self.judge.gone_from_view(&path);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts a `.git` of the layer back to what the disk has, and tells it unless all that changed is what git
+    /// remembers of times.
+    fn git(
+        &mut self,
+        path: &Path,
+        up: &Folder,
+        name: &OsStr,
+        below: Option<&Folder>,
+    ) -> io::Result<()> {
+        let inner = enter(up, name)?;
+        let lower = match below {
+            Some(below) => enter(below, name)?,
+            None => None,
+        };
+        let only_index = match (&inner, &lower) {
+            (Some(inner), Some(_)) => inner.names()?.iter().all(|name| name == "index"),
+            _ => false,
+        };
+        if !only_index {
+            self.judge.told.git.push(plain(path));
+        }
+        up.remove(name)
+    }
+}
+
+/// What became of the files under a hidden folder.
+enum Hidden {
+    /// These are deleted, and nothing else was there.
+    All(Vec<PathBuf>),
+    /// Some changed outside meanwhile and stay.
+    Part,
+    /// More than a review takes; nothing is proposed for it.
+    TooMuch,
+}
+
+fn enter(folder: &Folder, name: &OsStr) -> io::Result<Option<Folder>> {
+    match folder.enter(name, false) {
+        Ok(inner) => Ok(Some(inner)),
+        Err(error) if is_absence(&error) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// When a command began, for comparing with times of files.
+pub(super) type Started = Moment;

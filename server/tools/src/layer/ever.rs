@@ -1,0 +1,123 @@
+//! The list of files that commands once saw with another text than the disk's.
+//!
+//! Build tools compare times: a file is fresh when it is older than what was built from it. A file that commands
+//! saw changed, and that then goes back to what the disk has, would bring the disk's old time along, and what
+//! was built from the other text would count as fresh. So such a file is never left to the disk again: it stays
+//! materialised, and its time is that of the last change of its content *as commands saw it*. The list lies beside
+//! the build cache that it is about, and is read and written as one file of JSON.
+
+use super::folder::Moment;
+use ropewalk_workspace::ContentHash;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// See the module.
+#[derive(Debug, Default)]
+pub struct EverDirty {
+    files: BTreeMap<PathBuf, Last>,
+    changed: bool,
+}
+
+/// What commands last saw of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Last {
+    /// The hash of its bytes; None when it was not there, or nobody knows.
+    pub(super) hash: Option<ContentHash>,
+    /// When it came to be so.
+    pub(super) mtime: Moment,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Line {
+    path: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    hash: Option<String>,
+    mtime: Moment,
+}
+
+impl EverDirty {
+    /// Reads the list; an absent file is an empty one.
+    ///
+    /// # Errors
+    /// When the file is there and can't be read, or is broken. Then nothing is known of what was built with it, so
+    /// that what was built has to go.
+    pub fn load(file: &Path) -> io::Result<Self> {
+        let bytes = match std::fs::read(file) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
+            Err(error) => return Err(error),
+        };
+        let lines: Vec<Line> = serde_json::from_slice(&bytes).map_err(io::Error::other)?;
+        let files = lines.into_iter().map(|line| {
+            let hash = line.hash.and_then(|hash| u128::from_str_radix(&hash, 16).ok());
+            (PathBuf::from(line.path), Last { hash: hash.map(ContentHash), mtime: line.mtime })
+        });
+        Ok(Self { files: files.collect(), changed: false })
+    }
+
+    /// Writes the list if it changed: beside its file, then over it.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn save(&mut self, file: &Path) -> io::Result<()> {
+        if !self.changed {
+            return Ok(());
+        }
+        // A path that is no text can't be said in JSON; no tool of ours makes such a file.
+        let lines = self.files.iter().filter_map(|(path, last)| {
+            let hash = last.hash.map(|hash| format!("{:032x}", hash.0));
+            Some(Line { path: path.to_str()?.to_owned(), hash, mtime: last.mtime })
+        });
+        let bytes = serde_json::to_vec(&lines.collect::<Vec<_>>()).map_err(io::Error::other)?;
+        let beside = file.with_extension("new");
+        std::fs::write(&beside, bytes)?;
+        std::fs::rename(&beside, file)?;
+        self.changed = false;
+        Ok(())
+    }
+
+    /// How many files are in it.
+    pub fn len(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Whether none is.
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    pub(super) fn get(&self, path: &Path) -> Option<Last> {
+        self.files.get(path).copied()
+    }
+
+    /// The files below a folder.
+    pub(super) fn below<'a>(&'a self, folder: &'a Path) -> impl Iterator<Item = &'a Path> {
+        let from = self
+            .files
+            .range::<Path, _>((std::ops::Bound::Excluded(folder), std::ops::Bound::Unbounded));
+        from.map(|(path, _)| path.as_path()).take_while(move |path| path.starts_with(folder))
+    }
+
+    /// The time that a file with this content gets: the one it has if its content is what commands last saw, else
+    /// now, and later than any it had.
+    pub(super) fn mtime(&mut self, path: &Path, hash: ContentHash) -> Moment {
+        let last = self.get(path);
+        if let Some(last) = last.filter(|last| last.hash == Some(hash)) {
+            return last.mtime;
+        }
+        let now = Moment::now().max(last.map_or(Moment::default(), |last| last.mtime.next()));
+        self.saw(path, Some(hash), now);
+        now
+    }
+
+    /// Commands see a file with this content from now on.
+    pub(super) fn saw(&mut self, path: &Path, hash: Option<ContentHash>, mtime: Moment) {
+        let last = Last { hash, mtime };
+        if self.get(path) != Some(last) {
+            self.files.insert(path.to_owned(), last);
+            self.changed = true;
+        }
+    }
+}

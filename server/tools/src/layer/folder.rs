@@ -1,0 +1,403 @@
+//! A folder by its handle: looked into, read and changed by names inside it, never through a link.
+//!
+//! What a command left behind may be anything: links planted anywhere, pipes, devices, folders without
+//! permissions. So nothing is opened before it was looked at, only plain files are read, and what is
+//! unreadable is made readable first. Overlay marks (a deleted name, a replaced folder) are read and made here
+//! and are known nowhere else. What the files mean is not looked at.
+
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, RawMode, Stat, Timespec, Timestamps};
+use rustix::io::Errno;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Component, Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// The deepest that anything is looked at or removed, in folders: each takes a handle.
+pub(super) const DEEPEST: usize = 200;
+
+/// What stands under a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    File,
+    Folder,
+    Link,
+    /// Overlay's mark for a deleted name: a character device with number 0/0.
+    Gone,
+    Pipe,
+    Socket,
+    Device,
+}
+
+/// A moment as file systems keep it: seconds and nanoseconds since 1970.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    serde::Serialize,
+    serde::Deserialize,
+)]
+pub(super) struct Moment(pub(super) i64, pub(super) u32);
+
+impl Moment {
+    pub(super) fn now() -> Self {
+        SystemTime::now().into()
+    }
+
+    /// The smallest moment after this one.
+    pub(super) fn next(self) -> Self {
+        if self.1 < 999_999_999 { Self(self.0, self.1 + 1) } else { Self(self.0 + 1, 0) }
+    }
+}
+
+impl From<SystemTime> for Moment {
+    fn from(time: SystemTime) -> Self {
+        match time.duration_since(UNIX_EPOCH) {
+            Ok(since) => {
+                Self(i64::try_from(since.as_secs()).unwrap_or(i64::MAX), since.subsec_nanos())
+            }
+            Err(before) => {
+                let before: Duration = before.duration();
+                Self(-i64::try_from(before.as_secs()).unwrap_or(i64::MAX).saturating_add(1), 0)
+            }
+        }
+    }
+}
+
+/// What the file system says of a name. Two equal stamps are one unchanged thing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stamp {
+    pub(super) kind: Kind,
+    pub(super) inode: u64,
+    pub(super) len: u64,
+    /// Permission bits.
+    pub(super) mode: u32,
+    pub(super) owner: (u32, u32),
+    pub(super) mtime: Moment,
+    pub(super) ctime: Moment,
+}
+
+#[expect(clippy::unnecessary_cast, reason = "the widths of these fields differ between systems")]
+fn stamp(stat: &Stat) -> Stamp {
+    let kind = match FileType::from_raw_mode(stat.st_mode as RawMode) {
+        FileType::RegularFile => Kind::File,
+        FileType::Directory => Kind::Folder,
+        FileType::Symlink => Kind::Link,
+        FileType::CharacterDevice if stat.st_rdev == 0 => Kind::Gone,
+        FileType::Fifo => Kind::Pipe,
+        FileType::Socket => Kind::Socket,
+        _ => Kind::Device,
+    };
+    Stamp {
+        kind,
+        inode: stat.st_ino as u64,
+        len: stat.st_size as u64,
+        mode: stat.st_mode as u32 & 0o7777,
+        owner: (stat.st_uid, stat.st_gid),
+        mtime: Moment(stat.st_mtime as i64, stat.st_mtime_nsec as u32),
+        ctime: Moment(stat.st_ctime as i64, stat.st_ctime_nsec as u32),
+    }
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Folder(OwnedFd);
+
+const ENTER: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+impl Folder {
+    /// The folder at a path of our own, which is followed.
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
+        let flags = ENTER.difference(OFlags::NOFOLLOW);
+        match rustix::fs::openat(CWD, path, flags, Mode::empty()) {
+            Err(Errno::ACCESS) => {
+                rustix::fs::chmod(path, Mode::RWXU)?;
+                Ok(Self(rustix::fs::openat(CWD, path, flags, Mode::empty())?))
+            }
+            opened => Ok(Self(opened?)),
+        }
+    }
+
+    /// A folder in this one; made readable if it is not and `mend` allows that.
+    pub(super) fn enter(&self, name: &OsStr, mend: bool) -> io::Result<Self> {
+        match rustix::fs::openat(&self.0, name, ENTER, Mode::empty()) {
+            Err(Errno::ACCESS) if mend => {
+                self.permit(name, Mode::RWXU)?;
+                Ok(Self(rustix::fs::openat(&self.0, name, ENTER, Mode::empty())?))
+            }
+            opened => Ok(Self(opened?)),
+        }
+    }
+
+    /// The folder at a relative path; None when there is none, or a link or a file on the way.
+    pub(super) fn reach(&self, relative: &Path) -> io::Result<Option<Self>> {
+        let mut at = Self(self.0.try_clone()?);
+        for name in names_of(relative) {
+            at = match at.enter(name, false) {
+                Ok(next) => next,
+                Err(error) if is_absence(&error) => return Ok(None),
+                Err(error) => return Err(error),
+            };
+        }
+        Ok(Some(at))
+    }
+
+    /// Gives the owner these permissions for a name that is no link.
+    fn permit(&self, name: &OsStr, more: Mode) -> io::Result<()> {
+        let Some(found) = self.look(name)?.filter(|found| found.kind != Kind::Link) else {
+            return Err(io::ErrorKind::NotFound.into());
+        };
+        self.set_mode(name, found.mode | more.bits())
+    }
+
+    pub(super) fn set_mode(&self, name: &OsStr, mode: u32) -> io::Result<()> {
+        let mode = Mode::from_raw_mode(mode as RawMode);
+        Ok(rustix::fs::chmodat(&self.0, name, mode, AtFlags::empty())?)
+    }
+
+    /// What stands under a name, if anything.
+    pub(super) fn look(&self, name: &OsStr) -> io::Result<Option<Stamp>> {
+        match rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(Some(stamp(&stat))),
+            Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// What the folder itself is.
+    pub(super) fn own(&self) -> io::Result<Stamp> {
+        Ok(stamp(&rustix::fs::fstat(&self.0)?))
+    }
+
+    /// The names in it, sorted.
+    pub(super) fn names(&self) -> io::Result<Vec<OsString>> {
+        let mut names = Vec::new();
+        for entry in Dir::read_from(&self.0)? {
+            let entry = entry?;
+            let name = entry.file_name().to_bytes();
+            if name != b"." && name != b".." {
+                names.push(OsStr::from_bytes(name).to_owned());
+            }
+        }
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    /// A plain file's bytes, `limit` of them at most.
+    pub(super) fn read(&self, name: &OsStr, limit: u64) -> io::Result<Vec<u8>> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let open = || rustix::fs::openat(&self.0, name, flags, Mode::empty());
+        let handle = match open() {
+            Err(Errno::ACCESS) => {
+                let found = self.look(name)?.ok_or(io::ErrorKind::NotFound)?;
+                self.permit(name, Mode::RUSR)?;
+                let opened = open();
+                self.set_mode(name, found.mode)?;
+                opened?
+            }
+            opened => opened?,
+        };
+        let found = stamp(&rustix::fs::fstat(&handle)?);
+        if found.kind != Kind::File {
+            return Err(io::Error::other("it is no plain file any more"));
+        }
+        if found.len > limit {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        let mut bytes = Vec::with_capacity(found.len as usize + 1);
+        File::from(handle).take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > limit { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes) }
+    }
+
+    /// Where a link leads, as it is written.
+    pub(super) fn read_link(&self, name: &OsStr) -> io::Result<PathBuf> {
+        let target = rustix::fs::readlinkat(&self.0, name, Vec::new())?;
+        Ok(PathBuf::from(OsStr::from_bytes(target.as_bytes())))
+    }
+
+    /// Puts a new file under a name that is free.
+    pub(super) fn put(
+        &self,
+        name: &OsStr,
+        bytes: &[u8],
+        mode: u32,
+        mtime: Moment,
+    ) -> io::Result<()> {
+        let mut file = self.create(name)?;
+        file.write_all(bytes)?;
+        finish(&file, mode, mtime)
+    }
+
+    /// A new file under a name that is free, for our eyes until it is finished.
+    pub(super) fn create(&self, name: &OsStr) -> io::Result<File> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        Ok(rustix::fs::openat(&self.0, name, flags, Mode::RUSR | Mode::WUSR)?.into())
+    }
+
+    /// Puts a link under a name that is free.
+    pub(super) fn put_link(&self, name: &OsStr, target: &Path) -> io::Result<()> {
+        Ok(rustix::fs::symlinkat(target, &self.0, name)?)
+    }
+
+    /// Makes a folder under a name that is free.
+    pub(super) fn make(&self, name: &OsStr, mode: u32) -> io::Result<Self> {
+        rustix::fs::mkdirat(&self.0, name, Mode::RWXU)?;
+        let made = self.enter(name, false)?;
+        rustix::fs::fchmod(&made.0, Mode::from_raw_mode((mode | 0o700) as RawMode))?;
+        Ok(made)
+    }
+
+    /// Gives what stands under a name, which is no link, the owner of something else, where the system lets us.
+    pub(super) fn own_like(&self, name: &OsStr, other: &Stamp) {
+        let same = |found: Stamp| found.owner == other.owner || found.kind == Kind::Link;
+        if self.look(name).ok().flatten().is_none_or(same) {
+            return;
+        }
+        let (user, group) = other.owner;
+        let user = Some(rustix::fs::Uid::from_raw(user));
+        let group = Some(rustix::fs::Gid::from_raw(group));
+        // Only root may; for all others the files are theirs already.
+        let _ = rustix::fs::chownat(&self.0, name, user, group, AtFlags::SYMLINK_NOFOLLOW);
+    }
+
+    /// Sets a file's time of last change.
+    pub(super) fn set_mtime(&self, name: &OsStr, mtime: Moment) -> io::Result<()> {
+        let times = times(mtime);
+        Ok(rustix::fs::utimensat(&self.0, name, &times, AtFlags::SYMLINK_NOFOLLOW)?)
+    }
+
+    /// Removes whatever stands under a name, a folder with all that is in it. Nothing may be there.
+    pub(super) fn remove(&self, name: &OsStr) -> io::Result<()> {
+        self.remove_below(name, 0)
+    }
+
+    fn remove_below(&self, name: &OsStr, depth: usize) -> io::Result<()> {
+        match self.look(name)?.map(|found| found.kind) {
+            None => return Ok(()),
+            Some(Kind::Folder) if depth > DEEPEST => {
+                return Err(io::Error::other("it has more folders in each other than are removed"));
+            }
+            Some(Kind::Folder) => {
+                let inside = self.enter(name, true)?;
+                for name in inside.names()? {
+                    inside.remove_below(&name, depth + 1)?;
+                }
+                rustix::fs::unlinkat(&self.0, name, AtFlags::REMOVEDIR)?;
+            }
+            Some(_) => rustix::fs::unlinkat(&self.0, name, AtFlags::empty())?,
+        }
+        Ok(())
+    }
+
+    /// Removes a folder if it is empty. Whether it went.
+    pub(super) fn remove_empty(&self, name: &OsStr) -> bool {
+        rustix::fs::unlinkat(&self.0, name, AtFlags::REMOVEDIR).is_ok()
+    }
+
+    /// Puts overlay's mark for a deleted name where nothing is.
+    pub(super) fn mark_gone(&self, name: &OsStr) -> io::Result<()> {
+        #[cfg(target_os = "linux")]
+        return Ok(rustix::fs::mknodat(
+            &self.0,
+            name,
+            FileType::CharacterDevice,
+            Mode::empty(),
+            0,
+        )?);
+        #[cfg(not(target_os = "linux"))]
+        {
+            let _ = name;
+            Err(io::ErrorKind::Unsupported.into())
+        }
+    }
+
+    /// Whether it has overlay's mark for a folder that replaces the one below it.
+    pub(super) fn is_opaque(&self) -> bool {
+        #[cfg(target_os = "linux")]
+        {
+            let mut value = [0_u8; 4];
+            let read = rustix::fs::fgetxattr(&self.0, OPAQUE, value.as_mut_slice());
+            matches!(read, Ok(1)) && value.first() == Some(&b'y')
+        }
+        #[cfg(not(target_os = "linux"))]
+        false
+    }
+
+    /// Sets or takes that mark.
+    pub(super) fn set_opaque(&self, opaque: bool) -> io::Result<()> {
+        #[cfg(target_os = "linux")]
+        {
+            use rustix::fs::{XattrFlags, fremovexattr, fsetxattr};
+            if opaque {
+                return Ok(fsetxattr(&self.0, OPAQUE, b"y", XattrFlags::empty())?);
+            }
+            match fremovexattr(&self.0, OPAQUE) {
+                Err(Errno::NODATA) => Ok(()),
+                removed => Ok(removed?),
+            }
+        }
+        #[cfg(not(target_os = "linux"))]
+        {
+            let _ = opaque;
+            Err(io::ErrorKind::Unsupported.into())
+        }
+    }
+
+    /// Whether overlay copied this file up from the disk.
+    pub(super) fn was_copied_up(&self, name: &OsStr) -> bool {
+        #[cfg(target_os = "linux")]
+        {
+            use std::os::fd::AsRawFd as _;
+            let path = PathBuf::from(format!("/proc/self/fd/{}", self.0.as_raw_fd())).join(name);
+            rustix::fs::lgetxattr(&path, ORIGIN, [0_u8; 512].as_mut_slice()).is_ok()
+        }
+        #[cfg(not(target_os = "linux"))]
+        {
+            let _ = name;
+            false
+        }
+    }
+
+    /// Another handle of the same folder.
+    pub(super) fn again(&self) -> io::Result<Self> {
+        Ok(Self(self.0.as_fd().try_clone_to_owned()?))
+    }
+}
+
+#[cfg(target_os = "linux")]
+const OPAQUE: &str = "user.overlay.opaque";
+#[cfg(target_os = "linux")]
+const ORIGIN: &str = "user.overlay.origin";
+
+/// Gives a file that was written its mode and time.
+pub(super) fn finish(file: &File, mode: u32, mtime: Moment) -> io::Result<()> {
+    rustix::fs::fchmod(file, Mode::from_raw_mode((mode & 0o777) as RawMode))?;
+    Ok(rustix::fs::futimens(file, &times(mtime))?)
+}
+
+fn times(mtime: Moment) -> Timestamps {
+    let last = Timespec { tv_sec: mtime.0, tv_nsec: mtime.1.into() };
+    Timestamps { last_access: last, last_modification: last }
+}
+
+/// Whether an error says that there is no such folder.
+pub(super) fn is_absence(error: &io::Error) -> bool {
+    let code = error.raw_os_error();
+    [Errno::NOENT, Errno::NOTDIR, Errno::LOOP].iter().any(|e| Some(e.raw_os_error()) == code)
+}
+
+/// The names that a relative path is made of.
+pub(super) fn names_of(relative: &Path) -> impl Iterator<Item = &OsStr> {
+    relative.components().filter_map(|part| match part {
+        Component::Normal(name) => Some(name),
+        _ => None,
+    })
+}

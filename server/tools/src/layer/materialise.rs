@@ -1,0 +1,410 @@
+//! Writing a view into a layer: what a command is to see and the disk has not.
+//!
+//! Every open document is written, clean ones too: the disk may change under a command, and a result on a file that
+//! moved meanwhile would bring the user's own lines a second time. What stands already is left alone, the same file
+//! with the same time, so that tools that compare times see one only where a content changed.
+
+use super::folder::{Folder, Kind, Moment, Stamp, names_of};
+use super::{EverDirty, Held, Layer, LayerError, Materialised, Rooted};
+use ropewalk_text::Text;
+use ropewalk_text::decode::{FileFormat, encode};
+use ropewalk_workspace::view::{LARGEST_FILE, Material, Stands};
+use ropewalk_workspace::{ContentHash, View};
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What must stand at a path.
+struct Want {
+    stands: Stand,
+    mode: Option<u32>,
+    /// Whether commands were ever shown, or are now, something else than the disk's file.
+    differs: bool,
+}
+
+enum Stand {
+    Missing,
+    Text(Text, FileFormat),
+    Bytes(std::sync::Arc<[u8]>),
+    Link(PathBuf),
+    /// The disk's file at this path.
+    Disk(PathBuf),
+}
+
+/// What a file is to hold.
+struct Content {
+    hash: ContentHash,
+    /// None when what stands is known to hold it.
+    bytes: Option<Vec<u8>>,
+    from: Option<Stamp>,
+}
+
+type Wants = BTreeMap<PathBuf, Want>;
+
+impl Layer {
+    /// Writes what the view has and the disk has not into the layer, with every open document and what was ever
+    /// dirty; takes away what is no longer so. Blocking.
+    ///
+    /// # Errors
+    /// [`LayerError`]; the layer may show a part of the view then, and a later call mends it.
+    pub fn materialise(
+        &mut self,
+        view: &View,
+        ever: &mut EverDirty,
+    ) -> Result<Materialised, LayerError> {
+        let mut wants: Vec<Wants> = self.roots.iter().map(|_| Wants::new()).collect();
+        for material in view.materials() {
+            let Some((index, path)) = self.locate(&material.place.path) else { continue };
+            if let Some(wants) = wants.get_mut(index) {
+                wants.insert(path.to_owned(), want(material));
+            }
+        }
+        let mut out = Materialised::default();
+        let open = |own: &Rooted| {
+            let below = Folder::open(&own.root).map_err(LayerError::at(&own.root))?;
+            Ok::<_, LayerError>((own.root.clone(), below))
+        };
+        let disks: Vec<(PathBuf, Folder)> =
+            self.roots.iter().map(open).collect::<Result<_, _>>()?;
+        for ((own, mut wants), (_, below)) in self.roots.iter_mut().zip(wants).zip(&disks) {
+            for path in ever.below(&own.root) {
+                let Ok(relative) = path.strip_prefix(&own.root) else { continue };
+                wants.entry(relative.to_owned()).or_insert_with(|| Want {
+                    stands: Stand::Disk(path.to_owned()),
+                    mode: None,
+                    differs: true,
+                });
+            }
+            let up = Folder::open(&own.up).map_err(LayerError::at(&own.up))?;
+            let mut writer = Writer { own, up, below, disks: &disks, ever, out: &mut out };
+            writer.take_away(&wants).map_err(LayerError::at(&writer.own.up))?;
+            for (path, want) in &wants {
+                writer
+                    .stand(path, want, &wants)
+                    .map_err(LayerError::at(&writer.own.root.join(path)))?;
+            }
+        }
+        Ok(out)
+    }
+}
+
+fn want(material: Material) -> Want {
+    let stands = match material.stands {
+        Stands::Missing => Stand::Missing,
+        Stands::Text(text, format) => Stand::Text(text, format),
+        Stands::Bytes(bytes) => Stand::Bytes(bytes),
+        Stands::OnDisk(place) => Stand::Disk(place.path),
+        Stands::Link(target) => Stand::Link(target),
+    };
+    Want { stands, mode: material.mode, differs: material.differs }
+}
+
+struct Writer<'a> {
+    own: &'a mut Rooted,
+    up: Folder,
+    /// The root itself.
+    below: &'a Folder,
+    /// All roots, for what was moved from one to another.
+    disks: &'a [(PathBuf, Folder)],
+    ever: &'a mut EverDirty,
+    out: &'a mut Materialised,
+}
+
+impl Writer<'_> {
+    /// Removes what we know of in the layer and nothing wants any more: the disk's file shows again.
+    fn take_away(&mut self, wants: &Wants) -> io::Result<()> {
+        let is_missing =
+            |path: &PathBuf| matches!(wants.get(path), Some(Want { stands: Stand::Missing, .. }));
+        let mut stale: Vec<PathBuf> = Vec::new();
+        for (path, held) in &self.own.held {
+            let stays = match held {
+                Held::Left { .. } => true,
+                Held::Gone { hides, .. } | Held::Opaque { hides } if !hides.is_empty() => {
+                    hides.iter().all(is_missing)
+                }
+                _ => wants.contains_key(path),
+            };
+            if !stays {
+                stale.push(path.clone());
+            }
+        }
+        // Folders first: what they hid is then looked at by itself.
+        stale.sort_unstable();
+        for path in stale {
+            let held = self.own.held.remove(&path);
+            self.out.changed += 1;
+            if let Some(Held::Opaque { .. }) = held {
+                if let Some(folder) = self.up.reach(&path)? {
+                    folder.set_opaque(false)?;
+                }
+                continue;
+            }
+            let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { continue };
+            let Some(folder) = self.up.reach(parent)? else { continue };
+            if folder.look(name)?.is_some_and(|found| found.kind != Kind::Folder) {
+                folder.remove(name)?;
+            }
+            self.prune(parent)?;
+        }
+        Ok(())
+    }
+
+    /// Removes folders that are empty now, upwards, but for those that hide something.
+    fn prune(&self, folder: &Path) -> io::Result<()> {
+        for path in folder.ancestors() {
+            let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { break };
+            let hides = matches!(self.own.held.get(path), Some(Held::Opaque { .. }));
+            let Some(parent) = self.up.reach(parent)?.filter(|_| !hides) else { break };
+            if !parent.remove_empty(name) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn stand(&mut self, path: &Path, want: &Want, wants: &Wants) -> io::Result<()> {
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
+        let disk = match self.below.reach(parent)? {
+            Some(below) => below.look(name)?,
+            None => None,
+        };
+        match &want.stands {
+            Stand::Missing => self.stand_missing(path, disk, wants),
+            Stand::Link(target) => self.stand_link(path, target, wants),
+            _ => self.stand_file(path, want, disk, wants),
+        }
+    }
+
+    fn stand_missing(&mut self, path: &Path, disk: Option<Stamp>, wants: &Wants) -> io::Result<()> {
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
+        let full = self.own.root.join(path);
+        if self.ever.get(&full).is_none_or(|last| last.hash.is_some()) {
+            self.ever.saw(&full, None, Moment::now());
+        }
+        if let Some(folder) = self.up.reach(parent)? {
+            match folder.look(name)?.map(|over| over.kind) {
+                Some(Kind::Gone | Kind::Folder) => return Ok(()),
+                Some(_) => {
+                    folder.remove(name)?;
+                    self.out.changed += 1;
+                    self.own.held.remove(path);
+                }
+                None => {}
+            }
+        }
+        // Nothing to hide, or a folder, which is no file.
+        if disk.is_none_or(|disk| disk.kind == Kind::Folder) || self.is_hidden(parent)? {
+            return Ok(());
+        }
+        let folder = self.parents(parent, wants)?;
+        folder.mark_gone(name)?;
+        self.out.changed += 1;
+        if let Some(stamp) = folder.look(name)? {
+            self.own.held.insert(path.to_owned(), Held::Gone { stamp, hides: Vec::new() });
+        }
+        Ok(())
+    }
+
+    fn stand_link(&mut self, path: &Path, target: &Path, wants: &Wants) -> io::Result<()> {
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
+        if let (Some(Held::Link { stamp, target: held }), Some(folder)) =
+            (self.own.held.get(path), self.up.reach(parent)?)
+            && held == target
+            && folder.look(name)?.as_ref() == Some(stamp)
+        {
+            return Ok(());
+        }
+        let folder = self.parents(parent, wants)?;
+        folder.remove(name)?;
+        folder.put_link(name, target)?;
+        self.out.changed += 1;
+        if let Some(stamp) = folder.look(name)? {
+            let target = target.to_owned();
+            self.own.held.insert(path.to_owned(), Held::Link { stamp, target });
+        }
+        Ok(())
+    }
+
+    fn stand_file(
+        &mut self,
+        path: &Path,
+        want: &Want,
+        disk: Option<Stamp>,
+        wants: &Wants,
+    ) -> io::Result<()> {
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
+        let full = self.own.root.join(path);
+        let stands = match self.up.reach(parent)? {
+            Some(folder) => folder.look(name)?,
+            None => None,
+        };
+        // What stands is ours only as long as it is just as we left it.
+        let held = match self.own.held.get(path) {
+            Some(Held::File { stamp, hash: Some(hash), from }) if stands == Some(*stamp) => {
+                Some((*stamp, *hash, *from))
+            }
+            _ => None,
+        };
+        let Some(content) = self.content(want, held.map(|(_, hash, from)| (hash, from)))? else {
+            // The disk has no such file: nothing is to be seen.
+            if self.ever.get(&full).is_some_and(|last| last.hash.is_some()) {
+                self.ever.saw(&full, None, Moment::now());
+            }
+            if held.is_some()
+                && let Some(folder) = self.up.reach(parent)?
+            {
+                folder.remove(name)?;
+                self.own.held.remove(path);
+                self.prune(parent)?;
+            }
+            return Ok(());
+        };
+        let plain = disk.filter(|disk| disk.kind == Kind::File);
+        let mtime = if want.differs || self.ever.get(&full).is_some() {
+            self.ever.mtime(&full, content.hash)
+        } else {
+            plain.map_or_else(Moment::now, |disk| disk.mtime)
+        };
+        let mode = want.mode.or(plain.or(content.from).map(|found| found.mode)).unwrap_or(0o644);
+        let mode = mode & 0o777;
+        if let (Some((stamp, hash, _)), Some(folder)) = (held, self.up.reach(parent)?)
+            && hash == content.hash
+        {
+            if stamp.mode != mode {
+                folder.set_mode(name, mode)?;
+            }
+            if stamp.mtime != mtime {
+                folder.set_mtime(name, mtime)?;
+            }
+            self.out.changed += usize::from((stamp.mode, stamp.mtime) != (mode, mtime));
+            return self.hold(path, &folder, name, &content);
+        }
+        let Some(bytes) = &content.bytes else { return Ok(()) };
+        let folder = self.parents(parent, wants)?;
+        folder.remove(name)?;
+        folder.put(name, bytes, mode, mtime)?;
+        if let Some(like) = plain.or(self.below.own().ok()) {
+            folder.own_like(name, &like);
+        }
+        self.out.changed += 1;
+        self.hold(path, &folder, name, &content)
+    }
+
+    fn hold(
+        &mut self,
+        path: &Path,
+        folder: &Folder,
+        name: &OsStr,
+        content: &Content,
+    ) -> io::Result<()> {
+        if let Some(stamp) = folder.look(name)? {
+            let held = Held::File { stamp, hash: Some(content.hash), from: content.from };
+            self.own.held.insert(path.to_owned(), held);
+        }
+        Ok(())
+    }
+
+    /// What a file is to hold; None when the disk's file that it is to be a copy of is not there.
+    fn content(
+        &mut self,
+        want: &Want,
+        held: Option<(ContentHash, Option<Stamp>)>,
+    ) -> io::Result<Option<Content>> {
+        let of = |bytes: Vec<u8>, from| {
+            Some(Content { hash: ContentHash::of(&bytes), bytes: Some(bytes), from })
+        };
+        Ok(match &want.stands {
+            Stand::Text(text, format) => {
+                let bytes = encode(text, *format);
+                // A char that the file's encoding has not can't be saved as it is either.
+                of(bytes.unwrap_or_else(|_| text.to_string().into_bytes()), None)
+            }
+            Stand::Bytes(bytes) => of(bytes.to_vec(), None),
+            Stand::Disk(source) => {
+                let inside =
+                    |(root, disk)| Some((source.strip_prefix::<&PathBuf>(root).ok()?, disk));
+                let Some((from, disk)) = self.disks.iter().map(|(r, d)| (r, d)).find_map(inside)
+                else {
+                    return Ok(None);
+                };
+                let (Some(parent), Some(name)) = (from.parent(), from.file_name()) else {
+                    return Ok(None);
+                };
+                let Some(folder) = disk.reach(parent)? else { return Ok(None) };
+                let Some(found) = folder.look(name)?.filter(|found| found.kind == Kind::File)
+                else {
+                    return Ok(None);
+                };
+                match held {
+                    Some((hash, Some(from))) if from == found => {
+                        Some(Content { hash, bytes: None, from: Some(found) })
+                    }
+                    _ => of(folder.read(name, LARGEST_FILE)?, Some(found)),
+                }
+            }
+            Stand::Missing | Stand::Link(_) => None,
+        })
+    }
+
+    /// Whether something in the layer hides the disk's folder with all that is in it.
+    fn is_hidden(&self, folder: &Path) -> io::Result<bool> {
+        let mut at = self.up.again()?;
+        for name in names_of(folder) {
+            match at.look(name)?.map(|found| found.kind) {
+                None => return Ok(false),
+                Some(Kind::Folder) => at = at.enter(name, true)?,
+                Some(_) => return Ok(true),
+            }
+            if at.is_opaque() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The folder in the layer, made with those above it where they are not. What is in the way goes; where that
+    /// hid a folder of the disk's, the new one hides it too.
+    fn parents(&mut self, folder: &Path, wants: &Wants) -> io::Result<Folder> {
+        let mut at = self.up.again()?;
+        let mut below = Some(self.below.again()?);
+        let mut walked = PathBuf::new();
+        for name in names_of(folder) {
+            walked.push(name);
+            let next = match below {
+                Some(below) => below.enter(name, false).ok(),
+                None => None,
+            };
+            let disk = next.as_ref().and_then(|next| next.own().ok());
+            match at.look(name)?.map(|found| found.kind) {
+                Some(Kind::Folder) => at = at.enter(name, true)?,
+                found => {
+                    at.remove(name)?;
+                    let made = at.make(name, disk.map_or(0o755, |disk| disk.mode))?;
+                    if let Some(like) = disk.or(self.below.own().ok()) {
+                        at.own_like(name, &like);
+                    }
+                    let was = self.own.held.remove(&walked);
+                    if found.is_some() && disk.is_some() {
+                        made.set_opaque(true)?;
+                        let hides = match was {
+                            Some(Held::Gone { hides, .. }) if !hides.is_empty() => hides,
+                            _ => missing_below(wants, &walked),
+                        };
+                        self.own.held.insert(walked.clone(), Held::Opaque { hides });
+                    }
+                    at = made;
+                }
+            }
+            below = next.filter(|_| !at.is_opaque());
+        }
+        Ok(at)
+    }
+}
+
+fn missing_below(wants: &Wants, folder: &Path) -> Vec<PathBuf> {
+    let missing = wants.iter().filter(|(path, want)| {
+        matches!(want.stands, Stand::Missing) && path.starts_with(folder) && *path != folder
+    });
+    missing.map(|(path, _)| path.clone()).collect()
+}

@@ -1,0 +1,100 @@
+//! What a command left that does not become a proposal, in words for its result.
+
+use super::{MOST_BYTES, MOST_CHANGES};
+use std::path::Path;
+
+/// How many names one sentence has.
+const NAMED: usize = 10;
+
+/// What there is to tell, by kind: names as they are shown.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    /// In `.git`.
+    pub(super) git: Vec<String>,
+    /// Changed outside while the command ran.
+    pub(super) moved: Vec<String>,
+    /// Symbolic links.
+    pub(super) links: Vec<String>,
+    /// Pipes, sockets, devices.
+    pub(super) special: Vec<String>,
+    /// Names that are no text.
+    pub(super) unnamed: Vec<String>,
+    /// Open files that are no text any more, or in another encoding.
+    pub(super) encoding: Vec<String>,
+    /// Files past the bounds.
+    pub(super) surplus: Vec<String>,
+    /// Folders too deep.
+    pub(super) deep: Vec<String>,
+    /// What could not be read.
+    pub(super) unreadable: Vec<String>,
+}
+
+impl Told {
+    /// The sentences.
+    pub(super) fn words(self) -> Vec<String> {
+        let megabytes = MOST_BYTES >> 20;
+        let kinds = [
+            (
+                self.git,
+                "git changes are not kept (commit after accepting): ".to_owned(),
+                " is as it was",
+            ),
+            (
+                self.moved,
+                "conflict: changed on disk while the command ran: ".to_owned(),
+                "; what the command made of it was dropped. Look at it and run the command again if it is still wanted",
+            ),
+            (
+                self.encoding,
+                "not kept, because it is open in the editor and the command left it in another encoding or as no text: ".to_owned(),
+                "",
+            ),
+            (
+                self.surplus,
+                format!(
+                    "too much for one review (at most {MOST_CHANGES} files and {megabytes} MB of a command's are proposed), so left in this session's layer alone, where only its commands see it: "
+                ),
+                ". If it is output, add its folder to .gitignore; else let a command write less",
+            ),
+            (
+                self.links,
+                "a symbolic link can't be proposed; only commands of this session see it: "
+                    .to_owned(),
+                "",
+            ),
+            (
+                self.special,
+                "a pipe, socket or device is no file that can be kept; only commands of this session see it: ".to_owned(),
+                "",
+            ),
+            (
+                self.unnamed,
+                "a name that is not UTF-8 can't be proposed; only commands of this session see it: ".to_owned(),
+                "",
+            ),
+            (
+                self.deep,
+                "too many folders in each other; only commands of this session see what is in it: ".to_owned(),
+                "",
+            ),
+            (self.unreadable, "could not be read and is not proposed: ".to_owned(), ""),
+        ];
+        let said = kinds.into_iter().filter(|(names, ..)| !names.is_empty());
+        said.map(|(names, before, after)| format!("{before}{}{after}", list(names))).collect()
+    }
+}
+
+fn list(mut names: Vec<String>) -> String {
+    names.sort_unstable();
+    names.dedup();
+    let more = names.len().saturating_sub(NAMED);
+    names.truncate(NAMED);
+    let joined = names.join(", ");
+    if more > 0 { format!("{joined} and {more} more") } else { joined }
+}
+
+/// A path for people: what is no text or a control character in it is shown as a sign.
+pub(super) fn plain(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    text.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
+}

@@ -1,0 +1,111 @@
+//! The times that build tools see: a file whose content changed since a build is never older than that build.
+
+use crate::support::{Bench, put, stamp};
+use ropewalk_text::Text;
+use ropewalk_tools::layer::EverDirty;
+use ropewalk_workspace::{ProposedChange, Selection};
+use std::fs;
+use std::path::Path;
+
+/// Cargo's rule: a source that is younger than the mark of the build is built again.
+fn is_fresh(source: &Path, mark: &Path) -> bool {
+    fs::metadata(source).unwrap().modified().unwrap()
+        <= fs::metadata(mark).unwrap().modified().unwrap()
+}
+
+/// A build: its mark is written, after everything that it sees.
+fn build(bench: &Bench) -> std::path::PathBuf {
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    let mark = bench.dir.path().join("mark");
+    fs::write(&mark, "").unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    mark
+}
+
+#[test]
+fn a_file_that_goes_back_to_the_disks_text_is_younger_than_the_build_of_the_other() {
+    let mut bench =
+        Bench::new(&[("main.rs", "fn main() {}\n"), ("lib.rs", "lib\n"), ("made.rs", "m\n")]);
+    bench.open("lib.rs", "lib, unsaved\n");
+    bench.change("main.rs", ProposedChange::Write(Text::from("fn main() { 1 }\n")));
+    bench.materialise();
+    let mark = build(&bench);
+    for name in ["main.rs", "lib.rs"] {
+        assert!(is_fresh(&bench.up(name), &mark), "nothing changed since the build");
+    }
+    // What a command itself wrote and built counts as seen, too.
+    bench.command(|bench| {
+        put(&bench.up("made.rs"), b"by the command\n");
+        build(bench);
+    });
+    bench.materialise();
+    for name in ["main.rs", "lib.rs", "made.rs"] {
+        assert!(is_fresh(&bench.up(name), &mark), "{name} is as the build saw it");
+    }
+    let workspace = std::mem::take(&mut bench.workspace);
+    bench.fork.reject(&workspace, &Selection::All, None);
+    workspace.close(&format!("file://{}", bench.disk("lib.rs").canonicalize().unwrap().display()));
+    bench.workspace = workspace;
+    bench.materialise();
+    for (name, text) in [("main.rs", "fn main() {}\n"), ("lib.rs", "lib\n"), ("made.rs", "m\n")] {
+        assert_eq!(fs::read_to_string(bench.up(name)).unwrap(), text);
+        assert!(!is_fresh(&bench.up(name), &mark), "{name} changed since the build");
+    }
+    // And it stays so: the next build is of the disk's text, and nothing changes after it.
+    let mark = build(&bench);
+    let before = stamp(&bench.up("main.rs"));
+    assert_eq!(bench.materialise().1.changed, 0);
+    assert_eq!(stamp(&bench.up("main.rs")), before);
+    assert!(is_fresh(&bench.up("main.rs"), &mark));
+    // The user saves another text: it comes through, younger than the build.
+    put(&bench.disk("main.rs"), b"fn main() { 2 }\n");
+    bench.materialise();
+    assert_eq!(fs::read_to_string(bench.up("main.rs")).unwrap(), "fn main() { 2 }\n");
+    assert!(!is_fresh(&bench.up("main.rs"), &mark));
+}
+
+#[test]
+fn a_deleted_file_that_comes_back_is_younger_too() {
+    let mut bench = Bench::new(&[("gone.rs", "g\n")]);
+    bench.change("gone.rs", ProposedChange::Delete);
+    bench.materialise();
+    let mark = build(&bench);
+    let workspace = std::mem::take(&mut bench.workspace);
+    bench.fork.reject(&workspace, &Selection::All, None);
+    bench.workspace = workspace;
+    bench.materialise();
+    assert_eq!(fs::read_to_string(bench.up("gone.rs")).unwrap(), "g\n");
+    assert!(!is_fresh(&bench.up("gone.rs"), &mark));
+}
+
+#[test]
+fn a_saved_text_keeps_the_time_that_commands_saw() {
+    let mut bench = Bench::new(&[("a.rs", "a\n")]);
+    bench.open("a.rs", "b\n");
+    bench.materialise();
+    let before = stamp(&bench.up("a.rs"));
+    build(&bench);
+    put(&bench.disk("a.rs"), b"b\n");
+    bench.materialise();
+    assert_eq!(stamp(&bench.up("a.rs")), before);
+}
+
+#[test]
+fn the_list_is_kept_on_disk_and_a_broken_one_is_an_error() {
+    let mut bench = Bench::new(&[("a.rs", "a\n"), ("gone", "g\n")]);
+    bench.open("a.rs", "b\n");
+    bench.change("gone", ProposedChange::Delete);
+    bench.materialise();
+    let before = stamp(&bench.up("a.rs"));
+    let file = bench.dir.path().join("ever.json");
+    assert!(EverDirty::load(&file).unwrap().is_empty());
+    bench.ever.save(&file).unwrap();
+    bench.ever = EverDirty::load(&file).unwrap();
+    assert_eq!(bench.ever.len(), 2);
+    bench.materialise();
+    assert_eq!(stamp(&bench.up("a.rs")), before);
+    for broken in ["", "{}", "[{\"path\":3}]", "[{\"path\":\"/x\"}]"] {
+        fs::write(&file, broken).unwrap();
+        assert!(EverDirty::load(&file).is_err(), "{broken}");
+    }
+}
