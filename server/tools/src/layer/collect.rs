@@ -149,7 +149,8 @@ impl Walk<'_, '_> {
         let hides = inner.is_opaque();
         let full = self.own.root.join(path);
         self.ignores.enter(&full, Some(&inner), lower.as_ref().filter(|_| !hides));
-        self.folder(path, &inner, lower.as_ref().filter(|_| !hides), depth + 1)?;
+        // What is below is what the view had, whether it shows or not.
+        self.folder(path, &inner, lower.as_ref(), depth + 1)?;
         self.ignores.leave();
         if let (true, Some(lower)) = (hides, &lower)
             && !matches!(self.own.held.get(path), Some(Held::Opaque { .. }))
