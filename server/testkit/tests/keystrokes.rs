@@ -11,7 +11,8 @@
 //! Its limits: characters that occur more than once are known by their cells, but not in a file that was not open; and
 //! as no client tells which of two equal ones in a row was typed or deleted, one is as good as the other until an atom
 //! stands between them. For the same reason a deletion of such characters alone counts as made if the user typed one
-//! more and deleted it, and one may stand elsewhere if the text that it leaves is the very same. Where something stood
+//! more and deleted it, where the client checks no versions, or changes are told as differences of texts (by the client,
+//! a formatter or a reload); and one may stand elsewhere if the text that it leaves is the very same. Where something stood
 //! that was deleted at any time tells of no order, nor does a text that is known only as a whole (the file was closed
 //! or opened since, most of it or 20 lines were deleted at once, or what was pending when the call looked is gone). A
 //! deletion that the user makes as well is done, even if they take it back before anyone looks. A change that was

@@ -179,7 +179,8 @@ impl Document {
         let mut rest = steps.as_slice();
         while !rest.is_empty() {
             // An edit of several places comes as one content change for each of them.
-            let (run, others) = rest.split_at(self.run_of_ours(&previous, rest).max(1));
+            let ours = self.run_of_ours(&previous, rest, habits.checks_versions);
+            let (run, others) = rest.split_at(ours.max(1));
             let set = match run {
                 [(set, _)] => Some(Ok(set.clone())),
                 _ => ChangeSet::compose_all(
@@ -199,14 +200,20 @@ impl Document {
     }
 
     /// How many of the next steps are, together, exactly an edit of ours; 0 when none are.
-    fn run_of_ours(&self, before: &Text, steps: &[(ChangeSet, Text)]) -> usize {
+    fn run_of_ours(
+        &self,
+        before: &Text,
+        steps: &[(ChangeSet, Text)],
+        checks_versions: bool,
+    ) -> usize {
         let is_run = |expected: &Expected| {
             let predicted = expected.edit.apply(before).ok()?;
             let longest = expected.edit.changes().len().max(RUN).min(steps.len());
             let steps = steps.get(..longest)?;
             steps.iter().position(|(_, after)| *after == predicted).map(|last| last + 1)
         };
-        self.expected.iter().find_map(is_run).unwrap_or(0)
+        let possible = self.expected.iter().filter(|e| !checks_versions || !e.passed_over);
+        possible.filter_map(is_run).next().unwrap_or(0)
     }
 
     /// One step of the text: ours, the user's, or both.

@@ -56,7 +56,8 @@ pub enum Sighting {
 
 impl Expected {
     /// Judges one content change from `before` to `after`, given as `change`. O(n) in the text's length, and
-    /// only while an edit is under way. `checks_versions`: the client makes an edit only in the text it is for.
+    /// only while an edit is under way. `checks_versions`: the client makes an edit only in the text it is for;
+    /// once a notification has passed without it, what looks like it is the user's.
     pub fn look(
         &self,
         before: &Text,
@@ -64,8 +65,19 @@ impl Expected {
         after: &Text,
         checks_versions: bool,
     ) -> Sighting {
+        if checks_versions && self.passed_over {
+            return carry(&self.edit, &refine(change, before)).unwrap_or(Sighting::Gone);
+        }
         look(&self.edit, before, change, after, checks_versions)
     }
+}
+
+/// The edit over what the user did, which is not the edit. None when they are of different texts.
+fn carry(edit: &ChangeSet, own: &ChangeSet) -> Option<Sighting> {
+    let rebased = edit.rebase(own).ok()?;
+    // What the user made as well, or reached into, can't be made as it was sent.
+    let whole = rebased.kept.len() == edit.changes().len();
+    Some(if whole { Sighting::NotYet(rebased.mine) } else { Sighting::Overtaken })
 }
 
 /// Judges one content change from `before` to `after`, given as `change`: whether `edit`, on `before`, was made in it.
@@ -89,14 +101,7 @@ pub(crate) fn look(
     if made < not_made && shows(edit, &over, &own, checks_versions) {
         return Sighting::Made(over);
     }
-    if not_made < made
-        && let Ok(rebased) = edit.rebase(&own)
-    {
-        // What the user made as well, or reached into, can't be made as it was sent.
-        let whole = rebased.kept.len() == edit.changes().len();
-        return if whole { Sighting::NotYet(rebased.mine) } else { Sighting::Overtaken };
-    }
-    Sighting::Gone
+    if not_made < made { carry(edit, &own).unwrap_or(Sighting::Gone) } else { Sighting::Gone }
 }
 
 /// Whether the edit's own places bear out that it was made. Where versions are checked an edit is made as

@@ -101,6 +101,20 @@ fn typing_inside_makes_a_checked_edit_skipped_and_an_unchecked_one_lost() {
 }
 
 #[test]
+fn an_equal_letter_typed_and_deleted_beside_a_deletion_is_not_the_deletion() {
+    // Each comes in a notification of its own: an edit for the version before is not made any more.
+    for (typed, left) in [((4, 4, "o"), (4, 5, "")), ((5, 5, "o"), (5, 6, ""))] {
+        let mut emacs = bench("Emacs", "let oX;", &[(4, 5, "")]);
+        assert_eq!(emacs.notify(&[typed]), [Origin::User]);
+        assert_eq!(emacs.notify(&[left]), [Origin::User]);
+        assert_eq!(emacs.settled(), None);
+        emacs.document.answered(PublishId(1), false, false);
+        assert_eq!(emacs.settled(), Some(Settled::Skipped));
+        assert_eq!(emacs.document.text().to_string(), "let oX;");
+    }
+}
+
+#[test]
 fn an_edit_given_up_is_confirmed_when_it_shows_after_all() {
     let mut bench = bench("who knows", "let foo;", &[(4, 7, "bar")]);
     bench.document.give_up_waiting(PublishId(1));
@@ -126,13 +140,13 @@ fn what_was_given_up_is_lost_when_the_document_closes() {
 #[test]
 fn typing_at_the_border_of_a_deletion_or_an_insertion_is_not_the_edit() {
     for at in [4, 7] {
-        let mut bench = bench("Visual Studio Code", "let foo;", &[(4, 7, "")]);
+        let mut bench = bench("who knows", "let foo;", &[(4, 7, "")]);
         assert_eq!(bench.notify(&[(at, at, "x")]), [Origin::User]);
         let from = if at == 4 { 5 } else { 4 };
         assert_eq!(bench.notify(&[(from, from + 3, "")]), [OURS]);
         assert_eq!(bench.document.text().to_string(), "let x;");
     }
-    let mut bench = bench("Visual Studio Code", "let foo;", &[(4, 4, "mut ")]);
+    let mut bench = bench("who knows", "let foo;", &[(4, 4, "mut ")]);
     assert_eq!(bench.notify(&[(4, 4, "m")]), [Origin::User]);
     assert_eq!(bench.notify(&[(5, 5, "mut ")]), [OURS]);
     assert_eq!(bench.document.text().to_string(), "let mmut foo;");

@@ -228,11 +228,14 @@ impl World {
     /// deleted.
     fn made_by_user(&self, task: &Task, doc: usize, hunk: HunkId) -> bool {
         let own = task.sending.accepted.iter().filter(|(_, id, _)| *id == hunk);
-        let uri = &self.docs[doc].uri;
+        let Doc { uri, id, vague, .. } = &self.docs[doc];
+        let told_vaguely = self.profile.minimises
+            || self.profile.checks == VersionCheck::Never
+            || *vague == self.opening(id);
         self.editor.with(|client| {
-            // A plain one that they typed beside it and deleted again reads the same.
+            // A plain one that they typed beside it and deleted again reads the same where nobody tells which it was.
             let deleted = |cell: &Cell| {
-                !is_unique(cell.char)
+                (told_vaguely && !is_unique(cell.char))
                     || client.buffer(uri).is_none_or(|buffer| buffer.was_deleted(cell.id))
             };
             own.map(|(.., shape)| shape).any(|shape| {

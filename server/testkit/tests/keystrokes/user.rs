@@ -62,6 +62,9 @@ impl World {
             return;
         }
         self.stats.keystrokes += 1;
+        if most > 4 {
+            self.tells_vaguely(doc);
+        }
         self.note(format!("user deletes {start}..{end} of {}", self.docs[doc].name));
         self.editor.with(|client| client.replace(&self.docs[doc].uri, start..end, ""));
     }
@@ -82,6 +85,11 @@ impl World {
         });
     }
 
+    /// What happens next to the buffer may be taken for a difference of texts.
+    fn tells_vaguely(&mut self, doc: usize) {
+        self.docs[doc].vague = self.editor.openings(&self.docs[doc].uri);
+    }
+
     /// A formatter indents or unindents some lines, and tells it coarsely.
     pub(super) fn format(&mut self, doc: usize) {
         let Some(cells) = self.buffer(doc) else { return };
@@ -99,6 +107,7 @@ impl World {
         }
         let shapes = [EchoShape::AsMade, EchoShape::Whole, EchoShape::InsertAllDeleteAll];
         let shape = *self.random.pick(&shapes).unwrap();
+        self.tells_vaguely(doc);
         self.note(format!("a formatter runs over {}, told {shape:?}", self.docs[doc].name));
         self.editor.with(|client| client.replace_all(&self.docs[doc].uri, changes, shape));
     }
@@ -137,6 +146,7 @@ impl World {
         self.note(format!("{} changes on the disk, reloaded: {reloads}", self.docs[doc].name));
         if reloads {
             let shape = if self.random.chance(50) { EchoShape::Whole } else { EchoShape::AsMade };
+            self.tells_vaguely(doc);
             self.editor.with(|client| client.reload(&uri, &text, shape));
         }
     }

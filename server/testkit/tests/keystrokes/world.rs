@@ -66,6 +66,8 @@ struct Doc {
     moves: u64,
     /// The how manyth opening the workspace knows; 0 when it is not open there.
     opening: u32,
+    /// The last opening in which a change was told as a difference of texts only; 0 when none was.
+    vague: u32,
     /// The cells that stood there when it was opened, and the how manyth opening that was.
     first: HashMap<u32, u32>,
     /// The atoms that the disk has held, the last few times it was written.
@@ -202,6 +204,7 @@ impl World {
                 version: None,
                 moves: 0,
                 opening: 0,
+                vague: 0,
                 first: HashMap::new(),
             });
         }
