@@ -8,6 +8,7 @@ mod doctor;
 mod exit;
 mod guard;
 mod in_words;
+mod key_command;
 mod log;
 mod models;
 mod plain;

@@ -1,14 +1,23 @@
 //! The one place that names concrete models: from a configuration to a `Model`. Nothing is sent from here.
 
-use ropewalk_config::{Config, Environment};
+use crate::key_command::key_of;
+use ropewalk_config::{Config, Environment, KeyCommand};
 use ropewalk_lsp::settings::ModelFactory;
-use ropewalk_model::{ApiKey, Http, Keys, Model, Patience, Protocol, ServerConfig, ServerModel};
-use std::sync::Arc;
+use ropewalk_model::{
+    ApiKey, AskedModel, Header, Http, Keys, LazyKey, Limits, Model, Patience, Price, Protocol,
+    ServerConfig, ServerModel,
+};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// What to say when no model is set up.
 const NO_MODEL: &str = "No model is set up: put a key into ANTHROPIC_API_KEY, or set `model` and its provider in \
                         ~/.config/ropewalk/config.toml; `ropewalk doctor` shows what is there.";
+
+/// Keys that programs print, for as long as this process lives: a model is made anew with each change of the
+/// configuration, and nobody is to type a passphrase again for that.
+type Asked = Mutex<HashMap<KeyCommand, LazyKey>>;
 
 /// Variables that customarily hold keys of model servers, configured or not.
 const KEY_VARIABLES: &[&str] = &[
@@ -26,14 +35,15 @@ const KEY_VARIABLES: &[&str] = &[
 
 /// A factory over one HTTP client, which is built at the first request.
 pub(crate) fn factory(environment: Arc<dyn Environment + Send + Sync>) -> ModelFactory {
-    let http = Http::new();
-    Arc::new(move |config| model_of(config, &*environment, &http))
+    let (http, asked) = (Http::new(), Asked::default());
+    Arc::new(move |config| model_of(config, &*environment, &http, &asked))
 }
 
 fn model_of(
     config: &Config,
     environment: &dyn Environment,
     http: &Http,
+    asked: &Asked,
 ) -> Result<Arc<dyn Model>, String> {
     let Some(name) = &config.model else { return Err(NO_MODEL.to_owned()) };
     let Some(provider) = config.model_provider() else {
@@ -61,13 +71,31 @@ fn model_of(
         let key = found.map(|key| ApiKey::new(&key, var)).transpose();
         server.key = key.map_err(|error| error.to_string())?;
     }
+    let header =
+        |(name, value): (&String, &String)| Header { name: name.clone(), value: value.clone() };
+    server.headers = provider.headers.iter().map(header).collect();
+    let facts = provider.facts_of(&name.name);
+    server.limits = Limits { context: facts.context, max_output: facts.output };
+    server.price = facts.price.map(|price| Price {
+        input: price.input,
+        output: price.output,
+        cache_read: price.cache_read,
+        cache_write: price.cache_write,
+    });
     server.patience = Patience {
         first: Duration::from_secs(u64::from(config.limits.first_byte_seconds)),
         idle: Duration::from_secs(u64::from(config.limits.idle_seconds)),
         ..Patience::default()
     };
-    let model = ServerModel::new(server, http.clone()).map_err(|error| error.to_string())?;
-    Ok(Arc::new(model))
+    let model: Result<Arc<dyn Model>, _> = match &provider.api_key_command {
+        Some(command) if server.key.is_none() => {
+            let mut asked = asked.lock().unwrap_or_else(PoisonError::into_inner);
+            let key = asked.entry(command.clone()).or_insert_with(|| key_of(command.clone()));
+            AskedModel::new(server, key.clone(), http.clone()).map(|model| Arc::new(model) as _)
+        }
+        _ => ServerModel::new(server, http.clone()).map(|model| Arc::new(model) as _),
+    };
+    model.map_err(|error| error.to_string())
 }
 
 /// All keys that are there, whichever model is used: none of them may be shown.

@@ -9,6 +9,7 @@ mod hostile;
 #[cfg(unix)]
 #[path = "../support/hostile.rs"]
 mod hostile_repository;
+mod key_command;
 mod log;
 mod run;
 #[cfg(unix)]

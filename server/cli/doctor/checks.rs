@@ -35,6 +35,9 @@ pub(super) fn model(config: &Config, missing: Option<&String>) -> Vec<Finding> {
         if let Some(variable) = &provider.api_key_env {
             let set = std::env::var(variable).is_ok_and(|key| !key.trim().is_empty());
             findings.push(match set {
+                false if provider.api_key_command.is_some() => {
+                    Finding::good("key", "`api_key_command` prints it when it is needed")
+                }
                 true => Finding::good("key", format!("{variable} is set")),
                 // Whether it can do without is the server's word.
                 false => Finding::fair("key", format!("{variable} is not set: no key is sent")),

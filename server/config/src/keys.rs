@@ -3,7 +3,10 @@
 //! key does is in `resolve`.
 
 use crate::rules::RuleList;
-use crate::{CommandBounds, DEFAULT_LOG, Keep, Limits, Mode, OverFork};
+use crate::{CommandBounds, DEFAULT_LOG, Keep, Limits, Mode, ModelFacts, OverFork};
+
+/// The least and the most tokens that a model may be said to take or give.
+pub(crate) const TOKENS: (u32, u32) = (256, 100_000_000);
 
 /// One key of the configuration.
 #[derive(Debug, Clone, Copy)]
@@ -57,6 +60,10 @@ pub(crate) enum Kind {
     Protocol,
     BaseUrl,
     KeyVariable,
+    KeyCommand,
+    Header,
+    Tokens { field: fn(&mut ModelFacts) -> &mut Option<u32> },
+    Price,
 }
 
 /// A bound, which a project may lower.
@@ -90,6 +97,11 @@ const fn command(
 ) -> Key {
     let project = ProjectRule::Ignored;
     Key { name, description, project, kind: Kind::CommandBound { least, most, field } }
+}
+
+/// A key of the user's own, which a project has no say in.
+const fn theirs(name: &'static str, kind: Kind, description: &'static str) -> Key {
+    Key { name, description, project: ProjectRule::Ignored, kind }
 }
 
 /// A key that the user sets.
@@ -259,8 +271,40 @@ pub const KEYS: &[Key] = &[
     own(
         "provider.*.api_key_env",
         Kind::KeyVariable,
-        "The name of the environment variable that holds the key; without it no key is sent.",
+        "The name of the environment variable that holds the key.",
     ),
+    theirs(
+        "provider.*.api_key_command",
+        Kind::KeyCommand,
+        "What prints the key, such as `[\"pass\", \"show\", \"openai\"]`: a program and its arguments, or a line for `sh`; run once, when the variable is not set and a model is first used. Not taken from a project or an editor's settings.",
+    ),
+    theirs("provider.*.headers.*", Kind::Header, "A header of every request to the provider."),
+    theirs(
+        "provider.*.context",
+        Kind::Tokens { field: |facts| &mut facts.context },
+        "Tokens that its models take, prompt and reply together; below 16384 fewer tools and shorter words are sent.",
+    ),
+    theirs(
+        "provider.*.output",
+        Kind::Tokens { field: |facts| &mut facts.output },
+        "Tokens of the longest reply of its models.",
+    ),
+    theirs(
+        "provider.*.price",
+        Kind::Price,
+        "What a million tokens of its models cost in US dollars: input, output, and if they differ from input, cache reads and cache writes.",
+    ),
+    theirs(
+        "provider.*.models.*.context",
+        Kind::Tokens { field: |facts| &mut facts.context },
+        "As above, of one model.",
+    ),
+    theirs(
+        "provider.*.models.*.output",
+        Kind::Tokens { field: |facts| &mut facts.output },
+        "As above, of one model.",
+    ),
+    theirs("provider.*.models.*.price", Kind::Price, "As above, of one model."),
     Key {
         name: "locked",
         description: "In `/etc/ropewalk/config.toml` only: keys that keep the value they have there, or their default, such as `mode`, `limits` or `provider.*.base_url`.",
@@ -300,6 +344,12 @@ impl Key {
                 "a URL with `http://` or `https://` and without user, password, query or fragment"
                     .to_owned()
             }
+            Kind::KeyCommand => {
+                "text, or a list of texts: a program and its arguments".to_owned()
+            }
+            Kind::Header => "text without line breaks".to_owned(),
+            Kind::Tokens { .. } => format!("a whole number from {} to {}", TOKENS.0, TOKENS.1),
+            Kind::Price => "a list of 2 to 4 numbers from 0 to 100000".to_owned(),
             Kind::KeyVariable => {
                 "the name of an environment variable in capitals, such as `ANTHROPIC_API_KEY`, never the key itself"
                     .to_owned()
@@ -336,7 +386,10 @@ impl Key {
             Kind::Protocol | Kind::BaseUrl | Kind::KeyVariable => {
                 KeyDefault::Unset("set for the built-in providers")
             }
-            Kind::PromptFile | Kind::PromptAppend => KeyDefault::Unset("none"),
+            Kind::Tokens { .. } | Kind::Price => KeyDefault::Unset("known for some models"),
+            Kind::PromptFile | Kind::PromptAppend | Kind::KeyCommand | Kind::Header => {
+                KeyDefault::Unset("none")
+            }
         }
     }
 
@@ -352,6 +405,11 @@ impl Key {
         matches!(self.kind, Kind::Rules(_))
     }
 
+    /// Whether it starts a program: what an editor says may come from a repository's own settings.
+    pub(crate) fn starts_a_program(&self) -> bool {
+        matches!(self.kind, Kind::KeyCommand)
+    }
+
     /// Whether only the system's file sets it.
     pub(crate) fn locks_keys(&self) -> bool {
         matches!(self.kind, Kind::Locked)
@@ -365,6 +423,9 @@ impl Key {
                 | Kind::Rules(_)
                 | Kind::Mechanism
                 | Kind::Locked
+                | Kind::KeyCommand
+                | Kind::Tokens { .. }
+                | Kind::Price
                 | Kind::Variables
                 | Kind::CommandBound { .. }
                 | Kind::Limit { .. }

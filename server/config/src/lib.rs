@@ -51,12 +51,30 @@ pub use trust::Untrusted;
 
 /// Which model is used when none is configured: the first variable that is set in the environment
 /// and not empty decides. Data, so that another provider is one line.
-pub const MODEL_DEFAULTS: &[(&str, &str)] = &[("ANTHROPIC_API_KEY", "anthropic/claude-sonnet-4-5")];
+pub const MODEL_DEFAULTS: &[(&str, &str)] = &[
+    ("ANTHROPIC_API_KEY", "anthropic/claude-sonnet-4-5"),
+    ("OPENAI_API_KEY", "openai/gpt-5"),
+    ("OPENROUTER_API_KEY", "openrouter/anthropic/claude-sonnet-4.5"),
+    ("DEEPSEEK_API_KEY", "deepseek/deepseek-chat"),
+    ("MISTRAL_API_KEY", "mistral/mistral-large-latest"),
+    ("GROQ_API_KEY", "groq/openai/gpt-oss-120b"),
+];
 
-/// Providers that exist without being configured: name, protocol, base URL, variable of the key.
+/// Providers that exist without being configured: name, protocol, base URL, variable of the key
+/// (empty for a server on this machine, which wants none).
 /// Each field can be overridden on its own, as in `[provider.anthropic] base_url = "…"`.
-pub const PROVIDER_PRESETS: &[(&str, &str, &str, &str)] =
-    &[("anthropic", "anthropic", "https://api.anthropic.com", "ANTHROPIC_API_KEY")];
+pub const PROVIDER_PRESETS: &[(&str, &str, &str, &str)] = &[
+    ("anthropic", "anthropic", "https://api.anthropic.com", "ANTHROPIC_API_KEY"),
+    ("openai", "responses", "https://api.openai.com/v1", "OPENAI_API_KEY"),
+    ("openrouter", "chat", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
+    ("deepseek", "chat", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),
+    ("mistral", "chat", "https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
+    ("groq", "chat", "https://api.groq.com/openai/v1", "GROQ_API_KEY"),
+    ("ollama", "chat", "http://127.0.0.1:11434/v1", ""),
+    ("llamacpp", "chat", "http://127.0.0.1:8080/v1", ""),
+    ("lmstudio", "chat", "http://127.0.0.1:1234/v1", ""),
+    ("vllm", "chat", "http://127.0.0.1:8000/v1", ""),
+];
 
 /// The log filter when none is configured.
 pub const DEFAULT_LOG: &str = "info";
@@ -131,8 +149,63 @@ pub struct Provider {
     pub protocol: String,
     /// `http://` or `https://`, without credentials, query, fragment or trailing slash.
     pub base_url: String,
-    /// The name of the environment variable that holds the key; `None` sends no key.
+    /// The name of the environment variable that holds the key; `None` sends none from there.
     pub api_key_env: Option<String>,
+    /// What prints the key, where the variable is not set. Only the user's own files, the system's and flags
+    /// can say it.
+    pub api_key_command: Option<KeyCommand>,
+    /// Headers of every request; their values may be secret.
+    pub headers: BTreeMap<String, String>,
+    /// What holds for all of its models.
+    pub facts: ModelFacts,
+    /// What holds for some of them, by the name the provider knows.
+    pub models: BTreeMap<String, ModelFacts>,
+}
+
+impl Provider {
+    /// What is configured of this model: its own facts before those of all.
+    #[must_use]
+    pub fn facts_of(&self, model: &str) -> ModelFacts {
+        let own = self.models.get(model).copied().unwrap_or_default();
+        ModelFacts {
+            context: own.context.or(self.facts.context),
+            output: own.output.or(self.facts.output),
+            price: own.price.or(self.facts.price),
+        }
+    }
+}
+
+/// A program that prints a key.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum KeyCommand {
+    /// A line for `sh`.
+    Shell(String),
+    /// The program and its arguments, without a shell. Never empty.
+    Program(Vec<String>),
+}
+
+/// What is configured of a model.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ModelFacts {
+    /// Tokens of prompt and reply together.
+    pub context: Option<u32>,
+    /// Tokens of the longest reply.
+    pub output: Option<u32>,
+    /// What its tokens cost.
+    pub price: Option<Price>,
+}
+
+/// Prices in millionths of a US dollar per million tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Price {
+    /// Prompt tokens read anew.
+    pub input: u64,
+    /// Tokens written by the model.
+    pub output: u64,
+    /// Prompt tokens read from a cache.
+    pub cache_read: u64,
+    /// Prompt tokens written to a cache.
+    pub cache_write: u64,
 }
 
 /// Bounds on what a session may use. Each lies within the range that [`KEYS`] states.

@@ -18,6 +18,7 @@ use crate::problem::{Layer, Problem, Source, shown};
 use crate::sources::{self, Environment, MAX_FILE_BYTES, Sources};
 use crate::value::{Entry, MAX_DEPTH, Value};
 use crate::{Commands, Config, DEFAULT_LOG, Keep, Limits, Mode, PROVIDER_PRESETS, toml_text};
+use crate::{KeyCommand, ModelFacts};
 pub(crate) use locks::Lock;
 use project::{Project, Wish};
 
@@ -51,6 +52,20 @@ struct Draft {
     protocol: Option<String>,
     base_url: Option<String>,
     api_key_env: Option<String>,
+    api_key_command: Option<KeyCommand>,
+    headers: BTreeMap<String, String>,
+    facts: ModelFacts,
+    models: BTreeMap<String, ModelFacts>,
+}
+
+impl Draft {
+    /// The facts that a key is about: those of the model it names, or of all.
+    fn facts(&mut self, path: &[String]) -> &mut ModelFacts {
+        match (path.get(2).map(String::as_str), path.get(3)) {
+            (Some("models"), Some(model)) => self.models.entry(model.clone()).or_default(),
+            _ => &mut self.facts,
+        }
+    }
 }
 
 struct Builder<'a> {
@@ -72,7 +87,11 @@ impl<'a> Builder<'a> {
             model: None,
             mode: Mode::default(),
             providers: BTreeMap::new(),
-            key_variables: PROVIDER_PRESETS.iter().map(|preset| preset.3.to_owned()).collect(),
+            key_variables: PROVIDER_PRESETS
+                .iter()
+                .map(|preset| preset.3.to_owned())
+                .filter(|variable| !variable.is_empty())
+                .collect(),
             tools: None,
             mechanisms: BTreeMap::new(),
             limits: Limits::DEFAULT,
@@ -97,7 +116,8 @@ impl<'a> Builder<'a> {
                 let draft = Draft {
                     protocol: Some((*protocol).to_owned()),
                     base_url: Some((*base_url).to_owned()),
-                    api_key_env: Some((*api_key_env).to_owned()),
+                    api_key_env: Some((*api_key_env).to_owned()).filter(|name| !name.is_empty()),
+                    ..Draft::default()
                 };
                 ((*name).to_owned(), draft)
             })
@@ -236,7 +256,10 @@ impl<'a> Builder<'a> {
                 continue;
             }
             // The names of providers are the user's; everything else is snake_case.
-            let own_name = path.len() == 1 && path.first().is_some_and(|top| top == "provider");
+            let own_name = match path.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+                ["provider"] | ["provider", _, "headers" | "models"] => true,
+                _ => false,
+            };
             path.push(if client && !own_name { keys::snake(&written) } else { written });
             match (keys::find(path), value) {
                 (Found::Key(_) | Found::Table, Value::Null) => {}
@@ -292,6 +315,10 @@ impl<'a> Builder<'a> {
             } else if source.layer == Layer::Project && key.project == ProjectRule::Ignored {
                 let own = self.own_file();
                 Some(format!("it is about more than this project; put it into {own}"))
+            } else if source.layer.is_client() && key.starts_a_program() {
+                // An editor's settings may come from the folder that is open in it.
+                let own = self.own_file();
+                Some(format!("it starts a program; put it into {own}"))
             } else {
                 self.config.is_locked(&dotted).map(|lock| format!("it is locked by {lock}"))
             };
@@ -358,6 +385,19 @@ impl<'a> Builder<'a> {
             Setting::OverFork(over_fork) => config.commands.over_fork = over_fork,
             Setting::CommandBound(field, number) => *field(&mut config.commands.bounds) = number,
             Setting::Variables(names) => config.commands.environment = names,
+            Setting::KeyCommand(command) => {
+                self.drafts.entry(name).or_default().api_key_command = command;
+            }
+            Setting::Header(text) => {
+                let header = path.get(3).cloned().unwrap_or_default();
+                self.drafts.entry(name).or_default().headers.insert(header, text);
+            }
+            Setting::Tokens(field, number) => {
+                *field(self.drafts.entry(name).or_default().facts(path)) = Some(number);
+            }
+            Setting::Price(price) => {
+                self.drafts.entry(name).or_default().facts(path).price = Some(price);
+            }
             Setting::Provider(field, text) => {
                 if let (ProviderField::KeyVariable, Some(variable)) = (&field, &text) {
                     config.key_variables.insert(variable.clone());

@@ -110,7 +110,10 @@ fn value_of(value: &DeValue<'_>, lines: &Lines<'_>, broken: &Broken) -> Value {
         DeValue::String(text) => Value::Text(text.to_string()),
         DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix())
             .map_or(Value::Other("a number that can't be read"), Value::Integer),
-        DeValue::Float(_) => Value::Other("a number that is not whole"),
+        DeValue::Float(number) => match number.as_str().parse::<f64>() {
+            Ok(number) if number.is_finite() => Value::Decimal(number),
+            _ => Value::Other("a number that can't be read"),
+        },
         DeValue::Boolean(value) => Value::Bool(*value),
         DeValue::Datetime(_) => Value::Other("a date or time"),
         DeValue::Array(list) => Value::List(list_items(list, lines, broken)),

@@ -12,6 +12,8 @@ pub(crate) enum Value {
     Bool(bool),
     /// A whole number; those that an `i64` can't hold are `Other`.
     Integer(i64),
+    /// A finite number that is not whole.
+    Decimal(f64),
     Text(String),
     List(Vec<Item>),
     Table(Vec<Entry>),
@@ -43,6 +45,7 @@ impl Value {
             Value::Null => "nothing",
             Value::Bool(_) => "true or false",
             Value::Integer(_) => "a whole number",
+            Value::Decimal(_) => "a number that is not whole",
             Value::Text(_) => "text",
             Value::List(_) => "a list",
             Value::Table(_) => "a table",
@@ -66,8 +69,13 @@ impl Value {
         match json {
             Json::Null => Value::Null,
             Json::Bool(value) => Value::Bool(*value),
-            Json::Number(number) => whole(number)
-                .map_or(Value::Other("a number that is not whole or out of range"), Value::Integer),
+            Json::Number(number) => match (whole(number), number.as_f64()) {
+                (Some(number), _) => Value::Integer(number),
+                (None, Some(number)) if number.is_finite() && number.fract() != 0.0 => {
+                    Value::Decimal(number)
+                }
+                _ => Value::Other("a number out of range"),
+            },
             Json::String(text) => Value::Text(text.clone()),
             Json::Array(list) => Value::List(
                 list.iter()

@@ -14,6 +14,14 @@ pub enum ModelError {
         /// The environment variable or setting that would hold it.
         var: String,
     },
+    /// The command that prints the key did not.
+    #[error(
+        "the command for the API key gives none ({why}): run `api_key_command` in a terminal, and mend it"
+    )]
+    KeyCommand {
+        /// What went wrong, without anything it printed.
+        why: String,
+    },
     /// The key has characters that cannot be sent.
     #[error(
         "the API key in {var} has spaces, line breaks or non-ASCII characters: copy it again, whole"

@@ -4,8 +4,10 @@
 //! marked sensitive; [`crate::Keys`] strikes it from texts. Where it comes from (environment, user config) is not known here.
 
 use crate::ModelError;
+use futures::future::BoxFuture;
 use reqwest::header::HeaderValue;
-use std::fmt;
+use std::{fmt, sync::Arc};
+use tokio::sync::OnceCell;
 
 /// A secret for a model server.
 #[derive(Clone, PartialEq, Eq)]
@@ -45,5 +47,46 @@ impl ApiKey {
 impl fmt::Debug for ApiKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("ApiKey(hidden)")
+    }
+}
+
+/// A key that has to be asked for, of a password manager for example. It is asked for when a request first needs it,
+/// once for all that share this value; a failure is not kept. It can't be printed.
+#[derive(Clone)]
+pub struct LazyKey(Arc<Lazy>);
+
+struct Lazy {
+    ask: Box<Ask>,
+    got: OnceCell<ApiKey>,
+}
+
+/// Asks, polled within a tokio runtime.
+type Ask = dyn Fn() -> BoxFuture<'static, Result<ApiKey, ModelError>> + Send + Sync;
+
+impl LazyKey {
+    /// A key that `ask` will give.
+    pub fn new(
+        ask: impl Fn() -> BoxFuture<'static, Result<ApiKey, ModelError>> + Send + Sync + 'static,
+    ) -> LazyKey {
+        LazyKey(Arc::new(Lazy { ask: Box::new(ask), got: OnceCell::new() }))
+    }
+
+    /// The key, asked for if it never was.
+    ///
+    /// # Errors
+    /// Those of the asking.
+    pub(crate) async fn get(&self) -> Result<&ApiKey, ModelError> {
+        self.0.got.get_or_try_init(&self.0.ask).await
+    }
+
+    /// The key, if it was asked for already.
+    pub(crate) fn known(&self) -> Option<&ApiKey> {
+        self.0.got.get()
+    }
+}
+
+impl fmt::Debug for LazyKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LazyKey(hidden)")
     }
 }

@@ -10,6 +10,7 @@
 //! reply whose content and stop reason disagree is handed on as it is.
 
 mod anthropic;
+mod asked;
 pub mod chat;
 pub mod error;
 mod exchange;
@@ -30,9 +31,10 @@ pub mod sse;
 pub mod strike;
 mod surrogates;
 
+pub use asked::AskedModel;
 pub use error::ModelError;
 pub use http::{Http, Patience};
-pub use key::ApiKey;
+pub use key::{ApiKey, LazyKey};
 pub use limits::{Limits, limits_of};
 pub use message::{Block, Message, Role, StopReason, ToolInput, ToolSpec, Usage};
 pub use model::{Delta, Model, Piece, Prelude, Request};

@@ -13,6 +13,7 @@ use crate::rules::{RuleList, RuleText};
 use crate::sources::{Environment, Known};
 use crate::value::Value;
 use crate::{CommandBounds, Keep, Limits, Mode, ModelName, OverFork};
+use crate::{KeyCommand, ModelFacts, Price};
 
 /// Entries of one list; more are no configuration.
 pub(super) const MOST_ENTRIES: usize = 1_000;
@@ -36,6 +37,10 @@ pub(super) enum Setting {
     Variables(Vec<String>),
     /// `None` for a variable means that no key is sent.
     Provider(ProviderField, Option<String>),
+    KeyCommand(Option<KeyCommand>),
+    Header(String),
+    Tokens(fn(&mut ModelFacts) -> &mut Option<u32>, u32),
+    Price(Price),
 }
 
 pub(super) enum ProviderField {
@@ -76,6 +81,8 @@ pub(super) fn check(
             }
             other => Err(expected(key, other.describe())),
         },
+        Kind::KeyCommand => key_command(key, value, context).map(Setting::KeyCommand),
+        Kind::Price => price(key, value, context).map(Setting::Price),
         _ => single(key, value, context),
     };
     match setting {
@@ -103,6 +110,11 @@ fn single(key: &Key, value: Value, context: &Context<'_>) -> Result<Setting, Ref
         }
         Kind::Keep { least, most, field } => {
             number(key, value, least..=most).map(|number| Setting::Keep(field, number))
+        }
+        Kind::Tokens { field } => {
+            provider_name(context)?;
+            let (least, most) = keys::TOKENS;
+            number(key, value, least..=most).map(|number| Setting::Tokens(field, number))
         }
         Kind::CommandBound { least, most, field } => {
             number(key, value, least..=most).map(|number| Setting::CommandBound(field, number))
@@ -163,7 +175,17 @@ fn text(key: &Key, text: String, context: &Context<'_>) -> Result<Setting, Refus
             }
             Setting::Provider(ProviderField::KeyVariable, variable.map(str::to_owned))
         }
+        Kind::Header => {
+            provider_name(context)?;
+            if !text.is_ascii() || text.contains(|c: char| c.is_control()) {
+                return Err(wrong());
+            }
+            Setting::Header(trimmed.to_owned())
+        }
         Kind::Tools
+        | Kind::KeyCommand
+        | Kind::Tokens { .. }
+        | Kind::Price
         | Kind::Rules(_)
         | Kind::Mechanism
         | Kind::Locked
@@ -175,6 +197,61 @@ fn text(key: &Key, text: String, context: &Context<'_>) -> Result<Setting, Refus
         }
     };
     Ok(setting)
+}
+
+/// A line, or a program and its arguments; an empty one is none.
+fn key_command(
+    key: &Key,
+    value: Value,
+    context: &Context<'_>,
+) -> Result<Option<KeyCommand>, Refusal> {
+    provider_name(context)?;
+    let items = match value {
+        Value::Text(line) if line.trim().is_empty() => return Ok(None),
+        Value::Text(line) if !line.contains('\0') => return Ok(Some(KeyCommand::Shell(line))),
+        Value::List(items) if items.len() <= MOST_ENTRIES => items,
+        other => return Err(expected(key, other.describe())),
+    };
+    let words = items.into_iter().map(|item| match item.value {
+        Value::Text(word) if !word.contains('\0') => Ok(word),
+        other => Err(expected(key, &format!("a list with {}", other.describe()))),
+    });
+    let words = words.collect::<Result<Vec<String>, Refusal>>()?;
+    match words.first() {
+        None => Ok(None),
+        Some(program) if program.trim().is_empty() => {
+            Err(expected(key, "a list without a program"))
+        }
+        Some(_) => Ok(Some(KeyCommand::Program(words))),
+    }
+}
+
+/// Dollars per million tokens: input, output, cache reads, cache writes.
+fn price(key: &Key, value: Value, context: &Context<'_>) -> Result<Price, Refusal> {
+    const MOST: f64 = 100_000.0;
+    provider_name(context)?;
+    let Value::List(items) = value else { return Err(expected(key, value.describe())) };
+    let each = items.into_iter().map(|item| {
+        let dollars = match item.value {
+            Value::Decimal(dollars) => dollars,
+            Value::Integer(dollars) => i32::try_from(dollars).map_or(-1.0, f64::from),
+            other => return Err(expected(key, &format!("a list with {}", other.describe()))),
+        };
+        if !(0.0..=MOST).contains(&dollars) {
+            return Err(expected(key, "a list with another number"));
+        }
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
+        let millionths = (dollars * 1e6).round() as u64;
+        Ok(millionths)
+    });
+    let each = each.collect::<Result<Vec<u64>, Refusal>>()?;
+    let (input, output, cache_read, cache_write) = match each[..] {
+        [input, output] => (input, output, input, input),
+        [input, output, read] => (input, output, read, input),
+        [input, output, read, write] => (input, output, read, write),
+        _ => return Err(expected(key, &format!("a list of {}", each.len()))),
+    };
+    Ok(Price { input, output, cache_read, cache_write })
 }
 
 pub(super) fn expected(key: &Key, got: &str) -> Refusal {

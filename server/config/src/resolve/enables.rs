@@ -66,6 +66,10 @@ pub(super) fn lines(
         }
         // A project has no say in these; none comes this far.
         Setting::Locks(_)
+        | Setting::KeyCommand(_)
+        | Setting::Header(_)
+        | Setting::Tokens(..)
+        | Setting::Price(_)
         | Setting::Keep(..)
         | Setting::OverFork(_)
         | Setting::CommandBound(..)
@@ -90,6 +94,10 @@ pub(super) fn canonical(path: &[String], setting: &Setting, root: &Path) -> Stri
         Setting::PromptAppend(words) | Setting::Log(words) => text(words),
         Setting::Provider(_, words) => text(words.as_deref().unwrap_or_default()),
         Setting::Locks(_)
+        | Setting::KeyCommand(_)
+        | Setting::Header(_)
+        | Setting::Tokens(..)
+        | Setting::Price(_)
         | Setting::Keep(..)
         | Setting::OverFork(_)
         | Setting::CommandBound(..)

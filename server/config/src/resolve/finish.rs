@@ -45,15 +45,32 @@ impl Builder<'_> {
         for (name, draft) in std::mem::take(&mut self.drafts) {
             let key = format!("provider.{name}");
             match draft {
-                Draft { protocol: Some(protocol), base_url: Some(base_url), api_key_env } => {
-                    if api_key_env.is_some() && travels_in_the_clear(&base_url) {
+                Draft {
+                    protocol: Some(protocol),
+                    base_url: Some(base_url),
+                    api_key_env,
+                    api_key_command,
+                    headers,
+                    facts,
+                    models,
+                } => {
+                    let has_key = api_key_env.is_some() || api_key_command.is_some();
+                    if has_key && travels_in_the_clear(&base_url) {
                         let source = self.config.provenance(&format!("{key}.base_url"));
                         let sentence = format!(
                             "`{key}.base_url` in {source} sends the key unencrypted over the network: use `https://`"
                         );
                         self.problem(&source, Some(key), sentence);
                     }
-                    let provider = Provider { protocol, base_url, api_key_env };
+                    let provider = Provider {
+                        protocol,
+                        base_url,
+                        api_key_env,
+                        api_key_command,
+                        headers,
+                        facts,
+                        models,
+                    };
                     self.config.providers.insert(name, provider);
                 }
                 Draft { protocol, base_url, .. } => {
@@ -111,7 +128,10 @@ impl Builder<'_> {
             );
             return self.problem(&source, key, sentence);
         };
-        if let Some(variable) = found.api_key_env.clone().filter(|variable| !is_set(variable)) {
+        let is_asked = found.api_key_command.is_some();
+        if let Some(variable) =
+            found.api_key_env.clone().filter(|variable| !is_asked && !is_set(variable))
+        {
             let sentence = format!(
                 "the provider `{provider}` needs a key: set `{variable}` in the environment of the editor"
             );

@@ -8,6 +8,7 @@ mod layers;
 mod locks;
 mod problems;
 mod project;
+mod providers;
 mod rules;
 mod spelling;
 mod trust;

@@ -1,0 +1,153 @@
+//! What is said of providers and their models: keys by command, headers, bounds and prices, and who may say it.
+
+use crate::world::{PROJECT, SYSTEM, USER, World};
+use ropewalk_config::{Config, KeyCommand, ModelFacts, PROVIDER_PRESETS, Price, Provider};
+use serde_json::json;
+
+fn provider(config: &Config, name: &str) -> Provider {
+    config.providers[name].clone()
+}
+
+fn problems(config: &Config) -> Vec<String> {
+    config.problems.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_provider_is_a_few_lines() {
+    let text = r#"
+        model = "home/qwen3:8b"
+        [provider.home]
+        protocol = "openai"
+        base_url = "https://models.example/v1/"
+        api_key_command = ["pass", "show", "models"]
+        headers = { "X-Title" = "é aside, plain" }
+        context = 32768
+        price = [0.28, 0.42, 0.028]
+        [provider.home.models."qwen3:8b"]
+        context = 8192
+        output = 2048
+        [provider.home.models."gpt-4.1"]
+        price = [2, 8, 0.5, 2.5]
+    "#;
+    let config = World::new().file(USER, text).build();
+    let found = provider(&config, "home");
+    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+    assert_eq!(
+        found.api_key_command,
+        Some(KeyCommand::Program(words(&["pass", "show", "models"])))
+    );
+    assert_eq!(problems(&config).len(), 1, "{:?}", config.problems);
+    assert!(problems(&config)[0].contains("must be text without line breaks"));
+    let price = Price { input: 280_000, output: 420_000, cache_read: 28_000, cache_write: 280_000 };
+    let facts = ModelFacts { context: Some(8192), output: Some(2048), price: Some(price) };
+    assert_eq!(found.facts_of("qwen3:8b"), facts);
+    let own =
+        Price { input: 2_000_000, output: 8_000_000, cache_read: 500_000, cache_write: 2_500_000 };
+    assert_eq!(found.facts_of("gpt-4.1").price, Some(own));
+    assert_eq!(found.facts_of("gpt-4.1").context, Some(32768));
+    assert_eq!(found.facts_of("𝄞").price, Some(price));
+    let source = config.provenance("provider.home.models.qwen3:8b.context");
+    assert_eq!(source.to_string(), "~/.config/ropewalk/config.toml:11");
+}
+
+#[test]
+fn a_program_is_started_for_nobody_but_the_user() {
+    let theirs = |layer: World| provider(&layer.build(), "anthropic").api_key_command;
+    let shell = || Some(KeyCommand::Shell("pass show a".to_owned()));
+    let said = "provider.anthropic.api_key_command = 'pass show a'";
+    for allowed in [
+        World::new().file(USER, said),
+        World::new().file(SYSTEM, said),
+        World::new().flag("provider.anthropic.api_key_command=pass show a"),
+    ] {
+        assert_eq!(theirs(allowed.clone()), shell(), "{:?}", allowed.build().problems);
+    }
+    let json = json!({ "provider": { "anthropic": { "apiKeyCommand": "id" } } });
+    for refused in [
+        World::new().file(PROJECT, said),
+        World::new().initialization(json.clone()),
+        World::new().initialization(json!({ "ropewalk": json.clone() })),
+        World::new().settings(json.clone()),
+        World::new().settings(json!({ "provider.anthropic.api_key_command": ["sh", "-c", "id"] })),
+    ] {
+        let config = refused.build();
+        assert_eq!(theirs(refused), None);
+        let told = problems(&config);
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(told[0].contains("put it into ~/.config/ropewalk/config.toml"), "{told:?}");
+        assert_eq!(config.untrusted, [], "and nobody is asked to trust it");
+    }
+    // What was said elsewhere stands.
+    let both = World::new().file(USER, said).initialization(json);
+    assert_eq!(theirs(both), shell());
+}
+
+#[test]
+fn a_project_says_nothing_of_headers_bounds_and_prices() {
+    for text in [
+        "provider.anthropic.headers.Cookie = 'a'",
+        "provider.anthropic.context = 4096",
+        "provider.anthropic.price = [0, 0]",
+        "provider.anthropic.models.m.price = [0, 0]",
+    ] {
+        let config = World::new().file(PROJECT, text).build();
+        assert_eq!(provider(&config, "anthropic"), provider(&World::new().build(), "anthropic"));
+        assert_eq!((config.problems.len(), config.untrusted.len()), (1, 0), "{text}");
+    }
+}
+
+#[test]
+fn what_will_not_do_is_said_and_left_out() {
+    for text in [
+        "api_key_command = 1",
+        "api_key_command = ['']",
+        "api_key_command = ['a', 2]",
+        "headers.X = \"a\\nb\"",
+        "headers.X = 'né'",
+        "context = 255",
+        "context = -1",
+        "output = 100000001",
+        "output = 1.5",
+        "price = [1]",
+        "price = [1, 2, 3, 4, 5]",
+        "price = [-1, 2]",
+        "price = [inf, 2]",
+        "price = [nan, 2]",
+        "price = [1e9, 2]",
+        "price = [99999999999999999999, 2]",
+        "price = ['1', 2]",
+        "price = 'free'",
+        "price = []",
+        "models.m.price = 3",
+        "models.m.wrong = 3",
+        "models.m = 3",
+    ] {
+        let config = World::new().file(USER, format!("[provider.anthropic]\n{text}")).build();
+        let told = problems(&config);
+        assert_eq!(told.len(), 1, "{text}: {told:?}");
+        let found = provider(&config, "anthropic");
+        assert_eq!(found.facts_of("m"), ModelFacts::default(), "{text}");
+        assert_eq!((found.api_key_command, found.headers.len()), (None, 0), "{text}");
+    }
+}
+
+#[test]
+fn servers_on_this_machine_want_no_key() {
+    let config = World::new().build();
+    for (name, _, base_url, variable) in PROVIDER_PRESETS {
+        let found = provider(&config, name);
+        assert_eq!(found.api_key_env.as_deref().unwrap_or_default(), *variable);
+        assert_eq!(base_url.starts_with("http://127.0.0.1:"), variable.is_empty(), "{name}");
+    }
+    assert!(!config.key_variables.contains(""));
+    let local = World::new().file(USER, "model = 'ollama/qwen3:8b'").build();
+    assert_eq!(problems(&local), Vec::<String>::new());
+}
+
+#[test]
+fn a_key_that_is_printed_is_not_missing() {
+    let text = "model = 'openai/gpt-5'\nprovider.openai.api_key_command = 'pass show o'";
+    assert_eq!(problems(&World::new().file(USER, text).build()), Vec::<String>::new());
+    let config = World::new().file(USER, "model = 'openai/gpt-5'").build();
+    assert!(problems(&config)[0].contains("set `OPENAI_API_KEY`"), "{:?}", config.problems);
+}

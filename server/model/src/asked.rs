@@ -1,0 +1,95 @@
+//! A model at a server whose key must be asked for first.
+//!
+//! It is a [`ServerModel`] that gets its key when it is first used. Who is asked, and how, is the business of
+//! whoever made the [`LazyKey`].
+
+use crate::{
+    Delta, Http, Keys, LazyKey, Limits, Message, Model, ModelError, Piece, Prelude, Price, Request,
+    ServerConfig, ServerModel, ToolSpec,
+};
+use futures::{
+    FutureExt, StreamExt,
+    future::BoxFuture,
+    stream::{self, BoxStream},
+};
+use std::sync::Arc;
+use tokio::sync::OnceCell;
+
+/// See the module. Cloning shares it.
+#[derive(Clone)]
+pub struct AskedModel(Arc<Asked>);
+
+struct Asked {
+    key: LazyKey,
+    config: ServerConfig,
+    http: Http,
+    /// Without a key: it says what needs none.
+    bare: ServerModel,
+    keyed: OnceCell<ServerModel>,
+}
+
+impl AskedModel {
+    /// A model whose key `key` will give; one in `config` is not used. Nothing is asked yet.
+    ///
+    /// # Errors
+    /// Those of [`ServerModel::new`].
+    pub fn new(config: ServerConfig, key: LazyKey, http: Http) -> Result<AskedModel, ModelError> {
+        let bare = ServerModel::new(ServerConfig { key: None, ..config.clone() }, http.clone())?;
+        Ok(AskedModel(Arc::new(Asked { key, config, http, bare, keyed: OnceCell::new() })))
+    }
+}
+
+impl Asked {
+    async fn model(&self) -> Result<&ServerModel, ModelError> {
+        let make = || async {
+            let key = Some(self.key.get().await?.clone());
+            ServerModel::new(ServerConfig { key, ..self.config.clone() }, self.http.clone())
+        };
+        self.keyed.get_or_try_init(make).await
+    }
+}
+
+impl Model for AskedModel {
+    fn name(&self) -> &str {
+        self.0.bare.name()
+    }
+
+    fn limits(&self) -> Limits {
+        self.0.bare.limits()
+    }
+
+    fn price(&self) -> Option<Price> {
+        self.0.bare.price()
+    }
+
+    /// With the key itself once it is known.
+    fn keys(&self) -> Keys {
+        let known = self.0.key.known().map(|key| key.text());
+        self.0.bare.keys().and(known)
+    }
+
+    fn encode(&self, message: &Message) -> Piece {
+        self.0.bare.encode(message)
+    }
+
+    fn encode_prelude(&self, system: &str, tools: &[ToolSpec]) -> Prelude {
+        self.0.bare.encode_prelude(system, tools)
+    }
+
+    fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, ModelError>> {
+        let asked = self.0.clone();
+        stream::once(async move {
+            match asked.model().await {
+                Ok(model) => model.stream(request),
+                Err(error) => stream::once(async { Err(error) }).boxed(),
+            }
+        })
+        .flatten()
+        .boxed()
+    }
+
+    fn probe(&self) -> BoxFuture<'static, Result<(), ModelError>> {
+        let asked = self.0.clone();
+        async move { asked.model().await?.probe().await }.boxed()
+    }
+}
