@@ -2,6 +2,7 @@
 //!
 //! Nothing here is decided: which paths are shown or hidden is the caller's policy.
 
+use crate::support::Upper;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
@@ -15,7 +16,8 @@ pub struct Plan {
     pub roots: Vec<PathBuf>,
     /// Folders and files outside the roots that may be read, such as the repository that encloses a root.
     pub shown: Vec<PathBuf>,
-    /// Folders and files that no command sees, whatever shows what is around them.
+    /// Folders and files that no command sees, whatever shows what is around them. Roots and caches inside them
+    /// are seen all the same.
     pub hidden: Vec<PathBuf>,
     /// Folders outside the roots that are read and written in earnest, such as build caches.
     pub caches: Vec<PathBuf>,
@@ -23,8 +25,10 @@ pub struct Plan {
     pub home: Option<PathBuf>,
     /// The user's environment, by which toolchains are found. It is not given to commands.
     pub environment: Vec<(OsString, OsString)>,
-    /// A private folder on a disk, for layers where the kernel's tmpfs has no user attributes (before Linux
-    /// 6.6). It must exist.
+    /// Where layers are to lie. They lie on the disk in any case where the kernel's tmpfs has no user
+    /// attributes (before Linux 6.6).
+    pub upper: Upper,
+    /// A private folder on a disk, for layers that are to lie there. It must exist.
     pub disk_layers: PathBuf,
     /// How much a command may use.
     pub limits: Limits,
@@ -82,9 +86,9 @@ pub struct Spec {
     /// Whether it has the machine's network. Without, it has a loopback that it shares with the session's
     /// other commands.
     pub network: bool,
-    /// Further paths that it may read.
+    /// Further paths that it may read. What is hidden in them stays hidden.
     pub shown: Vec<PathBuf>,
-    /// Paths of [`Plan::hidden`] that it may see after all.
+    /// Paths of [`Plan::hidden`], spelled as there, that it may see after all.
     pub unhidden: Vec<PathBuf>,
 }
 
@@ -170,6 +174,9 @@ impl Plan {
             }
             if !root.is_dir() {
                 return unfit(format!("the root {root:?} is not a folder"));
+            }
+            if self.hidden.contains(root) {
+                return unfit(format!("the root {root:?} can't be hidden"));
             }
             let others = self.roots.iter().enumerate().filter(|(other, _)| *other != index);
             if let Some((_, other)) = others.into_iter().find(|(_, other)| root.starts_with(other))

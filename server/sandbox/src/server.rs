@@ -127,7 +127,9 @@ impl Sandbox {
     pub fn room(&self) -> Room {
         let Ok(stat) = rustix::fs::statvfs(&self.layers) else { return Room { size: 0, free: 0 } };
         let bytes = |blocks: u64| blocks.saturating_mul(stat.f_frsize);
-        Room { size: bytes(stat.f_blocks), free: bytes(stat.f_bavail) }
+        // Where no file can be made any more, nothing is free either; some file systems count no files.
+        let full = stat.f_files > 0 && stat.f_favail == 0;
+        Room { size: bytes(stat.f_blocks), free: if full { 0 } else { bytes(stat.f_bavail) } }
     }
 
     /// Whether the holder still serves.

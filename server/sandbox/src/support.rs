@@ -3,11 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 /// Where layers lie.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Upper {
     /// In memory: quick.
+    #[default]
     Memory,
-    /// In a folder on a disk, because the kernel's tmpfs has no user attributes (before Linux 6.6).
+    /// In a folder on a disk.
     Disk,
 }
 

@@ -80,6 +80,7 @@ pub(crate) struct WirePlan {
     caches: Vec<OsString>,
     home: Option<OsString>,
     environment: Vec<(OsString, OsString)>,
+    upper: crate::Upper,
     disk_layers: OsString,
     limits: Limits,
 }
@@ -121,6 +122,7 @@ impl WirePlan {
                 .filter(|(name, _)| wanted(name))
                 .cloned()
                 .collect(),
+            upper: plan.upper,
             disk_layers: plan.disk_layers.clone().into_os_string(),
             limits: plan.limits,
         }
@@ -136,6 +138,7 @@ impl From<WirePlan> for Plan {
             caches: paths(wire.caches),
             home: wire.home.map(PathBuf::from),
             environment: wire.environment,
+            upper: wire.upper,
             disk_layers: PathBuf::from(wire.disk_layers),
             limits: wire.limits,
         }

@@ -108,8 +108,18 @@ fn prepare(holder: &Holder, spec: &WireSpec) -> Result<(), Failure> {
             let _ = detach(path);
         }
     }
+    let hidden: Vec<_> = holder.root.hidden.iter().filter(|path| !unhidden(path)).collect();
     for path in shown {
+        if let Some(hiding) = hidden.iter().find(|hiding| path.starts_with(hiding)) {
+            let words =
+                format!("{} is hidden from commands, as {} is", path.display(), hiding.display());
+            return Err(Failure { words, errno: None });
+        }
+        let within: Vec<_> = hidden.iter().filter(|hidden| hidden.starts_with(&path)).collect();
         root::lay(&Place { path, show: Show::ReadOnly }, &kept, &outside)?;
+        for path in within {
+            root::lay(&Place { path: path.to_path_buf(), show: Show::Hidden }, &kept, &outside)?;
+        }
     }
     let top = root::open_place("/")?;
     set_flags(&top, MountAttrFlags::MOUNT_ATTR_RDONLY, false).during("closing the root")?;

@@ -113,6 +113,8 @@ pub(super) fn tmpfs(bytes: u64, mode: &str, flags: MountAttrFlags) -> Result<Own
     let context = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_set_string(context.as_fd(), "size", bytes.to_string())?;
     fsconfig_set_string(context.as_fd(), "mode", mode)?;
+    // An empty file takes memory of the kernel's, too.
+    fsconfig_set_string(context.as_fd(), "nr_inodes", (bytes / 4096).max(1 << 12).to_string())?;
     fsconfig_create(context.as_fd())?;
     fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, flags)
 }

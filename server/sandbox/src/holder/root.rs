@@ -8,6 +8,7 @@ use super::mounts::{
     During, HARMLESS, attach, copy_of, open_inside, overlay, set_flags, special, tmpfs,
 };
 use crate::plan::Plan;
+use crate::support::Upper;
 use crate::toolchains as data;
 use crate::wire::Failure;
 use rustix::fs::{Mode, OFlags, XattrFlags, open};
@@ -59,6 +60,8 @@ pub(super) struct Root {
     pub(super) in_memory: bool,
     /// What is to be laid inside roots, outermost first.
     pub(super) inside: Vec<Place>,
+    /// All that is hidden, wherever it is.
+    pub(super) hidden: Vec<PathBuf>,
     /// Where commands may write, besides roots.
     pub(super) writable: Vec<PathBuf>,
     /// The path of the layer folder as the holder and, until they detach it, commands' first processes see it.
@@ -76,7 +79,7 @@ pub(super) fn make(plan: &Plan) -> Result<Root, Failure> {
         folder(Path::new(path), 0o700).during("making a private folder")?;
         attach(mount, Path::new(path)).during(format!("mounting {path}"))?;
     }
-    let in_memory = has_user_attributes(Path::new(LAYERS));
+    let in_memory = plan.upper == Upper::Memory && has_user_attributes(Path::new(LAYERS));
     let layers_path =
         if in_memory { PathBuf::from(LAYERS) } else { outside_path(&plan.disk_layers) };
     let open_flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
@@ -105,7 +108,7 @@ pub(super) fn make(plan: &Plan) -> Result<Root, Failure> {
     for root in &plan.roots {
         folder(root, 0o755).during(format!("making the place of {root:?}"))?;
     }
-    Ok(Root { layers, in_memory, inside, writable, layers_path })
+    Ok(Root { layers, in_memory, inside, hidden: hidden(plan), writable, layers_path })
 }
 
 /// Where a path of the machine is while its tree is still there.
@@ -160,7 +163,6 @@ fn places(plan: &Plan) -> Vec<Place> {
         add(home, Show::Empty);
         data::HOME_TOOLCHAINS.iter().for_each(|name| add(&home.join(name), Show::Throwaway));
         data::HOME_SETTINGS.iter().for_each(|name| add(&home.join(name), Show::ReadOnly));
-        data::HOME_SECRETS.iter().for_each(|name| add(&home.join(name), Show::Hidden));
     }
     for (name, value) in &plan.environment {
         if name == "PATH" {
@@ -173,9 +175,9 @@ fn places(plan: &Plan) -> Vec<Place> {
     }
     plan.shown.iter().for_each(|path| add(path, Show::ReadOnly));
     plan.caches.iter().for_each(|path| add(path, Show::Writable));
-    secrets().iter().chain(&plan.hidden).for_each(|path| add(path, Show::Hidden));
+    hidden(plan).iter().for_each(|path| add(path, Show::Hidden));
     let kept = kept(plan);
-    let hidden: Vec<PathBuf> = plan.hidden.clone();
+    let hidden = &plan.hidden;
     places.retain(|place| {
         let hides = |path: &PathBuf| place.path.starts_with(path);
         place.show == Show::Hidden || kept.contains(&place.path) || !hidden.iter().any(hides)
@@ -193,6 +195,16 @@ fn places(plan: &Plan) -> Vec<Place> {
 /// What stands even inside a hidden folder: roots, and caches, because the plan names them for that.
 pub(super) fn kept(plan: &Plan) -> Vec<PathBuf> {
     plan.roots.iter().chain(&plan.caches).cloned().collect()
+}
+
+/// All that is hidden: the plan's, the system's secrets, and those of the home folder.
+pub(super) fn hidden(plan: &Plan) -> Vec<PathBuf> {
+    let mut hidden = secrets();
+    if let Some(home) = &plan.home {
+        hidden.extend(data::HOME_SECRETS.iter().map(|name| home.join(name)));
+    }
+    hidden.extend(plan.hidden.iter().cloned());
+    hidden
 }
 
 /// The system's files with secrets, as they exist.

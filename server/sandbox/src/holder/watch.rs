@@ -7,9 +7,12 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, WaitOptions, WaitStatus};
 use std::fs;
 use std::os::fd::BorrowedFd;
+use std::path::Path;
 
 /// How often memory is counted.
 const INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+/// From how many shared bytes on it is worth asking what they are.
+const LOOK_CLOSER: u64 = 32 << 20;
 
 /// Waits for the program's end, and ends whatever else there is in the namespace. The holder's end is this
 /// process's end too.
@@ -64,10 +67,12 @@ fn of(status: WaitStatus) -> End {
     }
 }
 
-/// What the namespace's processes use, in bytes: of each what is its own, and what they share once.
+/// What the namespace's processes use, in bytes: of each what is its own, and of memory that processes share (of
+/// which each may have all) what the largest of them has. Files that are mapped can be given back at any time and
+/// are not counted.
 fn memory(page: u64) -> u64 {
     let Ok(entries) = fs::read_dir("/proc") else { return 0 };
-    let mut used: u64 = 0;
+    let (mut own, mut most_shared): (u64, u64) = (0, 0);
     for entry in entries.flatten() {
         let name = entry.file_name();
         if !name.to_str().is_some_and(|name| name.bytes().all(|byte| byte.is_ascii_digit())) {
@@ -75,9 +80,20 @@ fn memory(page: u64) -> u64 {
         }
         let Ok(text) = fs::read_to_string(entry.path().join("statm")) else { continue };
         let mut numbers = text.split(' ').skip(1).map_while(|number| number.parse::<u64>().ok());
-        if let (Some(resident), Some(shared)) = (numbers.next(), numbers.next()) {
-            used = used.saturating_add(resident.saturating_sub(shared).saturating_mul(page));
+        let (Some(resident), Some(shared)) = (numbers.next(), numbers.next()) else { continue };
+        own = own.saturating_add(resident.saturating_sub(shared).saturating_mul(page));
+        // Files count as shared here; the longer text tells them apart.
+        if shared.saturating_mul(page) > LOOK_CLOSER {
+            most_shared = most_shared.max(shared_memory(&entry.path()));
         }
     }
-    used
+    own.saturating_add(most_shared)
+}
+
+/// The memory without a file behind it that a process shares, in bytes.
+fn shared_memory(process: &Path) -> u64 {
+    let text = fs::read_to_string(process.join("status")).unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("RssShmem:"));
+    let kib = line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
+    kib.unwrap_or(0).saturating_mul(1024)
 }

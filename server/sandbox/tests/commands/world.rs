@@ -47,13 +47,13 @@ impl World {
     }
 
     /// Runs a test in a runtime of its own.
-    pub(crate) fn run(mut self, test: impl AsyncFnOnce(&mut World)) {
+    pub(crate) fn run(&mut self, test: impl AsyncFnOnce(&mut World)) {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
             .build()
             .unwrap();
-        runtime.block_on(test(&mut self));
+        runtime.block_on(test(self));
     }
 
     /// The project.

@@ -1,0 +1,102 @@
+//! Runs the rows of `hostile.rs` and checks that the machine is as it was.
+
+use crate::hostile::{Ends, Row};
+use crate::world::{World, finish};
+use ropewalk_sandbox::End;
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::net::{TcpListener, UdpSocket};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::{SocketAddr, UnixListener};
+use std::path::{Path, PathBuf};
+
+/// Runs one row in a world of its own.
+pub(crate) fn check(row: &Row) {
+    let mut world = World::new();
+    let home = world.home().to_owned();
+    for (name, text) in [
+        (".ssh/id_rsa", "SECRET key"),
+        ("other/notes.txt", "SECRET notes"),
+        ("project/secret.env", "SECRET env"),
+        ("project/private/key", "SECRET private"),
+        ("project/a.txt", "plain"),
+    ] {
+        let path = home.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    std::os::unix::fs::symlink(home.join("other/notes.txt"), home.join("project/link-out"))
+        .unwrap();
+    world.plan.hidden =
+        vec![home.join("project/secret.env"), home.join("project/private"), home.join(".ssh")];
+    let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = tcp.local_addr().unwrap().port();
+    let udp = UdpSocket::bind(("127.0.0.1", port)).unwrap();
+    let socket = home.parent().unwrap().join("editor.sock");
+    let pathname = UnixListener::bind(&socket).unwrap();
+    let name = format!("ropewalk-test-{}-{port}", std::process::id());
+    let address = SocketAddr::from_abstract_name(name.as_bytes()).unwrap();
+    let abstract_ = UnixListener::bind_addr(&address).unwrap();
+    tcp.set_nonblocking(true).unwrap();
+    udp.set_nonblocking(true).unwrap();
+    pathname.set_nonblocking(true).unwrap();
+    abstract_.set_nonblocking(true).unwrap();
+    let before = picture(&home);
+    world.run(async |world| {
+        let sandbox = world.sandbox().await;
+        world.layer(&sandbox, "next");
+        let (mut spec, output) = world.spec(row.script);
+        for (variable, value) in [
+            ("HOST", home.to_str().unwrap()),
+            ("PORT", &port.to_string()),
+            ("SERVER", &std::process::id().to_string()),
+            ("SOCK", socket.to_str().unwrap()),
+            ("ABSTRACT", &name),
+        ] {
+            spec.env.push((variable.into(), value.into()));
+        }
+        let (end, said) = finish(&sandbox, spec, output).await;
+        let shown: String = said.chars().take(2000).collect();
+        for part in row.says {
+            assert!(said.contains(part), "{}: should say {part:?}: {end:?}\n{shown}", row.name);
+        }
+        assert!(!said.contains("SECRET"), "{}: tells a secret: {shown}", row.name);
+        let ended = match row.ends {
+            Ends::Code(code) => end == End::Exited { code, left_running: false },
+            Ends::Leaving => end == End::Exited { code: 0, left_running: true },
+            Ends::Memory => matches!(end, End::Memory { .. }),
+            Ends::Somehow => !matches!(end, End::Lost(_)),
+        };
+        assert!(ended, "{}: ended as {end:?}\n{shown}", row.name);
+        // The next command, over a layer of its own, finds all as it was.
+        let (mut spec, output) = world.spec("cat a.txt; ls -A | tr '\\n' ' '");
+        spec.layer = "next".to_owned();
+        let (end, said) = finish(&sandbox, spec, output).await;
+        assert_eq!(said, "plaina.txt link-out private secret.env ", "{}", row.name);
+        assert_eq!(end, End::Exited { code: 0, left_running: false }, "{}", row.name);
+        assert!(sandbox.is_alive());
+    });
+    assert_eq!(picture(&home), before, "{}: something outside has changed", row.name);
+    let silent =
+        |error: std::io::Error| assert_eq!(error.kind(), ErrorKind::WouldBlock, "{}", row.name);
+    silent(tcp.accept().unwrap_err());
+    silent(udp.recv(&mut [0; 9]).unwrap_err());
+    silent(pathname.accept().unwrap_err());
+    silent(abstract_.accept().unwrap_err());
+}
+
+/// All that is below a folder: kind, mode, and content.
+fn picture(folder: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
+    let mut found = BTreeMap::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(path) = open.pop() {
+        let metadata = std::fs::symlink_metadata(&path).unwrap();
+        let content = if metadata.is_file() { std::fs::read(&path).unwrap() } else { Vec::new() };
+        if metadata.is_dir() {
+            open.extend(std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        }
+        found.insert(path, (metadata.mode(), content));
+    }
+    found
+}

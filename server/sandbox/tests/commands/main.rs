@@ -1,0 +1,110 @@
+//! Commands in real sandboxes. This program is its own holder, so it has a `main` of its own, which asks first
+//! whether it was started as that.
+
+#![expect(clippy::unwrap_used, reason = "tests and their helpers may be blunt")]
+
+mod check;
+mod ends;
+mod hostile;
+mod sees;
+mod world;
+
+use check::check;
+use hostile::ROWS;
+use libtest_mimic::{Arguments, Failed, Trial};
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::CommandExt;
+use std::process::ExitCode;
+
+/// A test: its name and what it does.
+type Case = (&'static str, fn());
+
+const CASES: &[Case] = &[
+    ("a_command_writes_to_its_layer_alone", sees::writes_to_its_layer_alone),
+    ("layers_on_a_disk", sees::layers_on_a_disk),
+    ("roots_of_any_name", sees::roots_of_any_name),
+    ("several_roots", sees::several_roots),
+    (
+        "a_root_in_memory_and_inside_a_shown_folder",
+        sees::a_root_in_memory_and_inside_a_shown_folder,
+    ),
+    ("a_home_that_is_the_root", sees::a_home_that_is_the_root),
+    ("toolchains_are_seen_and_not_written", sees::toolchains_are_seen_and_not_written),
+    ("caches_are_written_in_earnest", sees::caches_are_written_in_earnest),
+    ("shown_and_unhidden_for_one_command", sees::shown_and_unhidden_for_one_command),
+    (
+        "the_network_is_the_machines_only_if_asked_for",
+        sees::the_network_is_the_machines_only_if_asked_for,
+    ),
+    (
+        "commands_reach_each_other_over_the_loopback",
+        sees::commands_reach_each_other_over_the_loopback,
+    ),
+    ("the_usual_things_work", sees::the_usual_things_work),
+    ("a_file_saved_outside_shows_through", sees::a_file_saved_outside_shows_through),
+    (
+        "plans_that_cannot_be_run_are_refused_in_words",
+        sees::plans_that_cannot_be_run_are_refused_in_words,
+    ),
+    ("a_kill_ends_everything", ends::a_kill_ends_everything),
+    ("a_dropped_command_is_ended", ends::a_dropped_command_is_ended),
+    ("ends_are_told_apart", ends::ends_are_told_apart),
+    ("what_cannot_be_started_is_said", ends::what_cannot_be_started_is_said),
+    ("long_commands_and_environments", ends::long_commands_and_environments),
+    ("many_commands_at_a_time", ends::many_commands_at_a_time),
+    ("a_dead_holder_is_noticed", ends::a_dead_holder_is_noticed),
+    ("a_killed_server_leaves_nothing", ends::a_killed_server_leaves_nothing),
+    ("this_machine_is_found_fit", ends::this_machine_is_found_fit),
+];
+
+/// The number of a user that nobody is.
+const ORDINARY_USER: u32 = 23_456;
+
+fn main() -> ExitCode {
+    if let Some(code) = ropewalk_sandbox::helper() {
+        return code;
+    }
+    if std::env::args().nth(1).is_some_and(|first| first == ends::VICTIM) {
+        ends::victim();
+        return ExitCode::SUCCESS;
+    }
+    let mut trials = Vec::new();
+    for (name, test) in CASES {
+        trials.push(Trial::test(*name, move || {
+            test();
+            Ok(())
+        }));
+    }
+    for row in ROWS {
+        let name = format!("hostile: {}", row.name);
+        trials.push(Trial::test(name, move || {
+            check(row);
+            Ok(())
+        }));
+    }
+    let arguments = Arguments::from_args();
+    // Root's sandbox differs from that of everybody else, so root tests both.
+    let is_root = std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
+    if is_root && !arguments.list {
+        trials.push(Trial::test("all_of_it_as_an_ordinary_user", as_an_ordinary_user));
+    }
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// Runs this program again as somebody without rights.
+fn as_an_ordinary_user() -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    std::os::unix::fs::chown(folder.path(), Some(ORDINARY_USER), Some(ORDINARY_USER))?;
+    let output = std::process::Command::new("/proc/self/exe")
+        .env("TMPDIR", folder.path())
+        .env("HOME", folder.path())
+        .uid(ORDINARY_USER)
+        .gid(ORDINARY_USER)
+        .current_dir("/")
+        .output()?;
+    if output.status.success() {
+        Ok(())
+    } else {
+        Err(String::from_utf8_lossy(&output.stdout).into())
+    }
+}
