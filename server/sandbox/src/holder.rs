@@ -7,6 +7,7 @@ mod command;
 mod limits;
 mod mounts;
 mod namespaces;
+mod places;
 mod root;
 mod trial;
 mod watch;

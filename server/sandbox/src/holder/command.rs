@@ -4,7 +4,8 @@
 //! the kernel ends all that are left in the namespace, and the mounts go with them.
 
 use super::mounts::{During, attach, detach, open_inside, overlay, set_flags, special};
-use super::root::{self, OUTSIDE, Place, Show};
+use super::places::{self, Place, Show};
+use super::root::{self, OUTSIDE};
 use super::{Holder, close_all_but, limits, namespaces, watch};
 use crate::plan::End;
 use crate::wire::{Failure, WireSpec};
@@ -90,7 +91,7 @@ fn prepare(holder: &Holder, spec: &WireSpec) -> Result<(), Failure> {
     let shown =
         spec.shown.iter().map(PathBuf::from).chain(resolver(&outside).filter(|_| spec.network));
     let unhidden = |path: &Path| spec.unhidden.iter().any(|known| path == Path::new(known));
-    let kept = root::kept(&holder.plan);
+    let kept = places::kept(&holder.plan);
     for place in &holder.root.inside {
         // A root is the command's to write: what is shown or thrown away outside is simply there.
         let wanted = match place.show {
@@ -149,9 +150,47 @@ pub(super) fn lay_root(
     };
     let (up, work) = (opened("up")?, opened("work")?);
     let lower = open_inside(outside.as_fd(), root).during(format!("{what}: opening it"))?;
-    let mount = overlay(&lower, &up, &work)
-        .map_err(|failure| Failure { words: format!("{what}: {}", failure.words), ..failure })?;
+    let mount = overlay(&lower, &up, &work).map_err(|failure| {
+        let hint = mounted_inside(root)
+            .map(|path| format!(" (something is mounted inside it, at {})", path.display()));
+        let words = format!("{what}: {}{}", failure.words, hint.unwrap_or_default());
+        Failure { words, ..failure }
+    })?;
     attach(&mount, root).during(what)
+}
+
+/// What is mounted inside a folder of the machine, if anything: an overlay can't be laid over that.
+fn mounted_inside(root: &Path) -> Option<PathBuf> {
+    let text = std::fs::read("/proc/self/mountinfo").ok()?;
+    let root = root::outside_path(root);
+    text.split(|byte| *byte == b'\n').find_map(|line| {
+        // The fifth word is the mount point, with odd characters as octal numbers.
+        let point = unescape(line.split(|byte| *byte == b' ').nth(4)?);
+        let path = Path::new(OsStr::from_bytes(&point));
+        let inside = path.starts_with(&root) && path != root;
+        inside.then(|| Path::new("/").join(path.strip_prefix(OUTSIDE).unwrap_or(path)))
+    })
+}
+
+/// A word of `mountinfo` as it is meant.
+fn unescape(word: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::new();
+    let mut rest = word;
+    while let Some((first, after)) = rest.split_first() {
+        let digits = after.get(..3).filter(|_| *first == b'\\');
+        let code = digits.and_then(|digits| std::str::from_utf8(digits).ok());
+        match code.and_then(|code| u8::from_str_radix(code, 8).ok()) {
+            Some(byte) => {
+                plain.push(byte);
+                rest = after.get(3..).unwrap_or_default();
+            }
+            None => {
+                plain.push(*first);
+                rest = after;
+            }
+        }
+    }
+    plain
 }
 
 /// The file that `/etc/resolv.conf` leads to, where that is not among what is shown anyway.

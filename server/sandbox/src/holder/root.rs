@@ -7,6 +7,7 @@
 use super::mounts::{
     During, HARMLESS, attach, copy_of, open_inside, overlay, set_flags, special, tmpfs,
 };
+use super::places::{Place, Show, TEMPORARY, hidden, kept, places};
 use crate::plan::Plan;
 use crate::support::Upper;
 use crate::toolchains as data;
@@ -27,31 +28,6 @@ pub(super) const OUTSIDE: &str = "/.ropewalk/outside";
 const LAYERS: &str = "/.ropewalk/layers";
 /// Home, temporary folders and what is written to toolchains.
 const SCRATCH: &str = "/.ropewalk/scratch";
-
-/// Folders that every program may write to, empty at first.
-const TEMPORARY: &[&str] = &["/tmp", "/var/tmp", "/run", "/dev/shm"];
-
-/// How a path of the machine is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Show {
-    /// An empty folder, writable, kept for the session.
-    Empty,
-    /// As it is, but nothing in it can be written.
-    ReadOnly,
-    /// As it is; what is written to it goes nowhere.
-    Throwaway,
-    /// As it is, in earnest.
-    Writable,
-    /// Not at all.
-    Hidden,
-}
-
-/// One path and how it is shown.
-#[derive(Debug, Clone)]
-pub(super) struct Place {
-    pub(super) path: PathBuf,
-    pub(super) show: Show,
-}
 
 /// What the holder keeps of the root it made.
 pub(super) struct Root {
@@ -131,10 +107,10 @@ fn enter_empty() -> Result<(), Failure> {
         stage.ok_or_else(|| Failure { words: "no folder to mount on".to_owned(), errno: None })?;
     attach(&new, stage).during("mounting the empty root")?;
     let private = stage.join(PRIVATE.trim_start_matches('/'));
-    fs::create_dir(&private).during("making the private folder")?;
+    folder(&private, 0o700).during("making the private folder")?;
     let own = tmpfs(1 << 20, "0700", HARMLESS).during("making the private folder")?;
     attach(&own, &private).during("mounting the private folder")?;
-    fs::create_dir(private.join("outside")).during("making the place of the machine's tree")?;
+    folder(&private.join("outside"), 0o700).during("making the place of the machine's tree")?;
     rustix::process::chdir(stage).during("entering the empty root")?;
     rustix::process::pivot_root(".", OUTSIDE.trim_start_matches('/'))
         .during("changing the root")?;
@@ -150,101 +126,6 @@ fn folder(path: &Path, mode: u32) -> io::Result<()> {
 fn has_user_attributes(folder: &Path) -> bool {
     let probe = rustix::fs::setxattr(folder, "user.overlay.probe", b"y", XattrFlags::empty());
     probe.is_ok() && rustix::fs::removexattr(folder, "user.overlay.probe").is_ok()
-}
-
-/// All places of a plan besides the system's, outermost first.
-fn places(plan: &Plan) -> Vec<Place> {
-    let mut places = Vec::new();
-    let mut add = |path: &Path, show: Show| places.push(Place { path: path.to_owned(), show });
-    TEMPORARY.iter().for_each(|path| add(Path::new(path), Show::Empty));
-    data::SYSTEM.iter().for_each(|path| add(Path::new(path), Show::ReadOnly));
-    let home = plan.home.as_deref();
-    if let Some(home) = home {
-        add(home, Show::Empty);
-        data::HOME_TOOLCHAINS.iter().for_each(|name| add(&home.join(name), Show::Throwaway));
-        data::HOME_SETTINGS.iter().for_each(|name| add(&home.join(name), Show::ReadOnly));
-    }
-    for (name, value) in &plan.environment {
-        if name == "PATH" {
-            std::env::split_paths(value).for_each(|path| add(&path, Show::Throwaway));
-        } else if crate::toolchains::names_a_toolchain(name) {
-            let path = Path::new(value);
-            add(path, Show::Throwaway);
-            data::VARIABLE_SECRETS.iter().for_each(|name| add(&path.join(name), Show::Hidden));
-        }
-    }
-    plan.shown.iter().for_each(|path| add(path, Show::ReadOnly));
-    plan.caches.iter().for_each(|path| add(path, Show::Writable));
-    hidden(plan).iter().for_each(|path| add(path, Show::Hidden));
-    let kept = kept(plan);
-    let hidden = &plan.hidden;
-    places.retain(|place| {
-        let hides = |path: &PathBuf| place.path.starts_with(path);
-        place.show == Show::Hidden || kept.contains(&place.path) || !hidden.iter().any(hides)
-    });
-    places.retain(|place| place.show != Show::Throwaway || is_fit_toolchain(&place.path, plan));
-    // Outermost first, and of two for one path the stricter last; a path named twice is laid once.
-    places.sort_by(|a, b| {
-        let depth = |place: &Place| place.path.components().count();
-        depth(a).cmp(&depth(b)).then_with(|| a.path.cmp(&b.path)).then_with(|| a.show.cmp(&b.show))
-    });
-    places.dedup_by(|a, b| a.path == b.path && a.show == b.show);
-    places
-}
-
-/// What stands even inside a hidden folder: roots, and caches, because the plan names them for that.
-pub(super) fn kept(plan: &Plan) -> Vec<PathBuf> {
-    plan.roots.iter().chain(&plan.caches).cloned().collect()
-}
-
-/// All that is hidden: the plan's, the system's secrets, and those of the home folder.
-pub(super) fn hidden(plan: &Plan) -> Vec<PathBuf> {
-    let mut hidden = secrets();
-    if let Some(home) = &plan.home {
-        hidden.extend(data::HOME_SECRETS.iter().map(|name| home.join(name)));
-    }
-    hidden.extend(plan.hidden.iter().cloned());
-    hidden
-}
-
-/// The system's files with secrets, as they exist.
-fn secrets() -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for secret in data::SYSTEM_SECRETS {
-        let Some(beginning) = secret.strip_suffix('*') else {
-            found.push(PathBuf::from(secret));
-            continue;
-        };
-        let beginning = Path::new(beginning);
-        let (Some(folder), Some(name)) = (beginning.parent(), beginning.file_name()) else {
-            continue;
-        };
-        let Ok(entries) = fs::read_dir(outside_path(folder)) else { continue };
-        for entry in entries.flatten() {
-            use std::os::unix::ffi::OsStrExt;
-            if entry.file_name().as_bytes().starts_with(name.as_bytes()) {
-                found.push(folder.join(entry.file_name()));
-            }
-        }
-    }
-    found
-}
-
-/// Whether what a variable names may be shown: a folder of its own, not one that holds the user's things, and
-/// not one that is shown already.
-fn is_fit_toolchain(path: &Path, plan: &Plan) -> bool {
-    let holds = |other: &Path| other.starts_with(path);
-    let plain = path.is_absolute()
-        && path.components().count() > 2
-        && !path.components().any(|part| part == std::path::Component::ParentDir);
-    plain
-        && !plan.home.as_deref().is_some_and(holds)
-        && !plan.roots.iter().any(|root| holds(root) || path.starts_with(root))
-        && !plan.caches.iter().any(|cache| holds(cache) || path.starts_with(cache))
-        && !data::SYSTEM.iter().any(|system| path.starts_with(system))
-        && !["/tmp", "/var/tmp", "/run", "/dev", "/proc", "/var/run"]
-            .iter()
-            .any(|p| holds(Path::new(p)))
 }
 
 /// What lays places, with what it needs to know of those before.
@@ -297,7 +178,7 @@ impl Builder {
 /// one can be seen already. Each command's own covers it.
 fn machine_proc() -> Result<(), Failure> {
     let outside = open_place(OUTSIDE)?;
-    fs::create_dir("/proc").during("making /proc")?;
+    folder(Path::new("/proc"), 0o755).during("making /proc")?;
     let proc = open_inside(outside.as_fd(), Path::new("proc")).during("opening /proc")?;
     let proc = copy_of(proc.as_fd()).during("taking /proc over")?;
     attach(&proc, Path::new("/proc")).during("mounting the machine's /proc")
@@ -385,7 +266,7 @@ fn hide(path: &Path, kept: &[PathBuf]) -> Result<(), Failure> {
 /// `/dev`: a few devices, terminals of its own, and nothing else.
 fn devices() -> Result<(), Failure> {
     let what = "making /dev";
-    fs::create_dir("/dev").during(what)?;
+    folder(Path::new("/dev"), 0o755).during(what)?;
     let dev = tmpfs(1 << 16, "0755", HARMLESS).during(what)?;
     attach(&dev, Path::new("/dev")).during(what)?;
     let outside = open_place(OUTSIDE)?;
@@ -399,8 +280,8 @@ fn devices() -> Result<(), Failure> {
     for (name, target) in data::DEVICE_LINKS {
         symlink(target, Path::new("/dev").join(name)).during(what)?;
     }
-    fs::create_dir("/dev/shm").during(what)?;
-    fs::create_dir("/dev/pts").during(what)?;
+    folder(Path::new("/dev/shm"), 0o755).during(what)?;
+    folder(Path::new("/dev/pts"), 0o755).during(what)?;
     let terminals = special(
         "devpts",
         &[("ptmxmode", "0666"), ("mode", "0620")],

@@ -167,6 +167,30 @@ fn child_of(parent: u32, root: &std::path::Path) -> String {
     found.remove(0)
 }
 
+/// With this argument, this program may mount things, and tells what becomes of a root that holds a mount.
+pub(crate) const MOUNTED: &str = "--something-is-mounted";
+
+pub(crate) fn mounted() {
+    World::new().run(async |world| {
+        let inner = world.root().join("in side");
+        std::fs::create_dir(&inner).unwrap();
+        let done =
+            Command::new("mount").args(["-t", "tmpfs", "none"]).arg(&inner).status().unwrap();
+        assert!(done.success());
+        let sandbox = world.sandbox().await;
+        let (spec, _output) = world.spec("true");
+        println!("{}", sandbox.run(spec).await.unwrap_err());
+    });
+}
+
+pub(crate) fn a_root_with_a_mount_in_it_is_told() {
+    let own = std::env::current_exe().unwrap();
+    let output = Command::new("unshare").arg("-Urm").arg(own).arg(MOUNTED).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains("something is mounted inside it, at /"), "{output:?}");
+    assert!(said.trim_end().ends_with("/home/project/in side)"), "{output:?}");
+}
+
 /// The server that is to be killed: it starts a command and waits for it.
 pub(crate) fn victim() {
     World::new().run(async |world| {

@@ -54,6 +54,7 @@ const CASES: &[Case] = &[
     ("many_commands_at_a_time", ends::many_commands_at_a_time),
     ("a_dead_holder_is_noticed", ends::a_dead_holder_is_noticed),
     ("a_killed_server_leaves_nothing", ends::a_killed_server_leaves_nothing),
+    ("a_root_with_a_mount_in_it_is_told", ends::a_root_with_a_mount_in_it_is_told),
     ("this_machine_is_found_fit", ends::this_machine_is_found_fit),
 ];
 
@@ -64,8 +65,13 @@ fn main() -> ExitCode {
     if let Some(code) = ropewalk_sandbox::helper() {
         return code;
     }
-    if std::env::args().nth(1).is_some_and(|first| first == ends::VICTIM) {
-        ends::victim();
+    let role = match std::env::args().nth(1).as_deref() {
+        Some(ends::VICTIM) => Some(ends::victim as fn()),
+        Some(ends::MOUNTED) => Some(ends::mounted as fn()),
+        _ => None,
+    };
+    if let Some(role) = role {
+        role();
         return ExitCode::SUCCESS;
     }
     let mut trials = Vec::new();

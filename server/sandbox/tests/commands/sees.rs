@@ -164,15 +164,19 @@ pub(crate) fn toolchains_are_seen_and_not_written() {
         ("JAVA_HOME".into(), elsewhere.clone().into()),
         (
             "PATH".into(),
-            format!("/usr/bin:{}:relative:/:{}", elsewhere.join("bin").display(), home.display())
-                .into(),
+            format!(
+                "/usr/bin:{0}/.cargo/bin:{1}:relative:/:{0}",
+                home.display(),
+                elsewhere.join("bin").display()
+            )
+            .into(),
         ),
         ("GOPATH".into(), home.parent().unwrap().into()),
     ];
     world.run(async |world| {
         let sandbox = world.sandbox().await;
         let script = "~/.cargo/bin/tool; ../../sdk/bin/javac; git config user.name; echo new > ~/.cargo/bin/tool; \
-                      echo more > ~/.cargo/more; echo x > ../../sdk/x; cat ~/.cargo/bin/tool; \
+                      python3 -c 'import os; os.rename(os.path.expanduser(\"~/.cargo/bin/tool\"), os.path.expanduser(\"~/.cargo/tool\"))'; mv ~/.cargo/tool ~/.cargo/bin; echo more > ~/.cargo/more; echo x > ../../sdk/x; cat ~/.cargo/bin/tool; \
                       cat ~/.cargo/credentials.toml ../../sdk/credentials ~/.config/other; ls ../..";
         let (_, said) = world.sh(&sandbox, script).await;
         assert!(said.starts_with("tool\njavac\nA B\nnew\n") && !said.contains("SECRET"), "{said}");

@@ -1,0 +1,110 @@
+//! What a command in a sandbox costs over a plain one, in median milliseconds. It prints figures and judges none.
+//!
+//! `cargo bench -p ropewalk-sandbox`; the numbers of an unoptimised build (`--profile dev`) differ little, because
+//! nearly all of it is the kernel's time.
+
+#![expect(clippy::unwrap_used, reason = "benchmarks may be blunt")]
+
+use ropewalk_sandbox::{Plan, Sandbox, Spec, Upper};
+use std::fs::File;
+use std::os::fd::OwnedFd;
+use std::process::ExitCode;
+use std::time::Instant;
+
+const RUNS: usize = 200;
+
+fn main() -> ExitCode {
+    if let Some(code) = ropewalk_sandbox::helper() {
+        return code;
+    }
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    runtime.unwrap().block_on(all());
+    ExitCode::SUCCESS
+}
+
+async fn all() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path().canonicalize().unwrap();
+    let root = home.join("project");
+    std::fs::create_dir_all(root.join("src")).unwrap();
+    std::fs::create_dir_all(home.join("layers")).unwrap();
+    let plan = Plan {
+        roots: vec![root.clone()],
+        home: Some(home.clone()),
+        environment: std::env::vars_os().collect(),
+        disk_layers: home.join("layers"),
+        ..Plan::default()
+    };
+    let plain = median(async || {
+        tokio::process::Command::new("/bin/true").status().await.unwrap();
+    })
+    .await;
+    println!("plain spawn                   {plain:6.2} ms");
+    let mut starting = Vec::new();
+    for _ in 0..20 {
+        let began = Instant::now();
+        drop(Sandbox::start(plan.clone()).await.unwrap());
+        starting.push(began.elapsed().as_secs_f64() * 1000.0);
+    }
+    println!("starting a sandbox            {:6.2} ms, once per session", middle(starting));
+    measure("in memory, 10 dirty files", &plan, plain).await;
+    measure("on a disk, 10 dirty files", &Plan { upper: Upper::Disk, ..plan.clone() }, plain).await;
+    let ballast = vec![1_u8; 1 << 30];
+    measure("in memory, 1 GiB in the server", &plan, plain).await;
+    assert_eq!(std::hint::black_box(&ballast).len(), 1 << 30);
+}
+
+/// Runs `true` again and again, and `sleep` to be killed.
+async fn measure(name: &str, plan: &Plan, plain: f64) {
+    let sandbox = Sandbox::start(plan.clone()).await.unwrap();
+    for part in ["up/src", "work"] {
+        std::fs::create_dir_all(sandbox.layers().join("main/0").join(part)).unwrap();
+    }
+    for index in 0..10 {
+        let file = sandbox.layers().join(format!("main/0/up/src/{index}.rs"));
+        std::fs::write(file, "fn main() {}\n".repeat(100)).unwrap();
+    }
+    let spec = |program: &[&str]| Spec {
+        argv: program.iter().map(Into::into).collect(),
+        cwd: plan.roots.first().unwrap().clone(),
+        env: Vec::new(),
+        output: OwnedFd::from(File::create("/dev/null").unwrap()),
+        layer: "main".to_owned(),
+        network: false,
+        shown: Vec::new(),
+        unhidden: Vec::new(),
+    };
+    let ran = median(async || {
+        sandbox.run(spec(&["/bin/true"])).await.unwrap().wait().await;
+    })
+    .await;
+    let mut kills = Vec::new();
+    for _ in 0..20 {
+        let mut running = sandbox.run(spec(&["/bin/sleep", "1000"])).await.unwrap();
+        let began = Instant::now();
+        running.kill();
+        running.wait().await;
+        kills.push(began.elapsed().as_secs_f64() * 1000.0);
+    }
+    println!(
+        "{name:30}{ran:6.2} ms, {:.2} more than plain; killing one {:.2}",
+        ran - plain,
+        middle(kills)
+    );
+}
+
+async fn median(work: impl AsyncFn()) -> f64 {
+    let mut times = Vec::new();
+    for _ in 0..RUNS {
+        let began = Instant::now();
+        work().await;
+        times.push(began.elapsed().as_secs_f64() * 1000.0);
+    }
+    middle(times)
+}
+
+fn middle(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times.get(times.len() / 2).copied().unwrap_or_default()
+}

@@ -1,0 +1,136 @@
+//! Which paths of the machine a plan's commands see, and how: a list, and nothing is mounted here.
+
+use super::root::outside_path;
+use crate::plan::Plan;
+use crate::toolchains as data;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Folders that every program may write to, empty at first.
+pub(super) const TEMPORARY: &[&str] = &["/tmp", "/var/tmp", "/run", "/dev/shm"];
+
+/// How a path of the machine is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Show {
+    /// An empty folder, writable, kept for the session.
+    Empty,
+    /// As it is, but nothing in it can be written.
+    ReadOnly,
+    /// As it is; what is written to it goes nowhere.
+    Throwaway,
+    /// As it is, in earnest.
+    Writable,
+    /// Not at all.
+    Hidden,
+}
+
+/// One path and how it is shown.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    pub(super) path: PathBuf,
+    pub(super) show: Show,
+}
+
+/// All places of a plan besides the system's, outermost first.
+pub(super) fn places(plan: &Plan) -> Vec<Place> {
+    let mut places = Vec::new();
+    let mut add = |path: &Path, show: Show| places.push(Place { path: path.to_owned(), show });
+    TEMPORARY.iter().for_each(|path| add(Path::new(path), Show::Empty));
+    data::SYSTEM.iter().for_each(|path| add(Path::new(path), Show::ReadOnly));
+    let home = plan.home.as_deref();
+    if let Some(home) = home {
+        add(home, Show::Empty);
+        data::HOME_TOOLCHAINS.iter().for_each(|name| add(&home.join(name), Show::Throwaway));
+        data::HOME_SETTINGS.iter().for_each(|name| add(&home.join(name), Show::ReadOnly));
+    }
+    for (name, value) in &plan.environment {
+        if name == "PATH" {
+            std::env::split_paths(value).for_each(|path| add(&path, Show::Throwaway));
+        } else if crate::toolchains::names_a_toolchain(name) {
+            let path = Path::new(value);
+            add(path, Show::Throwaway);
+            data::VARIABLE_SECRETS.iter().for_each(|name| add(&path.join(name), Show::Hidden));
+        }
+    }
+    plan.shown.iter().for_each(|path| add(path, Show::ReadOnly));
+    plan.caches.iter().for_each(|path| add(path, Show::Writable));
+    hidden(plan).iter().for_each(|path| add(path, Show::Hidden));
+    let kept = kept(plan);
+    let hidden = &plan.hidden;
+    places.retain(|place| {
+        let hides = |path: &PathBuf| place.path.starts_with(path);
+        place.show == Show::Hidden || kept.contains(&place.path) || !hidden.iter().any(hides)
+    });
+    places.retain(|place| place.show != Show::Throwaway || is_fit_toolchain(&place.path, plan));
+    // Outermost first, and of two for one path the stricter last; a path named twice is laid once.
+    places.sort_by(|a, b| {
+        let depth = |place: &Place| place.path.components().count();
+        depth(a).cmp(&depth(b)).then_with(|| a.path.cmp(&b.path)).then_with(|| a.show.cmp(&b.show))
+    });
+    places.dedup_by(|a, b| a.path == b.path && a.show == b.show);
+    // One overlay for a toolchain and the folders in it, so that files can be moved between them.
+    let thrown =
+        |place: &&Place| place.show == Show::Throwaway && outside_path(&place.path).is_dir();
+    let thrown: Vec<PathBuf> =
+        places.iter().filter(thrown).map(|place| place.path.clone()).collect();
+    places.retain(|place| {
+        let inside = |other: &PathBuf| place.path.starts_with(other) && place.path != *other;
+        place.show != Show::Throwaway || !thrown.iter().any(inside)
+    });
+    places
+}
+
+/// What stands even inside a hidden folder: roots, and caches, because the plan names them for that.
+pub(super) fn kept(plan: &Plan) -> Vec<PathBuf> {
+    plan.roots.iter().chain(&plan.caches).cloned().collect()
+}
+
+/// All that is hidden: the plan's, the system's secrets, and those of the home folder.
+pub(super) fn hidden(plan: &Plan) -> Vec<PathBuf> {
+    let mut hidden = secrets();
+    if let Some(home) = &plan.home {
+        hidden.extend(data::HOME_SECRETS.iter().map(|name| home.join(name)));
+    }
+    hidden.extend(plan.hidden.iter().cloned());
+    hidden
+}
+
+/// The system's files with secrets, as they exist.
+fn secrets() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for secret in data::SYSTEM_SECRETS {
+        let Some(beginning) = secret.strip_suffix('*') else {
+            found.push(PathBuf::from(secret));
+            continue;
+        };
+        let beginning = Path::new(beginning);
+        let (Some(folder), Some(name)) = (beginning.parent(), beginning.file_name()) else {
+            continue;
+        };
+        let Ok(entries) = fs::read_dir(outside_path(folder)) else { continue };
+        for entry in entries.flatten() {
+            use std::os::unix::ffi::OsStrExt;
+            if entry.file_name().as_bytes().starts_with(name.as_bytes()) {
+                found.push(folder.join(entry.file_name()));
+            }
+        }
+    }
+    found
+}
+
+/// Whether what a variable names may be shown: a folder of its own, not one that holds the user's things, and
+/// not one that is shown already.
+fn is_fit_toolchain(path: &Path, plan: &Plan) -> bool {
+    let holds = |other: &Path| other.starts_with(path);
+    let plain = path.is_absolute()
+        && path.components().count() > 2
+        && !path.components().any(|part| part == std::path::Component::ParentDir);
+    plain
+        && !plan.home.as_deref().is_some_and(holds)
+        && !plan.roots.iter().any(|root| holds(root) || path.starts_with(root))
+        && !plan.caches.iter().any(|cache| holds(cache) || path.starts_with(cache))
+        && !data::SYSTEM.iter().any(|system| path.starts_with(system))
+        && !["/tmp", "/var/tmp", "/run", "/dev", "/proc", "/var/run"]
+            .iter()
+            .any(|p| holds(Path::new(p)))
+}
