@@ -10,14 +10,18 @@
 //! somebody else, with `up` as the upper layer and `work` as its scratch folder. Nothing here writes to a root.
 //! Blocking; no command of the layer may run meanwhile.
 
+mod caches;
 mod collect;
 mod ever;
 mod folder;
+mod fork;
+mod git;
 mod ignores;
 mod judge;
 mod materialise;
 mod told;
 
+pub use caches::BuildCaches;
 pub use ever::EverDirty;
 
 use folder::Stamp;
@@ -82,6 +86,8 @@ pub struct Collected {
 #[derive(Debug)]
 pub struct Layer {
     roots: Vec<Rooted>,
+    /// What the next command is told.
+    told: Vec<String>,
 }
 
 /// The part of a layer that lies over one root.
@@ -152,7 +158,7 @@ impl Layer {
             let up = folder.join(name).join("up");
             made.push(Rooted { root: root.clone(), up, held: HashMap::new() });
         }
-        Ok(Self { roots: made })
+        Ok(Self { roots: made, told: Vec::new() })
     }
 
     /// The root that a path is in, by index, and the path from there.

@@ -5,6 +5,7 @@
 //! the disk's. What we had put there and is gone is a deletion.
 
 use super::folder::{DEEPEST, Folder, Kind, Moment, Stamp, is_absence};
+use super::git::{LONGEST_INDEX, same_entries};
 use super::ignores::Ignores;
 use super::judge::Judge;
 use super::told::plain;
@@ -57,6 +58,7 @@ impl Layer {
                 seen: HashSet::new(),
                 names: 0,
                 cut: false,
+                is_moving: false,
             };
             walk.run(&up, &below).map_err(LayerError::at(&at))?;
         }
@@ -73,6 +75,8 @@ struct Walk<'a, 'b> {
     names: usize,
     /// Whether the list of what a folder hid was cut short.
     cut: bool,
+    /// Whether names came to or went from the disk's folder, or the nearest above that is there, since the start.
+    is_moving: bool,
 }
 
 impl Walk<'_, '_> {
@@ -91,7 +95,13 @@ impl Walk<'_, '_> {
         below: Option<&Folder>,
         depth: usize,
     ) -> io::Result<()> {
+        let outer = self.is_moving;
+        if let Some(below) = below {
+            self.is_moving = self.judge.is_since(&below.own()?);
+        }
+        let here = self.is_moving;
         for name in up.names()? {
+            self.is_moving = here;
             self.names += 1;
             let path = path.join(&name);
             let Some(stamp) = up.look(&name)? else { continue };
@@ -109,6 +119,7 @@ impl Walk<'_, '_> {
                 self.name(&path, (up, &name), stamp, below)?;
             }
         }
+        self.is_moving = outer;
         Ok(())
     }
 
@@ -139,8 +150,12 @@ impl Walk<'_, '_> {
             Some((Stamp { kind: Kind::Folder, .. }, below)) => enter(below, name)?,
             Some((stamp, below)) => {
                 // A file or a link of the disk's made way for the folder.
-                if !self.ignores.ignores(name, false) {
-                    self.judge.gone(path, stamp, (below, name));
+                if !matches!(self.own.held.get(path), Some(Held::Opaque { .. }))
+                    && !self.ignores.ignores(name, false)
+                    && self.judge.gone(path, stamp, (below, name))
+                {
+                    let hides = vec![path.to_owned()];
+                    self.own.held.insert(path.to_owned(), Held::Opaque { hides });
                 }
                 None
             }
@@ -239,7 +254,8 @@ impl Walk<'_, '_> {
                 }
             },
             (Kind::File | Kind::Link, _) => {
-                self.judge.stands(path, (up, name), stamp, disk, (from, had_mode))
+                let moving = self.is_moving;
+                self.judge.stands(path, (up, name), stamp, disk, (from, had_mode, moving))
             }
             _ => {
                 self.judge.told.special.push(plain(path));
@@ -342,6 +358,10 @@ impl Walk<'_, '_> {
             match (folder, stamp) {
                 (Some(folder), Some(stamp)) => {
                     let below = below.reach(parent)?;
+                    self.is_moving = match &below {
+                        Some(below) => self.judge.is_since(&below.own()?),
+                        None => false,
+                    };
                     self.name(&path, (&folder, name), stamp, below.as_ref())?;
                 }
                 _ => {
@@ -367,15 +387,36 @@ impl Walk<'_, '_> {
             Some(below) => enter(below, name)?,
             None => None,
         };
-        let only_index = match (&inner, &lower) {
-            (Some(inner), Some(_)) => inner.names()?.iter().all(|name| name == "index"),
+        let is_untouched = match (&inner, &lower) {
+            (Some(inner), Some(lower)) => only_times(inner, lower)?,
             _ => false,
         };
-        if !only_index {
+        if !is_untouched {
             self.judge.told.git.push(plain(path));
         }
         up.remove(name)
     }
+}
+
+/// Whether all that is in a `.git` over another is an index that says the same.
+fn only_times(over: &Folder, below: &Folder) -> io::Result<bool> {
+    let index = OsStr::new("index");
+    for name in over.names()? {
+        if name != index {
+            return Ok(false);
+        }
+        let is_file = |folder: &Folder| {
+            Ok::<_, io::Error>(folder.look(index)?.is_some_and(|found| found.kind == Kind::File))
+        };
+        if !is_file(over)? || !is_file(below)? {
+            return Ok(false);
+        }
+        let (new, old) = (over.read(index, LONGEST_INDEX), below.read(index, LONGEST_INDEX));
+        if !matches!((new, old), (Ok(new), Ok(old)) if same_entries(&old, &new)) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// What became of the files under a hidden folder.

@@ -242,6 +242,28 @@ impl Folder {
         Ok(rustix::fs::openat(&self.0, name, flags, Mode::RUSR | Mode::WUSR)?.into())
     }
 
+    /// Opens a plain file of the disk for copying.
+    pub(super) fn open_file(&self, name: &OsStr) -> io::Result<File> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let handle = rustix::fs::openat(&self.0, name, flags, Mode::empty())?;
+        match stamp(&rustix::fs::fstat(&handle)?).kind {
+            Kind::File => Ok(handle.into()),
+            _ => Err(io::Error::other("it is no plain file any more")),
+        }
+    }
+
+    /// Copies a plain file to a name that is free in another folder, sharing its blocks where the disk can, with
+    /// its mode and its time.
+    pub(super) fn copy(&self, name: &OsStr, to: &Self, new: &OsStr) -> io::Result<()> {
+        let mut source = self.open_file(name)?;
+        let found = stamp(&rustix::fs::fstat(&source)?);
+        let mut target = to.create(new)?;
+        if !share(&source, &target) {
+            io::copy(&mut source, &mut target)?;
+        }
+        finish(&target, found.mode, found.mtime)
+    }
+
     /// Puts a link under a name that is free.
     pub(super) fn put_link(&self, name: &OsStr, target: &Path) -> io::Result<()> {
         Ok(rustix::fs::symlinkat(target, &self.0, name)?)
@@ -381,6 +403,17 @@ const ORIGIN: &str = "user.overlay.origin";
 pub(super) fn finish(file: &File, mode: u32, mtime: Moment) -> io::Result<()> {
     rustix::fs::fchmod(file, Mode::from_raw_mode((mode & 0o777) as RawMode))?;
     Ok(rustix::fs::futimens(file, &times(mtime))?)
+}
+
+/// Makes one file share all of another's blocks, where the file system can.
+#[cfg(target_os = "linux")]
+fn share(source: &File, target: &File) -> bool {
+    rustix::fs::ioctl_ficlone(target, source).is_ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn share(_: &File, _: &File) -> bool {
+    false
 }
 
 fn times(mtime: Moment) -> Timestamps {

@@ -88,6 +88,11 @@ impl<'a> Judge<'a> {
         self.materials.contains_key(path)
     }
 
+    /// Whether something on the disk changed after the command began.
+    pub(super) fn is_since(&self, disk: &Stamp) -> bool {
+        disk.ctime >= self.started
+    }
+
     /// Whether so many more changes become proposals.
     pub(super) fn has_room_for(&self, more: usize) -> bool {
         self.deleted.len() + self.changed.len() + more <= MOST_CHANGES
@@ -104,7 +109,7 @@ impl<'a> Judge<'a> {
             self.gone_from_view(path);
             return true;
         }
-        if disk.ctime >= self.started {
+        if self.is_since(&disk) {
             self.told.moved.push(plain(path));
             return false;
         }
@@ -141,15 +146,17 @@ impl<'a> Judge<'a> {
         (up, name): (&Folder, &OsStr),
         stamp: Stamp,
         disk: Option<(Stamp, &Folder)>,
-        (from, had_mode): (Option<Stamp>, Option<u32>),
+        (from, had_mode, is_moving): (Option<Stamp>, Option<u32>, bool),
     ) -> Option<Held> {
         let found = disk.map(|(stamp, _)| stamp);
         let full = self.root.join(path);
         if !self.has(path) {
             let moved = match (from, found) {
                 (Some(from), found) => found != Some(from),
-                (None, Some(found)) => found.ctime >= self.started,
-                (None, None) => up.was_copied_up(name),
+                (None, Some(found)) => self.is_since(&found),
+                // It was copied up from the disk, and is not there: gone meanwhile, unless the command gave it
+                // this name; then no name has gone from the disk's folder.
+                (None, None) => is_moving && up.was_copied_up(name),
             };
             if moved {
                 self.told.moved.push(plain(path));

@@ -60,7 +60,7 @@ impl Layer {
                 wants.insert(path.to_owned(), want(material));
             }
         }
-        let mut out = Materialised::default();
+        let mut out = Materialised { changed: 0, told: std::mem::take(&mut self.told) };
         let open = |own: &Rooted| {
             let below = Folder::open(&own.root).map_err(LayerError::at(&own.root))?;
             Ok::<_, LayerError>((own.root.clone(), below))

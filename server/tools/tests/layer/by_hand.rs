@@ -224,7 +224,7 @@ fn git_is_put_back_in_words() {
         (".git/HEAD", "ref: refs/heads/main\n"),
         (".git/index", "x"),
     ]);
-    let collected = bench.command(|bench| put(&bench.up(".git/index"), b"y"));
+    let collected = bench.command(|bench| put(&bench.up(".git/index"), b"x"));
     assert_eq!((said(&collected), collected.told), (vec![], vec![]));
     assert!(!bench.up(".git").exists());
     let collected = bench.command(|bench| {

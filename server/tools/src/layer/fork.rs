@@ -1,0 +1,87 @@
+//! Another layer like this one, for a command in the background that has a view of its own.
+//!
+//! What is ignored comes along, because it is what commands built for the next one. What the view has is written
+//! there by `materialise` like in any layer.
+
+use super::folder::{DEEPEST, Folder, Kind};
+use super::{Held, Layer, Rooted};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The most bytes of ignored files that come along.
+const MOST: u64 = 256 << 20;
+
+impl Layer {
+    /// An empty layer over the same roots in `folder`, with a copy of what commands left in this one and is no
+    /// proposal: ignored files, up to 256 MiB. What doesn't fit is left out, and the next command in it is told.
+    /// Blocking; no command of this layer may run meanwhile.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn fork_to(&self, folder: &Path) -> io::Result<Self> {
+        let roots: Vec<PathBuf> = self.roots.iter().map(|own| own.root.clone()).collect();
+        let mut made = Self::open(folder, &roots)?;
+        let mut left = 0;
+        let mut room = MOST;
+        for (own, new) in self.roots.iter().zip(&mut made.roots) {
+            let (from, to) = (Folder::open(&own.up)?, Folder::open(&new.up)?);
+            let mut copy = Copy { own, new, room: &mut room, left: &mut left };
+            copy.folder(Path::new(""), &from, &to, 0)?;
+        }
+        if left > 0 {
+            made.told.push(format!(
+                "{left} ignored files that earlier commands made were too large to be copied for this one, so it does without them"
+            ));
+        }
+        Ok(made)
+    }
+}
+
+struct Copy<'a> {
+    own: &'a Rooted,
+    new: &'a mut Rooted,
+    room: &'a mut u64,
+    left: &'a mut usize,
+}
+
+impl Copy<'_> {
+    fn folder(&mut self, path: &Path, from: &Folder, to: &Folder, depth: usize) -> io::Result<()> {
+        for name in from.names()? {
+            let path = path.join(&name);
+            let held = self.own.held.get(&path);
+            let is_left = matches!(held, Some(Held::Left { .. }));
+            let Some(found) = from.look(&name)? else { continue };
+            match found.kind {
+                Kind::Folder if depth < DEEPEST => {
+                    let inner = from.enter(&name, true)?;
+                    let made = to.make(&name, found.mode)?;
+                    to.own_like(&name, &found);
+                    if held.is_none() && inner.is_opaque() {
+                        made.set_opaque(true)?;
+                    }
+                    self.folder(&path, &inner, &made, depth + 1)?;
+                    to.set_mtime(&name, found.mtime)?;
+                    // Without anything in it, it is only in the way of the disk's, unless it is new.
+                    if inner.names()?.is_empty() != made.names()?.is_empty() {
+                        to.remove_empty(&name);
+                    }
+                }
+                _ if held.is_some() && !is_left => {}
+                Kind::File if found.len <= *self.room => {
+                    *self.room -= found.len;
+                    from.copy(&name, to, &name)?;
+                    to.own_like(&name, &found);
+                }
+                Kind::Link => to.put_link(&name, &from.read_link(&name)?)?,
+                Kind::Gone => to.mark_gone(&name)?,
+                // Nobody listens at these any more.
+                Kind::Pipe | Kind::Socket | Kind::Device => {}
+                Kind::File | Kind::Folder => *self.left += 1,
+            }
+            if is_left && let Some(stamp) = to.look(&name)? {
+                self.new.held.insert(path, Held::Left { stamp });
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,103 @@
+//! Build caches: slots, locks, bounds, and what becomes of a broken list.
+
+use crate::support::{Bench, mode, put};
+use ropewalk_tools::layer::BuildCaches;
+use std::ffi::OsString;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+const LARGE: u64 = 1 << 20;
+
+fn open(folder: &Path, roots: &[&str]) -> BuildCaches {
+    let roots: Vec<PathBuf> = roots.iter().map(PathBuf::from).collect();
+    BuildCaches::open(folder, &roots, LARGE).unwrap()
+}
+
+fn target(caches: &BuildCaches) -> PathBuf {
+    let environment = caches.environment();
+    let found = environment.into_iter().find(|(name, _)| name == "CARGO_TARGET_DIR");
+    PathBuf::from(found.unwrap().1)
+}
+
+#[test]
+fn each_session_has_a_slot_of_its_own_and_finds_it_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("cache/builds");
+    let one = open(&folder, &["/w"]);
+    let two = open(&folder, &["/w"]);
+    let other = open(&folder, &["/w", "/x"]);
+    assert_ne!(target(&one), target(&two));
+    assert_ne!(target(&one).parent().unwrap().with_extension(""), target(&other));
+    for path in one.paths() {
+        assert_eq!((path.is_dir(), mode(&path)), (true, 0o700));
+    }
+    let names: Vec<OsString> = one.environment().into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["CARGO_TARGET_DIR", "PYTHONPYCACHEPREFIX", "XDG_CACHE_HOME"]);
+    put(&target(&one).join("debug/built"), b"x");
+    let was = target(&one);
+    drop(one);
+    let again = open(&folder, &["/w"]);
+    assert_eq!(target(&again), was);
+    assert!(was.join("debug/built").exists());
+    drop(two);
+    let all: Vec<BuildCaches> = (0..7).map(|_| open(&folder, &["/w"])).collect();
+    let full = BuildCaches::open(&folder, &["/w".into()], LARGE).unwrap_err();
+    assert_eq!((full.kind(), all.len()), (ErrorKind::ResourceBusy, 7));
+}
+
+#[test]
+fn what_is_too_large_goes_the_oldest_first_and_never_what_is_in_use() {
+    let dir = tempfile::tempdir().unwrap();
+    let fill = |caches: &BuildCaches, bytes: u64| {
+        put(&target(caches).join("built"), &vec![b'x'; bytes as usize]);
+    };
+    let own = open(dir.path(), &["/own"]);
+    put(&own.paths()[1].join("small"), b"small");
+    fill(&own, LARGE + 1);
+    own.make_room().unwrap();
+    assert!(!target(&own).join("built").exists() && own.paths()[1].join("small").exists());
+    assert!(target(&own).is_dir());
+    let in_use = open(dir.path(), &["/in-use"]);
+    fill(&in_use, 2 * LARGE);
+    let paths: Vec<PathBuf> = ["/a", "/b", "/c"]
+        .iter()
+        .map(|root| {
+            let caches = open(dir.path(), &[root]);
+            fill(&caches, LARGE * 9 / 10);
+            target(&caches)
+        })
+        .collect();
+    own.make_room().unwrap();
+    assert!(!paths[0].exists() && paths[1].exists() && paths[2].exists());
+    assert!(target(&in_use).join("built").exists());
+}
+
+#[test]
+fn without_its_list_what_was_built_goes() {
+    let mut bench = Bench::new(&[("a.rs", "a\n")]);
+    let folder = bench.dir.path().join("builds");
+    bench.open("a.rs", "b\n");
+    bench.materialise();
+    let caches = open(&folder, &["/w"]);
+    assert!(caches.ever_dirty().unwrap().is_empty());
+    caches.keep(&mut bench.ever).unwrap();
+    assert_eq!(caches.ever_dirty().unwrap().len(), 1);
+    put(&target(&caches).join("built"), b"x");
+    let list = target(&caches).parent().unwrap().join("ever-dirty.json");
+    fs::write(&list, "[{").unwrap();
+    assert!(caches.ever_dirty().unwrap().is_empty());
+    assert!(!target(&caches).join("built").exists() && !list.exists());
+}
+
+#[test]
+fn a_strangers_folder_is_refused_and_an_open_one_is_closed() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("builds");
+    fs::create_dir(&folder).unwrap();
+    crate::support::set_mode(&folder, 0o777);
+    drop(open(&folder, &["/w"]));
+    assert_eq!(mode(&folder), 0o700);
+    std::os::unix::fs::symlink("/tmp", dir.path().join("link")).unwrap();
+    assert!(BuildCaches::open(&dir.path().join("link"), &["/w".into()], LARGE).is_err());
+}
