@@ -58,6 +58,9 @@ pub(crate) const SYSTEM_SECRETS: &[&str] = &[
     "/etc/docker",
     "/etc/rancher",
     "/etc/kubernetes",
+    // Daemons that write to their stores for whoever asks.
+    "/nix/var/nix/daemon-socket",
+    "/var/guix/daemon-socket",
     "/sys/firmware",
     "/sys/kernel/debug",
     "/sys/kernel/tracing",

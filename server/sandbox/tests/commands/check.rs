@@ -35,6 +35,7 @@ pub(crate) fn check(row: &Row) {
     let udp = UdpSocket::bind(("127.0.0.1", port)).unwrap();
     let socket = home.parent().unwrap().join("editor.sock");
     let pathname = UnixListener::bind(&socket).unwrap();
+    let within = UnixListener::bind(home.join("project/own.sock")).unwrap();
     let name = format!("ropewalk-test-{}-{port}", std::process::id());
     let address = SocketAddr::from_abstract_name(name.as_bytes()).unwrap();
     let abstract_ = UnixListener::bind_addr(&address).unwrap();
@@ -42,6 +43,7 @@ pub(crate) fn check(row: &Row) {
     udp.set_nonblocking(true).unwrap();
     pathname.set_nonblocking(true).unwrap();
     abstract_.set_nonblocking(true).unwrap();
+    within.set_nonblocking(true).unwrap();
     let before = picture(&home);
     world.run(async |world| {
         let sandbox = world.sandbox().await;
@@ -73,7 +75,7 @@ pub(crate) fn check(row: &Row) {
         let (mut spec, output) = world.spec("cat a.txt; ls -A | tr '\\n' ' '");
         spec.layer = "next".to_owned();
         let (end, said) = finish(&sandbox, spec, output).await;
-        assert_eq!(said, "plaina.txt link-out private secret.env ", "{}", row.name);
+        assert_eq!(said, "plaina.txt link-out own.sock private secret.env ", "{}", row.name);
         assert_eq!(end, End::Exited { code: 0, left_running: false }, "{}", row.name);
         assert!(sandbox.is_alive());
     });
@@ -84,6 +86,7 @@ pub(crate) fn check(row: &Row) {
     silent(udp.recv(&mut [0; 9]).unwrap_err());
     silent(pathname.accept().unwrap_err());
     silent(abstract_.accept().unwrap_err());
+    silent(within.accept().unwrap_err());
 }
 
 /// All that is below a folder: kind, mode, and content.

@@ -147,6 +147,12 @@ pub(crate) const ROWS: &[Row] = &[
         Code(1),
     ),
     row(
+        "an editor's socket in the project",
+        "python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect(\"own.sock\")'",
+        &["ConnectionRefusedError"],
+        Code(1),
+    ),
+    row(
         "an abstract socket",
         "python3 -c 'import socket,os; socket.socket(socket.AF_UNIX).connect(chr(0)+os.environ[\"ABSTRACT\"])'",
         &["ConnectionRefusedError"],
