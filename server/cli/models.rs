@@ -4,8 +4,8 @@ use crate::key_command::key_of;
 use ropewalk_config::{Config, Environment, KeyCommand};
 use ropewalk_lsp::settings::ModelFactory;
 use ropewalk_model::{
-    ApiKey, AskedModel, Header, Http, Keys, LazyKey, Limits, Model, Patience, Price, Protocol,
-    ServerConfig, ServerModel,
+    ApiKey, AskedModel, Header, Http, Keys, LazyKey, Limits, Model, Network, Patience, Price,
+    Protocol, ServerConfig, ServerModel,
 };
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -35,7 +35,8 @@ const KEY_VARIABLES: &[&str] = &[
 
 /// A factory over one HTTP client, which is built at the first request.
 pub(crate) fn factory(environment: Arc<dyn Environment + Send + Sync>) -> ModelFactory {
-    let (http, asked) = (Http::new(), Asked::default());
+    let network = Network::from_env(|name| environment.var(name));
+    let (http, asked) = (Http::over(network), Asked::default());
     Arc::new(move |config| model_of(config, &*environment, &http, &asked))
 }
 

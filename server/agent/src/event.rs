@@ -184,6 +184,15 @@ pub enum Event {
         /// Why.
         reason: String,
     },
+    /// Nothing has come from the model's server for a while; told a few times while it lasts.
+    Waiting {
+        /// The turn.
+        turn: u64,
+        /// How long it has been, in milliseconds.
+        waited_ms: u64,
+        /// Whether other requests of ours are before this one, so that it was not sent yet.
+        is_queued: bool,
+    },
     /// A tool call begins.
     ToolCall {
         /// The turn.

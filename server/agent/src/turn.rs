@@ -21,6 +21,7 @@ use ropewalk_workspace::{Note, View};
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 use tokio::sync::watch;
 
 /// How the loop ended, and what to say of it.
@@ -230,8 +231,13 @@ impl Turn {
             Delta::Retrying { attempt, wait, reason } => self.shared.tell(Event::Retrying {
                 turn,
                 attempt: *attempt,
-                wait_ms: u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
+                wait_ms: milliseconds(*wait),
                 reason: reason.clone(),
+            }),
+            Delta::Waiting { waited, is_queued } => self.shared.tell(Event::Waiting {
+                turn,
+                waited_ms: milliseconds(*waited),
+                is_queued: *is_queued,
             }),
             _ => {}
         }
@@ -322,6 +328,10 @@ fn is_cut_call(block: &Block) -> bool {
         }
         _ => false,
     }
+}
+
+fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 impl Said {

@@ -152,6 +152,10 @@ impl<W: Write> Show<W> {
                 let line = format!("({reason}; try {attempt} in {seconds:.1} s{void})");
                 self.line(QUIET, &plain(&line))
             }
+            Event::Waiting { waited_ms, is_queued, .. } => {
+                let whom = if *is_queued { "its turn at the model" } else { "the model" };
+                self.line(QUIET, &format!("(waits for {whom} since {} s)", waited_ms / 1000))
+            }
             Event::ToolCall { call, tool, title, .. } => {
                 let line = titled(tool, title);
                 self.line(CALL, &format!("> {line}"))?;

@@ -135,6 +135,11 @@ impl Shown {
                     format!("try {attempt} in {:.1} s: {reason}", wait_ms as f64 / 1000.0);
                 self.report(state, message).await;
             }
+            Event::Waiting { waited_ms, is_queued, .. } => {
+                let whom = if is_queued { "its turn at the model" } else { "the model" };
+                let message = format!("waits for {whom} since {} s", waited_ms / 1000);
+                self.report(state, message).await;
+            }
             Event::ToolCall { tool, title, .. } => {
                 self.report(state, format!("{tool} {title}")).await
             }

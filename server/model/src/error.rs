@@ -56,6 +56,25 @@ pub enum ModelError {
         /// The reason the system gives.
         why: String,
     },
+    /// The server's certificate is signed by nobody who is trusted here, or is for another.
+    #[error(
+        "the certificate of {host} is not trusted ({why}): if a company's own authority signs here, name its file in \
+         SSL_CERT_FILE"
+    )]
+    Untrusted {
+        /// Host and port.
+        host: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A setting of the network around is of no use.
+    #[error("{name} cannot be used ({why}): correct it, or take it away")]
+    BadSetting {
+        /// What it is called.
+        name: String,
+        /// What is wrong with it.
+        why: String,
+    },
     /// The system's certificates, without which no server can be trusted, cannot be read.
     #[error("no secure connection is possible ({why}): install the system's CA certificates")]
     NoCertificates {
@@ -133,6 +152,8 @@ pub enum ModelError {
     Server {
         /// The status and the server's own words.
         message: String,
+        /// How long the server asks to wait.
+        retry_after: Option<Duration>,
     },
     /// The connection ended before the reply did.
     #[error("the reply was cut off ({why}): try again")]

@@ -4,60 +4,38 @@
 //! cancels everything. What bytes mean is the protocol's, through [`Wire`].
 
 mod clean;
+mod line;
 
-use crate::{
-    Delta, Http, Keys, ModelError, Patience, Retry,
-    error::in_brief,
-    protocol::Wire,
-    reader::ReplyReader,
-    refusal::{Refused, refused},
-};
+pub(crate) use line::Line;
+
+use crate::{Delta, ModelError, protocol::Wire, reader::ReplyReader};
 use bytes::Bytes;
 use clean::Clean;
-use futures::stream::{self, BoxStream, StreamExt};
-use reqwest::{
-    Response, StatusCode, Url,
-    header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER},
+use futures::{
+    FutureExt,
+    future::BoxFuture,
+    stream::{self, BoxStream, StreamExt},
 };
-use std::{collections::VecDeque, error::Error as _, sync::Arc, time::Duration};
-use tokio::time::timeout;
+use reqwest::{Response, Url};
+use std::{
+    collections::VecDeque,
+    hash::{BuildHasher, RandomState},
+    sync::Arc,
+    time::Duration,
+};
+use tokio::{
+    sync::OwnedSemaphorePermit,
+    time::{Instant, timeout, timeout_at},
+};
 
-/// The longest error body that is looked at.
-const MOST_ERROR_BYTES: usize = 64 << 10;
 /// How long the rest of a complete reply is waited for, so that its connection can be used again.
 const TAIL: Duration = Duration::from_millis(500);
 /// How long the last event of a reply is waited for when all that matters has come.
 const LINGER: Duration = Duration::from_secs(5);
-/// How long [`look`] waits for an answer.
-const LOOK: Duration = Duration::from_secs(10);
-
-/// Where and how to send.
-pub(crate) struct Line {
-    pub(crate) http: Http,
-    pub(crate) url: Url,
-    pub(crate) headers: HeaderMap,
-    /// The model's name, for the server's complaints.
-    pub(crate) model: String,
-    pub(crate) keys: Keys,
-    pub(crate) retry: Retry,
-    pub(crate) patience: Patience,
-}
-
-impl Line {
-    fn host(&self) -> String {
-        host_of(&self.url)
-    }
-
-    fn first_limit(&self) -> Duration {
-        self.patience.first_for(&self.url)
-    }
-
-    /// Words from outside, fit to be shown: brief, and without the key.
-    fn words(&self, text: &str) -> String {
-        // The key goes first: cut in half by the brevity it would not be found.
-        in_brief(&self.keys.strike(text))
-    }
-}
+/// After how long a wait for the server is first told; then each time it has doubled, and
+const FIRST_WORD: Duration = Duration::from_secs(5);
+/// at least this often.
+const NEXT_WORD: Duration = Duration::from_secs(30);
 
 /// Host and port of a URL, without user and password.
 pub(crate) fn host_of(url: &Url) -> String {
@@ -76,10 +54,19 @@ pub(crate) fn stream(
             Ok(body) => (body, None),
             Err(error) => (Bytes::new(), Some(error)),
         };
-        let state = failure.map_or(State::Send, State::Failed);
+        let state = failure.map_or(State::Start, State::Failed);
         let clean = Clean::new(line.keys.striker());
-        let exchange =
-            Box::new(Exchange { line, wire, body, tried: 0, out: VecDeque::new(), clean, state });
+        let exchange = Box::new(Exchange {
+            line,
+            wire,
+            body,
+            tried: 0,
+            since: Instant::now(),
+            told: Duration::ZERO,
+            out: VecDeque::new(),
+            clean,
+            state,
+        });
         stream::unfold(exchange, async |mut exchange| {
             exchange.next().await.map(|delta| (delta, exchange))
         })
@@ -94,13 +81,22 @@ struct Exchange {
     body: Bytes,
     /// Tries begun.
     tried: u32,
+    /// When the server was asked, or last said something.
+    since: Instant,
+    /// How much of the wait since then was told.
+    told: Duration,
     out: VecDeque<Delta>,
     clean: Clean,
     state: State,
 }
 
+/// Its turn at a server that answers only so many requests at a time.
+type Turn = Option<OwnedSemaphorePermit>;
+
 enum State {
-    Send,
+    Start,
+    Queue(BoxFuture<'static, Turn>),
+    Send(BoxFuture<'static, Result<Response, ModelError>>, Turn),
     Read(Box<Reading>),
     Wait(Duration),
     Failed(ModelError),
@@ -110,6 +106,10 @@ enum State {
 struct Reading {
     response: Response,
     reader: ReplyReader,
+    /// When the last bytes came, whatever they said.
+    last: Instant,
+    /// Held until the answer is read.
+    _turn: Turn,
 }
 
 impl Exchange {
@@ -135,13 +135,41 @@ impl Exchange {
                     }
                 }
                 State::Wait(wait) => {
-                    tokio::time::sleep(wait).await;
-                    self.state = State::Send;
+                    if !wait.is_zero() {
+                        tokio::time::sleep(wait).await;
+                    }
+                    self.state = State::Start;
                 }
-                State::Send => match self.send().await {
-                    Ok(reading) => self.state = State::Read(reading),
-                    Err(error) => self.fail(error),
+                State::Start => {
+                    self.tried = self.tried.saturating_add(1);
+                    self.spoken();
+                    self.state = State::Queue(self.queue());
+                }
+                State::Queue(mut queue) => match timeout_at(self.next_word(), &mut queue).await {
+                    Ok(turn) => {
+                        self.spoken();
+                        self.state = State::Send(self.send(), turn);
+                    }
+                    Err(_) => {
+                        self.tell(true);
+                        self.state = State::Queue(queue);
+                    }
                 },
+                State::Send(mut sent, turn) => {
+                    match timeout_at(self.next_word(), &mut sent).await {
+                        Ok(Ok(response)) => {
+                            let reader = ReplyReader::new(self.wire.decoder());
+                            let last = Instant::now();
+                            let reading = Reading { response, reader, last, _turn: turn };
+                            self.state = State::Read(Box::new(reading));
+                        }
+                        Ok(Err(error)) => self.fail(error),
+                        Err(_) => {
+                            self.tell(false);
+                            self.state = State::Send(sent, turn);
+                        }
+                    }
+                }
                 State::Read(mut reading) => match self.read(&mut reading).await {
                     Ok(true) => drain(reading).await,
                     Ok(false) => self.state = State::Read(reading),
@@ -153,7 +181,7 @@ impl Exchange {
 
     /// Tries again if that can help. What the failed try said is void, read or not.
     fn fail(&mut self, error: ModelError) {
-        let Some(wait) = self.line.retry.wait(self.tried, &error) else {
+        let Some(wait) = self.line.retry.wait(self.tried, &error, chance()) else {
             self.state = State::Failed(error);
             return;
         };
@@ -164,32 +192,41 @@ impl Exchange {
         self.state = State::Wait(wait);
     }
 
-    async fn send(&mut self) -> Result<Box<Reading>, ModelError> {
-        self.tried = self.tried.saturating_add(1);
-        let line = &self.line;
-        let request = line
-            .http
-            .client(&line.url)?
-            .post(line.url.clone())
-            .headers(line.headers.clone())
-            .body(self.body.clone());
-        let limit = line.first_limit();
-        let stalled = ModelError::Stalled { after: limit, begun: false };
-        let response = timeout(limit, request.send())
-            .await
-            .map_err(|_| stalled)?
-            .map_err(|error| self.broken(&error))?;
-        if !response.status().is_success() {
-            return Err(self.refusal(response).await);
+    /// The server has been asked, or has said something: a wait begins anew.
+    fn spoken(&mut self) {
+        (self.since, self.told) = (Instant::now(), Duration::ZERO);
+    }
+
+    fn next_word(&self) -> Instant {
+        let next = self.told.saturating_mul(2).min(self.told.saturating_add(NEXT_WORD));
+        self.since.checked_add(next.max(FIRST_WORD)).unwrap_or(self.since)
+    }
+
+    fn tell(&mut self, is_queued: bool) {
+        // Whole seconds: nobody counts finer, and each word is later than the one before.
+        self.told = Duration::from_secs(self.since.elapsed().as_secs());
+        self.out.push_back(Delta::Waiting { waited: self.told, is_queued });
+    }
+
+    fn queue(&self) -> BoxFuture<'static, Turn> {
+        let queue = self.line.parallel.map(|most| self.line.http.queue(&self.line.host(), most));
+        // It is never closed; if it were, nobody would have to wait.
+        async move { queue?.acquire_owned().await.ok() }.boxed()
+    }
+
+    fn send(&self) -> BoxFuture<'static, Result<Response, ModelError>> {
+        let (line, body) = (self.line.clone(), self.body.clone());
+        async move {
+            let client = line.http.client(&line.url)?;
+            let request = client.post(line.url.clone()).headers(line.headers.clone()).body(body);
+            let limit = line.first_limit();
+            let response = timeout(limit, request.send())
+                .await
+                .map_err(|_| ModelError::Stalled { after: limit, begun: false })?
+                .map_err(|error| line.broken(&error))?;
+            line.accept(response).await
         }
-        let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-        if let Some(kind) = kind
-            && !kind.trim_start().to_ascii_lowercase().starts_with("text/event-stream")
-        {
-            let why = format!("it sends {} in place of an event stream", line.words(kind));
-            return Err(ModelError::NotAModelServer { host: line.host(), why });
-        }
-        Ok(Box::new(Reading { response, reader: ReplyReader::new(self.wire.decoder()) }))
+        .boxed()
     }
 
     /// Reads the next bytes; true when the reply is complete.
@@ -201,115 +238,29 @@ impl Exchange {
             true => self.line.patience.idle,
             false => self.line.first_limit(),
         };
-        let why = match timeout(limit, reading.response.chunk()).await {
+        let end = reading.last.checked_add(limit).unwrap_or_else(|| self.next_word());
+        // A pause in mid-reply is short, and not worth a word.
+        let word = if begun { end } else { end.min(self.next_word()) };
+        let why = match timeout_at(word, reading.response.chunk()).await {
             Ok(Ok(Some(chunk))) => {
+                reading.last = Instant::now();
                 let fed = reading.reader.feed(&chunk, &mut self.out);
-                return fed.map_err(|error| self.struck(error));
+                if !self.out.is_empty() {
+                    self.spoken();
+                }
+                return fed.map_err(|error| self.line.struck(error));
+            }
+            Err(_) if word < end => {
+                self.tell(false);
+                return Ok(false);
             }
             // However it ended: what is whole stays.
             _ if reading.reader.end(&mut self.out) => return Ok(true),
             Ok(Ok(None)) => "the stream ended before the reply did".to_owned(),
-            Ok(Err(error)) => return Err(self.broken(&error)),
+            Ok(Err(error)) => return Err(self.line.broken(&error)),
             Err(_) => return Err(ModelError::Stalled { after: limit, begun }),
         };
         Err(ModelError::Cut { why })
-    }
-
-    /// A failure of the connection, in this room's words.
-    fn broken(&self, error: &reqwest::Error) -> ModelError {
-        let mut innermost: &dyn std::error::Error = error;
-        while let Some(source) = innermost.source() {
-            innermost = source;
-        }
-        // The outermost sentence holds the whole URL; the innermost is the system's own.
-        let why = if error.is_timeout() {
-            "no connection within 20 s".to_owned()
-        } else if error.source().is_none() {
-            "the request could not be sent".to_owned()
-        } else {
-            self.line.words(&innermost.to_string())
-        };
-        if error.is_connect() {
-            ModelError::Unreachable { host: self.line.host(), why }
-        } else {
-            ModelError::Cut { why }
-        }
-    }
-
-    async fn refusal(&self, mut response: Response) -> ModelError {
-        let status = response.status();
-        let asked = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
-        let retry_after = asked.and_then(retry_after);
-        let mut body = Vec::new();
-        // An error's body is a courtesy: what doesn't come soon is done without.
-        let reading = async {
-            while let Ok(Some(chunk)) = response.chunk().await {
-                body.extend_from_slice(&chunk);
-                if body.len() > MOST_ERROR_BYTES {
-                    break;
-                }
-            }
-        };
-        let _ = timeout(Duration::from_secs(5), reading).await;
-        body.truncate(MOST_ERROR_BYTES);
-        let body = String::from_utf8_lossy(&body);
-        let host = self.line.host();
-        let (path, model) = (response.url().path(), self.line.model.as_str());
-        let status = status.as_u16();
-        self.struck(refused(&Refused {
-            status,
-            host: &host,
-            path,
-            model,
-            body: &body,
-            retry_after,
-        }))
-    }
-
-    /// The error with its words from outside made brief, and the key struck from them.
-    fn struck(&self, mut error: ModelError) -> ModelError {
-        match &mut error {
-            ModelError::InvalidRequest { message: words }
-            | ModelError::ContextLength { message: words }
-            | ModelError::NotPermitted { message: words, .. }
-            | ModelError::Server { message: words }
-            | ModelError::TooLarge { what: words }
-            | ModelError::NotAModelServer { why: words, .. } => *words = self.line.words(words),
-            _ => {}
-        }
-        error
-    }
-}
-
-/// Asks for `url` once, with the headers of every request and no body: whether the server is there and
-/// takes the key.
-pub(crate) async fn look(line: Arc<Line>, wire: Arc<dyn Wire>, url: Url) -> Result<(), ModelError> {
-    let exchange = Exchange {
-        line,
-        wire,
-        body: Bytes::new(),
-        tried: 0,
-        out: VecDeque::new(),
-        clean: Clean::default(),
-        state: State::Over,
-    };
-    let line = &exchange.line;
-    let path = url.path().to_owned();
-    let request = line.http.client(&url)?.get(url).headers(line.headers.clone());
-    let response = timeout(LOOK, request.send())
-        .await
-        .map_err(|_| ModelError::Stalled { after: LOOK, begun: false })?
-        .map_err(|error| exchange.broken(&error))?;
-    match response.status() {
-        status if status.is_success() => Ok(()),
-        // What a protocol's own 404 says of a model does not hold here.
-        StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => {
-            Err(ModelError::NotAModelServer {
-                host: line.host(),
-                why: format!("it has nothing at {path}"),
-            })
-        }
-        _ => Err(exchange.refusal(response).await),
     }
 }
 
@@ -321,8 +272,8 @@ async fn drain(mut reading: Box<Reading>) {
     }
 }
 
-/// The seconds of a `retry-after` header; its other form, a date, is not used by model servers.
-fn retry_after(text: &str) -> Option<Duration> {
-    let seconds: f64 = text.trim().parse().ok()?;
-    Duration::try_from_secs_f64(seconds).ok()
+/// Another number each time; hash maps are seeded well enough for that.
+fn chance() -> u16 {
+    let [low, high, ..] = RandomState::new().hash_one(0).to_le_bytes();
+    u16::from_le_bytes([low, high])
 }

@@ -1,42 +1,73 @@
 //! The HTTP client that all models share, and how patient it is.
 //!
 //! Built at the first use (it costs milliseconds) and once, so that connections are reused.
-//! Redirects are never followed: they would carry the key to another host. The TLS provider is
-//! given to this client alone; the process has no default.
+//! Redirects are never followed: they would carry the key to another host. Bodies are asked for as they
+//! are: text that comes in pieces gains nothing from being packed, and would wait for its packer.
 
-use crate::ModelError;
-use reqwest::{Client, Url};
+use crate::{
+    ModelError,
+    network::{self, Network},
+};
+use reqwest::{
+    Client, Url,
+    header::{ACCEPT_ENCODING, HeaderMap, HeaderValue},
+};
 use std::{
-    sync::{Arc, OnceLock},
+    collections::HashMap,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
     time::Duration,
 };
+use tokio::sync::Semaphore;
 
 /// A handle to the shared client; cloning shares it.
 #[derive(Debug, Clone, Default)]
-pub struct Http(Arc<Clients>);
+pub struct Http(Arc<Shared>);
 
 #[derive(Debug, Default)]
-struct Clients {
-    /// For plain HTTP, which is for this machine and the network around it: no proxy (one from the
-    /// environment must not see what stays here), and no certificates to load.
-    plain: OnceLock<Result<Client, String>>,
-    secure: OnceLock<Result<Client, String>>,
+struct Shared {
+    network: Network,
+    /// By whether it makes secure connections (the others load no certificates), and whether it is for
+    /// servers elsewhere (the others know no proxy).
+    clients: [OnceLock<Result<Client, ModelError>>; 4],
+    /// Whose turn it is at servers that answer only so many requests at a time.
+    queues: Mutex<HashMap<String, Arc<Semaphore>>>,
 }
 
 impl Http {
-    /// A handle; nothing is built yet.
+    /// A handle over a network without proxies; nothing is built yet.
     pub fn new() -> Http {
         Http::default()
     }
 
+    /// A handle; nothing is built yet.
+    pub fn over(network: Network) -> Http {
+        Http(Arc::new(Shared { network, ..Shared::default() }))
+    }
+
     /// The client for `url`.
     pub(crate) fn client(&self, url: &Url) -> Result<&Client, ModelError> {
-        let built = if url.scheme() == "http" {
-            self.0.plain.get_or_init(|| build(Client::builder().no_proxy(), tls(Trust::Nobody)?))
-        } else {
-            self.0.secure.get_or_init(|| build(Client::builder(), tls(Trust::System)?))
+        let (is_secure, is_far) = (url.scheme() == "https", !is_loopback(url));
+        let [near, near_secure, far, far_secure] = &self.0.clients;
+        let client = match (is_far, is_secure) {
+            (false, false) => near,
+            (false, true) => near_secure,
+            (true, false) => far,
+            (true, true) => far_secure,
         };
-        built.as_ref().map_err(|why| ModelError::NoCertificates { why: why.clone() })
+        let built = client.get_or_init(|| build(&self.0.network, is_secure, is_far));
+        built.as_ref().map_err(Clone::clone)
+    }
+
+    /// The network it goes over.
+    pub(crate) fn network(&self) -> &Network {
+        &self.0.network
+    }
+
+    /// The queue before a server that answers `most` requests at a time. Whoever comes first says how many.
+    pub(crate) fn queue(&self, host: &str, most: usize) -> Arc<Semaphore> {
+        let mut queues = self.0.queues.lock().unwrap_or_else(PoisonError::into_inner);
+        let most = most.clamp(1, Semaphore::MAX_PERMITS);
+        queues.entry(host.to_owned()).or_insert_with(|| Arc::new(Semaphore::new(most))).clone()
     }
 }
 
@@ -74,39 +105,25 @@ pub(crate) fn is_loopback(url: &Url) -> bool {
     host == "localhost" || bare.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
-fn build(builder: reqwest::ClientBuilder, tls: rustls::ClientConfig) -> Result<Client, String> {
+fn build(network: &Network, is_secure: bool, is_far: bool) -> Result<Client, ModelError> {
+    let proxy = if is_far { network.proxy(is_secure)? } else { None };
+    // The libraries below would look for proxies themselves.
+    let mut builder = Client::builder().no_proxy();
+    if let Some(proxy) = proxy {
+        builder = builder.proxy(proxy);
+    }
+    let plain = HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static("identity"))]);
     builder
-        .tls_backend_preconfigured(tls)
+        .tls_backend_preconfigured(network::tls(is_secure.then_some(network))?)
+        .default_headers(plain)
         .redirect(reqwest::redirect::Policy::none())
         .connect_timeout(Duration::from_secs(20))
         // Longer than a long tool call, so that the next step finds its connection.
         .pool_idle_timeout(Duration::from_secs(300))
+        // A connection that is gone is noticed while it waits, not when the next request is lost on it.
+        .http2_keep_alive_interval(Duration::from_secs(30))
+        .http2_adaptive_window(true)
         .user_agent(concat!("ropewalk/", env!("CARGO_PKG_VERSION")))
         .build()
-        .map_err(|error| error.to_string())
-}
-
-/// Whose certificates count.
-enum Trust {
-    /// Those that the system trusts.
-    System,
-    /// None: the client makes no secure connections.
-    Nobody,
-}
-
-/// TLS by ring. The provider is handed over, since reqwest would panic for want of a default one.
-fn tls(trust: Trust) -> Result<rustls::ClientConfig, String> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = rustls::ClientConfig::builder_with_provider(provider.clone())
-        .with_safe_default_protocol_versions()
-        .map_err(|error| error.to_string())?;
-    let config = match trust {
-        Trust::Nobody => builder.with_root_certificates(rustls::RootCertStore::empty()),
-        Trust::System => {
-            let verifier = rustls_platform_verifier::Verifier::new(provider)
-                .map_err(|error| error.to_string())?;
-            builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier))
-        }
-    };
-    Ok(config.with_no_client_auth())
+        .map_err(|error| ModelError::NoCertificates { why: error.to_string() })
 }

@@ -98,6 +98,14 @@ pub enum Delta {
     },
     /// The tokens of this exchange so far; replaces what an earlier one said.
     Usage(Usage),
+    /// Nothing has come for a while, which may be as it should: a model is loaded, a long prompt is read.
+    /// Told a few times while it lasts.
+    Waiting {
+        /// How long it has been.
+        waited: Duration,
+        /// Not for the server yet, but for our turn at it: it answers other requests of ours.
+        is_queued: bool,
+    },
     /// The reply is complete; the last delta.
     Stop(StopReason),
     /// The exchange failed and will be tried again: all that came before in this reply is void,

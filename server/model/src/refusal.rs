@@ -106,7 +106,9 @@ pub(crate) fn refused(refused: &Refused<'_>) -> ModelError {
     }
     match (status, kind) {
         (_, Some(Kind::Quota)) => ModelError::NotPermitted { host, message: said(message) },
-        (_, Some(Kind::Retried)) => ModelError::Server { message: with_status(&message) },
+        (_, Some(Kind::Retried)) => {
+            ModelError::Server { message: with_status(&message), retry_after }
+        }
         (401, _) => ModelError::BadKey { host },
         (402 | 403, _) => ModelError::NotPermitted { host, message: said(message) },
         // The protocol's own 404 is about the model; any other is about the address.
@@ -121,7 +123,9 @@ pub(crate) fn refused(refused: &Refused<'_>) -> ModelError {
         }
         (429, _) => ModelError::RateLimited { retry_after },
         (503 | 529, _) => ModelError::Overloaded { retry_after },
-        (408 | 409 | 500..=599, _) => ModelError::Server { message: with_status(&message) },
+        (408 | 409 | 500..=599, _) => {
+            ModelError::Server { message: with_status(&message), retry_after }
+        }
         (300..=399, _) => ModelError::NotAModelServer {
             host,
             why: format!("it redirects with {}, which is never followed", status_words(status)),
@@ -163,14 +167,14 @@ pub(crate) fn in_stream(event: &str, model: &str) -> ModelError {
         }
         Some(Kind::TooLarge) => ModelError::TooLarge { what: message },
         Some(Kind::Invalid) => ModelError::InvalidRequest { message },
-        Some(Kind::Server | Kind::Retried) => ModelError::Server { message },
+        Some(Kind::Server | Kind::Retried) => ModelError::Server { message, retry_after: None },
         None => match status {
             Some(401) => ModelError::BadKey { host: host() },
             Some(402 | 403) => ModelError::NotPermitted { host: host(), message },
             Some(429) => ModelError::RateLimited { retry_after: None },
             Some(503 | 529) => ModelError::Overloaded { retry_after: None },
             Some(400..=499) => ModelError::InvalidRequest { message },
-            _ => ModelError::Server { message },
+            _ => ModelError::Server { message, retry_after: None },
         },
     }
 }

@@ -106,6 +106,7 @@ impl ReplyBuilder {
                 }
             }
             Delta::Usage(usage) => self.usage = *usage,
+            Delta::Waiting { .. } => {}
             Delta::Stop(reason) => self.stop_reason = Some(reason.clone()),
             Delta::Retrying { .. } => {
                 let mut earlier = self.earlier;

@@ -33,14 +33,17 @@ impl Default for Retry {
 
 impl Retry {
     /// How long to wait before trying again after `failed` tries, the last with `error`; none to
-    /// give up. The first retry of a cut stream comes at once: the server is there.
-    pub fn wait(&self, failed: u32, error: &ModelError) -> Option<Duration> {
+    /// give up. The first retry of a cut stream comes at once: the server is there. `chance`, any number,
+    /// shortens a wait that the server did not name by up to a half, so that those who failed together do
+    /// not come back together.
+    pub fn wait(&self, failed: u32, error: &ModelError, chance: u16) -> Option<Duration> {
         if failed >= self.tries || !error.is_passing() {
             return None;
         }
         match error {
             ModelError::RateLimited { retry_after: Some(asked) }
-            | ModelError::Overloaded { retry_after: Some(asked) } => {
+            | ModelError::Overloaded { retry_after: Some(asked) }
+            | ModelError::Server { retry_after: Some(asked), .. } => {
                 (*asked <= self.longest_asked).then_some(*asked)
             }
             ModelError::Cut { .. } | ModelError::Stalled { .. } if failed <= 1 => {
@@ -48,7 +51,10 @@ impl Retry {
             }
             _ => {
                 let doubled = 1_u32.checked_shl(failed.saturating_sub(1)).unwrap_or(u32::MAX);
-                Some(self.first_wait.saturating_mul(doubled).min(self.longest_wait))
+                let wait = self.first_wait.saturating_mul(doubled).min(self.longest_wait);
+                let most = wait / 2;
+                let less = most.saturating_mul(chance.into()) / u16::MAX.into();
+                Some(wait.saturating_sub(less))
             }
         }
     }

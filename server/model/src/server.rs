@@ -42,6 +42,9 @@ pub struct ServerConfig {
     pub retry: Retry,
     /// How long to wait for bytes.
     pub patience: Patience,
+    /// Requests that the server gets at a time, from all that share an [`Http`]: the others wait for their
+    /// turn. None for the usual: one on this machine, any number elsewhere.
+    pub parallel: Option<usize>,
     /// What the model can take and give, where it is said; the rest is known by its name, or is not known.
     pub limits: Limits,
     /// What its tokens cost, where it is said; else it is known by server and name, or is not known.
@@ -63,6 +66,7 @@ impl ServerConfig {
             keys: Keys::default(),
             retry: Retry::default(),
             patience: Patience::default(),
+            parallel: None,
             limits: Limits::default(),
             price: None,
         }
@@ -128,6 +132,7 @@ impl ServerModel {
             context: config.limits.context.or(known.context),
             max_output: config.limits.max_output.or(known.max_output),
         };
+        let parallel = config.parallel.or_else(|| is_loopback(&url).then_some(1));
         let line = Line {
             http,
             url,
@@ -136,6 +141,7 @@ impl ServerModel {
             keys,
             retry: config.retry,
             patience: config.patience,
+            parallel,
         };
         Ok(ServerModel {
             name: format!("{}/{}", config.provider, config.model),
@@ -191,12 +197,12 @@ impl Model for ServerModel {
 
     /// The list of models, which costs nothing.
     fn probe(&self) -> BoxFuture<'static, Result<(), ModelError>> {
-        let (line, wire, list) = (self.line.clone(), self.wire.clone(), self.list.clone());
+        let (line, list) = (self.line.clone(), self.list.clone());
         let missing_key = self.missing_key.clone();
         async move {
             match missing_key {
                 Some(var) => Err(ModelError::MissingKey { var }),
-                None => exchange::look(line, wire, list).await,
+                None => line.look(list).await,
             }
         }
         .boxed()

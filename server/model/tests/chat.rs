@@ -323,7 +323,10 @@ fn errors_in_mid_stream() {
         )
     };
     assert_eq!(coded(json!(429), "slow"), ModelError::RateLimited { retry_after: None });
-    assert_eq!(coded(json!(502), "bad"), ModelError::Server { message: "bad".into() });
+    assert_eq!(
+        coded(json!(502), "bad"),
+        ModelError::Server { message: "bad".into(), retry_after: None }
+    );
     assert_eq!(coded(json!(400), "no"), ModelError::InvalidRequest { message: "no".into() });
     assert_eq!(
         coded(json!("server_is_overloaded"), ""),

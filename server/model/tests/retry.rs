@@ -8,12 +8,14 @@ const SECOND: Duration = Duration::from_secs(1);
 #[test]
 fn waits_double_up_to_the_longest_and_end_with_the_tries() {
     let retry = Retry { tries: 100, first_wait: SECOND, ..Retry::default() };
-    let error = ModelError::Server { message: "500".into() };
-    let waits: Vec<_> =
-        [1, 2, 3, 5, 6, 40, 99].iter().map(|n| retry.wait(*n, &error).unwrap().as_secs()).collect();
+    let error = ModelError::Server { message: "500".into(), retry_after: None };
+    let waits: Vec<_> = [1, 2, 3, 5, 6, 40, 99]
+        .iter()
+        .map(|n| retry.wait(*n, &error, 0).unwrap().as_secs())
+        .collect();
     assert_eq!(waits, [1, 2, 4, 16, 30, 30, 30]);
-    assert_eq!(retry.wait(100, &error), None);
-    assert_eq!(retry.wait(u32::MAX, &error), None);
+    assert_eq!(retry.wait(100, &error, 0), None);
+    assert_eq!(retry.wait(u32::MAX, &error, 0), None);
 }
 
 #[test]
@@ -22,8 +24,8 @@ fn a_cut_stream_is_asked_for_again_at_once_but_only_once_at_once() {
     for error in
         [ModelError::Cut { why: String::new() }, ModelError::Stalled { after: SECOND, begun: true }]
     {
-        assert_eq!(retry.wait(1, &error), Some(Duration::ZERO));
-        assert_eq!(retry.wait(2, &error), Some(SECOND));
+        assert_eq!(retry.wait(1, &error, 0), Some(Duration::ZERO));
+        assert_eq!(retry.wait(2, &error, 0), Some(SECOND));
     }
 }
 
@@ -31,9 +33,20 @@ fn a_cut_stream_is_asked_for_again_at_once_but_only_once_at_once() {
 fn what_the_server_asks_is_obeyed_within_reason() {
     let retry = Retry::default();
     let limited = |seconds| ModelError::RateLimited { retry_after: Some(SECOND * seconds) };
-    assert_eq!(retry.wait(1, &limited(0)), Some(Duration::ZERO));
-    assert_eq!(retry.wait(1, &limited(300)), Some(SECOND * 300));
-    assert_eq!(retry.wait(1, &limited(301)), None);
+    assert_eq!(retry.wait(1, &limited(0), 0), Some(Duration::ZERO));
+    assert_eq!(retry.wait(1, &limited(300), 0), Some(SECOND * 300));
+    assert_eq!(retry.wait(1, &limited(301), 0), None);
+}
+
+#[test]
+fn chance_shortens_what_the_server_did_not_ask_for() {
+    let retry = Retry::default();
+    let failed = |retry_after| ModelError::Server { message: String::new(), retry_after };
+    for (chance, wait) in [(0, 2_000), (u16::MAX / 3, 1_666), (u16::MAX, 1_000)] {
+        let shortened = retry.wait(3, &failed(None), chance);
+        assert_eq!(shortened.unwrap().as_millis(), wait, "{chance}");
+        assert_eq!(retry.wait(3, &failed(Some(SECOND)), chance), Some(SECOND));
+    }
 }
 
 #[test]
@@ -49,6 +62,6 @@ fn what_does_not_pass_is_not_tried_again() {
         ModelError::TooLarge { what: String::new() },
         ModelError::Stalled { after: SECOND, begun: false },
     ] {
-        assert_eq!(retry.wait(1, &error), None, "{error}");
+        assert_eq!(retry.wait(1, &error, 0), None, "{error}");
     }
 }

@@ -179,7 +179,8 @@ async fn what_does_not_pass_ends_after_bounded_tries() {
             other => panic!("{other:?}"),
         })
         .collect();
-    assert_eq!(waits, [1, 2, 4, 8, 16]);
+    let doubled = [1, 2, 4, 8, 16];
+    assert!(waits.len() == 5 && waits.iter().zip(doubled).all(|(w, most)| *w <= most), "{waits:?}");
     assert_eq!(server.requests().len(), 6);
 }
 

@@ -107,6 +107,11 @@ fn colours_are_there_only_where_asked_for() {
 fn a_retry_says_that_what_was_said_is_void() {
     let retry = Event::Retrying { turn: 1, attempt: 2, wait_ms: 1_500, reason: "cut".to_owned() };
     let step = Event::StepStarted { turn: 1, step: 1 };
+    let waiting = |is_queued| Event::Waiting { turn: 1, waited_ms: 10_400, is_queued };
+    assert_eq!(
+        for_people(&[waiting(true), waiting(false)]),
+        "(waits for its turn at the model since 10 s)\n(waits for the model since 10 s)\n"
+    );
     assert_eq!(
         for_people(&[step.clone(), text("Half"), retry.clone()]),
         "Half\n(cut; try 2 in 1.5 s; the answer starts over)\n"

@@ -307,7 +307,7 @@ impl Decoder {
             }
             "error" => {
                 let message = "it stopped with an error it does not name".to_owned();
-                return Err(ModelError::Server { message });
+                return Err(ModelError::Server { message, retry_after: None });
             }
             word => {
                 let known = FINISHES.iter().find(|(known, _)| *known == word);

@@ -53,7 +53,7 @@ impl Clean {
                     self.ready.push_back(delta);
                 }
             }
-            Delta::Usage(_) => self.ready.push_back(delta),
+            Delta::Usage(_) | Delta::Waiting { .. } => self.ready.push_back(delta),
             _ => {
                 self.close();
                 self.ready.push_back(delta);

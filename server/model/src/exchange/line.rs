@@ -1,0 +1,193 @@
+//! Where to send, and what went wrong there in this room's words.
+
+use super::host_of;
+use crate::{
+    Http, Keys, ModelError, Patience, Retry,
+    error::in_brief,
+    refusal::{Refused, refused},
+};
+use reqwest::{
+    Response, StatusCode, Url,
+    header::{CONTENT_ENCODING, CONTENT_TYPE, DATE, HeaderMap, HeaderName, RETRY_AFTER},
+};
+use rustls::CertificateError;
+use std::{
+    error::Error,
+    time::{Duration, SystemTime},
+};
+use tokio::time::timeout;
+
+/// The longest error body that is looked at.
+const MOST_ERROR_BYTES: usize = 64 << 10;
+/// How long an error body is waited for.
+const ERROR_BODY: Duration = Duration::from_secs(5);
+/// How long [`look`](Line::look) waits for an answer.
+const LOOK: Duration = Duration::from_secs(10);
+/// OpenAI's finer `retry-after`.
+const RETRY_AFTER_MS: HeaderName = HeaderName::from_static("retry-after-ms");
+
+/// Where and how to send.
+pub(crate) struct Line {
+    pub(crate) http: Http,
+    pub(crate) url: Url,
+    pub(crate) headers: HeaderMap,
+    /// The model's name, for the server's complaints.
+    pub(crate) model: String,
+    pub(crate) keys: Keys,
+    pub(crate) retry: Retry,
+    pub(crate) patience: Patience,
+    /// Requests that the server gets at a time; none for any number.
+    pub(crate) parallel: Option<usize>,
+}
+
+impl Line {
+    pub(crate) fn host(&self) -> String {
+        host_of(&self.url)
+    }
+
+    pub(super) fn first_limit(&self) -> Duration {
+        self.patience.first_for(&self.url)
+    }
+
+    /// Words from outside, fit to be shown: brief, and without the key.
+    fn words(&self, text: &str) -> String {
+        // The key goes first: cut in half by the brevity it would not be found.
+        in_brief(&self.keys.strike(text))
+    }
+
+    /// The answer, if it is an event stream.
+    pub(super) async fn accept(&self, response: Response) -> Result<Response, ModelError> {
+        if !response.status().is_success() {
+            return Err(self.refusal(response).await);
+        }
+        let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
+        let stranger = |why| Err(ModelError::NotAModelServer { host: self.host(), why });
+        if let Some(packed) = header(CONTENT_ENCODING)
+            && !packed.trim().eq_ignore_ascii_case("identity")
+        {
+            let packed = self.words(packed);
+            return stranger(format!("it sends {packed}, though plain text was asked for"));
+        }
+        if let Some(kind) = header(CONTENT_TYPE)
+            && !kind.trim_start().to_ascii_lowercase().starts_with("text/event-stream")
+        {
+            let kind = self.words(kind);
+            return stranger(format!("it sends {kind} in place of an event stream"));
+        }
+        Ok(response)
+    }
+
+    /// A failure of the connection.
+    pub(super) fn broken(&self, error: &reqwest::Error) -> ModelError {
+        let mut innermost: &dyn Error = error;
+        let mut untrusted = None;
+        while let Some(source) = innermost.source() {
+            innermost = source;
+            untrusted = untrusted.or_else(|| certificate_error(innermost));
+        }
+        let host = self.host();
+        if let Some(why) = untrusted {
+            return ModelError::Untrusted { host, why: self.words(&why) };
+        }
+        // The outermost sentence holds the whole URL; the innermost is the system's own.
+        let mut why = if error.is_timeout() {
+            "no connection within 20 s".to_owned()
+        } else if error.source().is_none() {
+            "the request could not be sent".to_owned()
+        } else {
+            self.words(&innermost.to_string())
+        };
+        if !error.is_connect() {
+            return ModelError::Cut { why };
+        }
+        if let Some(variable) = self.http.network().detour(&self.url) {
+            why.push_str(&format!("; {variable} names a proxy on the way"));
+        }
+        ModelError::Unreachable { host, why }
+    }
+
+    async fn refusal(&self, mut response: Response) -> ModelError {
+        let status = response.status().as_u16();
+        let retry_after = retry_after(response.headers());
+        let mut body = Vec::new();
+        // An error's body is a courtesy: what doesn't come soon is done without.
+        let reading = async {
+            while let Ok(Some(chunk)) = response.chunk().await {
+                body.extend_from_slice(&chunk);
+                if body.len() > MOST_ERROR_BYTES {
+                    break;
+                }
+            }
+        };
+        let _ = timeout(ERROR_BODY, reading).await;
+        body.truncate(MOST_ERROR_BYTES);
+        let body = String::from_utf8_lossy(&body);
+        let host = self.host();
+        let (path, model) = (response.url().path(), self.model.as_str());
+        let refusal = Refused { status, host: &host, path, model, body: &body, retry_after };
+        self.struck(refused(&refusal))
+    }
+
+    /// The error with its words from outside made brief, and the key struck from them.
+    pub(super) fn struck(&self, mut error: ModelError) -> ModelError {
+        match &mut error {
+            ModelError::InvalidRequest { message: words }
+            | ModelError::ContextLength { message: words }
+            | ModelError::NotPermitted { message: words, .. }
+            | ModelError::Server { message: words, .. }
+            | ModelError::TooLarge { what: words }
+            | ModelError::NotAModelServer { why: words, .. } => *words = self.words(words),
+            _ => {}
+        }
+        error
+    }
+
+    /// Asks for `url` once, with the headers of every request and no body: whether the server is there
+    /// and takes the key.
+    pub(crate) async fn look(&self, url: Url) -> Result<(), ModelError> {
+        let path = url.path().to_owned();
+        let request = self.http.client(&url)?.get(url).headers(self.headers.clone());
+        let response = timeout(LOOK, request.send())
+            .await
+            .map_err(|_| ModelError::Stalled { after: LOOK, begun: false })?
+            .map_err(|error| self.broken(&error))?;
+        match response.status() {
+            status if status.is_success() => Ok(()),
+            // What a protocol's own 404 says of a model does not hold here.
+            StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => {
+                let why = format!("it has nothing at {path}");
+                Err(ModelError::NotAModelServer { host: self.host(), why })
+            }
+            _ => Err(self.refusal(response).await),
+        }
+    }
+}
+
+/// What is wrong with a server's certificate, when that is the error.
+fn certificate_error(mut error: &(dyn Error + 'static)) -> Option<String> {
+    // TLS comes as an error of the sockets it runs over, one in the other.
+    while let Some(inner) = error.downcast_ref::<std::io::Error>().and_then(|e| e.get_ref()) {
+        error = inner;
+    }
+    let rustls::Error::InvalidCertificate(why) = error.downcast_ref()? else { return None };
+    Some(match why {
+        CertificateError::UnknownIssuer => "nobody known here has signed it".to_owned(),
+        CertificateError::Expired => "it has expired".to_owned(),
+        why => why.to_string(),
+    })
+}
+
+/// How long the server asks to wait: in milliseconds, in seconds, or until a date, which counts from the
+/// server's own clock where it tells the time.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+    let number = |name| text(name)?.parse::<f64>().ok();
+    let date = |name| httpdate::parse_http_date(text(name)?).ok();
+    let milliseconds = number(RETRY_AFTER_MS).map(|number| number / 1_000.0);
+    if let Some(seconds) = milliseconds.or_else(|| number(RETRY_AFTER)) {
+        return Duration::try_from_secs_f64(seconds).ok();
+    }
+    let until: SystemTime = date(RETRY_AFTER)?;
+    let now = date(DATE).unwrap_or_else(SystemTime::now);
+    Some(until.duration_since(now).unwrap_or_default())
+}

@@ -1,0 +1,387 @@
+//! What goes wrong at a model server, played to each protocol: what passes is asked for again as it was,
+//! after a wait that is told; what does not is said in words at once.
+#![expect(clippy::unwrap_used, reason = "helpers of tests may be blunt, as tests are")]
+
+mod loopback;
+
+use futures::StreamExt;
+use loopback::*;
+use ropewalk_model::{
+    Block, Delta, Http, ModelError, Patience, Protocol, ServerConfig, ServerModel,
+};
+use std::{sync::atomic::Ordering, time::Duration};
+
+/// The waits of a reply's retries.
+fn waits(deltas: &[Delta]) -> Vec<Duration> {
+    let waits = deltas.iter().filter_map(|delta| match delta {
+        Delta::Retrying { wait, .. } => Some(*wait),
+        _ => None,
+    });
+    waits.collect()
+}
+
+/// The fault, then a good reply: the fault is got over by one retry. Gives its wait.
+async fn gets_over(protocol: Protocol, fault: Vec<Act>) -> Duration {
+    let words = format!("{protocol:?} {fault:?}");
+    let server = Loopback::start([fault, good(protocol)]).await;
+    let (deltas, reply) = read(ask(&server.model(protocol))).await;
+    let reply = reply.unwrap_or_else(|error| panic!("{words}: {error}"));
+    assert_eq!(reply.blocks, [Block::text("good")], "{words}");
+    let requests = server.requests();
+    assert!(requests.len() == 2 && requests[0] == requests[1], "{words}: the same again");
+    let waits = waits(&deltas);
+    assert_eq!(waits.len(), 1, "{words}: {deltas:?}");
+    waits[0]
+}
+
+/// The fault is the end, after one request. Gives the words.
+async fn ends(protocol: Protocol, fault: Vec<Act>) -> String {
+    let server = Loopback::start([fault, good(protocol)]).await;
+    let (deltas, reply) = read(ask(&server.model(protocol))).await;
+    let words = reply.unwrap_err().to_string();
+    assert_eq!(waits(&deltas), [], "{protocol:?}: {words}");
+    assert_eq!(server.requests().len(), 1, "{protocol:?}: {words}");
+    assert!(!words.contains(KEY), "{words}");
+    words
+}
+
+#[tokio::test]
+async fn cut_streams_are_asked_for_again_at_once() {
+    let _clock = Clock::stop();
+    for &protocol in Protocol::ALL {
+        let half = || chunk(&says(protocol, "half"));
+        let torn = says(protocol, "half");
+        let (torn, _) = torn.split_at(torn.len() - 9);
+        for fault in [
+            vec![Act::Close],
+            vec![Act::Reset],
+            vec![streaming(), Act::Close],
+            vec![streaming(), half(), Act::Close],
+            vec![streaming(), half(), Act::Reset],
+            vec![streaming(), half(), Act::Send(b"99\r\nhalf a chu".to_vec()), Act::Close],
+            vec![streaming(), half(), Act::Send(b"no chunk".to_vec()), Act::Close],
+            // Clean ends without the last event.
+            vec![streaming(), end()],
+            vec![streaming(), half(), end()],
+            vec![streaming(), chunk(torn), end()],
+        ] {
+            assert_eq!(gets_over(protocol, fault).await, Duration::ZERO);
+        }
+    }
+}
+
+#[tokio::test]
+async fn garbage_is_passed_over() {
+    for &protocol in Protocol::ALL {
+        let garbage = [
+            ": ping\n\n",
+            "data: {\"oops\n\n",
+            "data: [7]\n\n",
+            "data: {\"type\":9}\n\n",
+            "event: new\ndata: {\"type\":\"new\"}\n\n",
+        ];
+        let mut answer = vec![streaming()];
+        for garbage in garbage {
+            answer.extend([chunk(garbage)]);
+        }
+        answer.extend([
+            chunk(&says(protocol, "good")),
+            chunk("data: \u{1}\n\n"),
+            chunk(last(protocol)),
+            end(),
+        ]);
+        let server = Loopback::start([answer]).await;
+        let (deltas, reply) = read(ask(&server.model(protocol))).await;
+        assert_eq!(reply.unwrap().text(), "good", "{protocol:?}");
+        assert_eq!(waits(&deltas), []);
+    }
+}
+
+#[tokio::test]
+async fn statuses_that_pass_are_waited_for_as_the_server_asks() {
+    let _clock = Clock::stop();
+    let date = |at: &str| format!("date: Sun, 06 Nov 1994 08:49:37 GMT\r\nretry-after: {at}\r\n");
+    let asked = [
+        ("retry-after: 3\r\n".to_owned(), 3_000),
+        ("Retry-After: 0.25\r\n".to_owned(), 250),
+        ("retry-after-ms: 40\r\nretry-after: 1\r\n".to_owned(), 40),
+        ("retry-after: 0\r\n".to_owned(), 0),
+        (date("Sun, 06 Nov 1994 08:49:44 GMT"), 7_000),
+        (date("Sunday, 06-Nov-94 08:49:39 GMT"), 2_000),
+        (date("Sun, 06 Nov 1994 08:00:00 GMT"), 0),
+    ];
+    for &protocol in Protocol::ALL {
+        for status in [408, 409, 429, 500, 502, 503, 504, 529] {
+            let passes = async |fields: &str| {
+                gets_over(protocol, whole(status, fields, "{\"error\":{\"message\":\"busy\"}}"))
+                    .await
+            };
+            let half = Duration::from_millis(250)..=Duration::from_millis(500);
+            for fields in
+                ["", "retry-after: soon\r\n", "retry-after: -1\r\n", "retry-after: nan\r\n"]
+            {
+                let wait = passes(fields).await;
+                assert!(half.contains(&wait), "{status} {fields}: {wait:?}");
+            }
+            let timed = asked.iter().filter(|_| !matches!(status, 408 | 409 | 502 | 504));
+            for (fields, wait) in timed {
+                assert_eq!(passes(fields).await.as_millis(), *wait, "{status} {fields}");
+            }
+        }
+        let long = ends(protocol, whole(429, "retry-after: 3600\r\n", "")).await;
+        assert!(long.contains("for another 3600 s"), "{long}");
+    }
+}
+
+#[tokio::test]
+async fn tries_are_bounded_and_their_waits_double() {
+    let _clock = Clock::stop();
+    for &protocol in Protocol::ALL {
+        for fault in [whole(529, "", ""), vec![streaming(), chunk(&says(protocol, "x")), end()]] {
+            let server = Loopback::start(vec![fault; 9]).await;
+            let (deltas, reply) = read(ask(&server.model(protocol))).await;
+            assert!(reply.unwrap_err().is_passing());
+            assert_eq!(server.requests().len(), 6);
+            let waits = waits(&deltas);
+            for (wait, most) in waits[1..].iter().zip([1_000, 2_000, 4_000, 8_000]) {
+                let most = Duration::from_millis(most);
+                assert!(*wait <= most && *wait >= most / 2, "{waits:?}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn errors_in_mid_stream_pass_or_end_by_their_kind() {
+    let _clock = Clock::stop();
+    for &protocol in Protocol::ALL {
+        let fails = |kind: &str| {
+            vec![streaming(), chunk(&says(protocol, "half")), chunk(&error(protocol, kind)), end()]
+        };
+        for kind in
+            ["overloaded_error", "rate_limit_error", "api_error", "server_error", "quite_new"]
+        {
+            let wait = gets_over(protocol, fails(kind)).await;
+            assert!(!wait.is_zero(), "{kind}");
+        }
+        for kind in
+            ["invalid_request_error", "permission_error", "insufficient_quota", "request_too_large"]
+        {
+            let words = ends(protocol, fails(kind)).await;
+            assert!(words.contains("words"), "{kind}: {words}");
+        }
+        let key = ends(protocol, fails("authentication_error")).await;
+        assert!(key.contains("refuses the API key"), "{key}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_refused_ends_at_once_in_words_that_say_what_to_mend() {
+    let json = |message: &str| format!("{{\"error\":{{\"message\":\"{message}\"}}}}");
+    let cases = [
+        (400, "", json("temperature is odd"), "temperature is odd"),
+        (400, "", json("maximum context length is 9 tokens"), "compact it"),
+        (401, "", json(&format!("bad key {KEY}")), "check that it is whole"),
+        (402, "", json("no credit"), "no credit"),
+        (403, "", json(&format!("not for {KEY}")), "not for [key]"),
+        (404, "", json("The model `m` does not exist"), "knows no model \"m\""),
+        (404, "", "<html>nothing</html>".to_owned(), "check the base URL"),
+        (405, "", String::new(), "check the base URL"),
+        (413, "", String::new(), "ask for less"),
+        (422, "", "{\"detail\":\"no such field\"}".to_owned(), "no such field"),
+        (
+            200,
+            "content-type: text/html\r\n",
+            "<html>".to_owned(),
+            "text/html in place of an event stream",
+        ),
+        (200, "content-type: application/json\r\n", "{}".to_owned(), "application/json in place"),
+        (
+            200,
+            "content-type: text/event-stream\r\ncontent-encoding: gzip\r\n",
+            "x".to_owned(),
+            "it sends gzip",
+        ),
+        (
+            200,
+            "content-type: text/event-stream\r\nContent-Encoding: br\r\n",
+            "x".to_owned(),
+            "it sends br",
+        ),
+        (204, "content-type: text/plain\r\n", String::new(), "text/plain in place"),
+        (307, "location: http://127.0.0.1:1/\r\n", String::new(), "redirects"),
+    ];
+    for &protocol in Protocol::ALL {
+        for (status, fields, body, expected) in &cases {
+            let words = ends(protocol, whole(*status, fields, body)).await;
+            assert!(words.contains(expected), "{protocol:?} {status}: {words}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn keys_never_follow_a_redirect() {
+    for status in [301, 302, 303, 307, 308] {
+        let other = Loopback::start([good(Protocol::Anthropic)]).await;
+        let location = format!("location: {}/v1/messages\r\n", other.url());
+        let words = ends(Protocol::Anthropic, whole(status, &location, "")).await;
+        assert!(words.contains(&status.to_string()), "{words}");
+        assert_eq!(other.accepted(), 0);
+    }
+}
+
+#[tokio::test]
+async fn nothing_without_end_is_read_to_its_end() {
+    let most = |server: &Loopback, mb: usize| {
+        let sent = server.seen.sent.load(Ordering::SeqCst);
+        assert!(sent < mb << 20, "{sent} bytes were taken");
+    };
+    let mb = |text: &str| text.repeat((1 << 20) / text.len());
+    let open = || Act::Send(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n".to_vec());
+    for &protocol in Protocol::ALL {
+        let comments = Act::Endless(mb(": ping\n\n").into());
+        let event = Act::Endless(mb("words").into());
+        let cases = [
+            (vec![open(), comments], 80),
+            (vec![open(), Act::Send(b"data: ".to_vec()), event.clone()], 40),
+            (vec![open(), Act::Endless(mb(&says(protocol, "go on")).into())], 80),
+        ];
+        for (fault, bound) in cases {
+            let server = Loopback::start([fault]).await;
+            let error = read(ask(&server.model(protocol))).await.1.unwrap_err();
+            assert!(matches!(&error, ModelError::TooLarge { .. }), "{error}");
+            most(&server, bound);
+        }
+        let head = Act::Send(b"HTTP/1.1 400 X\r\ncontent-length: 104857600\r\n\r\n".to_vec());
+        let server = Loopback::start([vec![head, event]]).await;
+        let error = read(ask(&server.model(protocol))).await.1.unwrap_err();
+        assert!(matches!(&error, ModelError::InvalidRequest { .. }), "{error}");
+        assert!(error.to_string().len() < 1_000, "{error}");
+        most(&server, 16);
+    }
+}
+
+#[tokio::test]
+async fn a_stall_before_the_first_byte_is_waited_for_with_words_and_is_an_end() {
+    let _clock = Clock::stop();
+    for &protocol in Protocol::ALL {
+        for fault in [
+            vec![Act::Hang],
+            vec![streaming(), Act::Hang],
+            vec![streaming(), chunk(": ping\n\n"), Act::Hang],
+        ] {
+            let server = Loopback::start([fault]).await;
+            let patience = Patience { first_on_loopback: 100 * SECOND, ..Patience::default() };
+            let config = ServerConfig { patience, ..server.config(protocol) };
+            let mut stream = ask(&ServerModel::new(config, Http::new()).unwrap());
+            // Polled, while the server gets the request and has said all it says.
+            tokio::select! {
+                biased;
+                delta = stream.next() => panic!("{delta:?}"),
+                () = server.seen.hung.notified() => {}
+            }
+            settle(&mut stream).await;
+            let mut told = Vec::new();
+            let error = loop {
+                advance(5 * SECOND).await;
+                match futures::poll!(stream.next()) {
+                    std::task::Poll::Pending => {}
+                    std::task::Poll::Ready(Some(Ok(Delta::Waiting {
+                        waited,
+                        is_queued: false,
+                    }))) => told.push(waited.as_secs()),
+                    std::task::Poll::Ready(Some(Err(error))) => break error,
+                    other => panic!("{other:?}"),
+                }
+            };
+            assert_eq!(error, ModelError::Stalled { after: 100 * SECOND, begun: false });
+            assert!(told.starts_with(&[5, 10, 20, 40, 70]), "{told:?}");
+            assert_eq!(server.requests().len(), 1, "it is not asked to begin anew");
+        }
+    }
+}
+
+/// Lets what was sent arrive, though nothing comes of it.
+async fn settle(stream: &mut Deltas) {
+    for _ in 0..100 {
+        assert!(futures::poll!(stream.next()).is_pending());
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn a_stall_after_the_first_byte_is_a_cut_stream() {
+    let _clock = Clock::stop();
+    for &protocol in Protocol::ALL {
+        let stalls = vec![streaming(), chunk(&says(protocol, "half")), Act::Hang];
+        let server = Loopback::start([stalls, good(protocol)]).await;
+        let mut stream = ask(&server.model(protocol));
+        let first = stream.next().await.unwrap().unwrap();
+        assert_eq!(first, Delta::Text { index: 0, text: "half".into() });
+        settle(&mut stream).await;
+        advance(59 * SECOND).await;
+        settle(&mut stream).await;
+        advance(SECOND).await;
+        let (deltas, reply) = read(stream).await;
+        assert!(
+            matches!(&deltas[0], Delta::Retrying { wait: Duration::ZERO, reason, .. } if reason.contains("60 s")),
+            "{deltas:?}"
+        );
+        assert_eq!(reply.unwrap().text(), "good");
+    }
+}
+
+#[tokio::test]
+async fn a_server_here_gets_one_request_at_a_time_and_the_others_know_that_they_wait() {
+    let _clock = Clock::stop();
+    let protocol = Protocol::Anthropic;
+    let slow = vec![streaming(), chunk(&says(protocol, "slow")), Act::Hang];
+    let server = Loopback::start([slow.clone(), good(protocol)]).await;
+    let model = server.model(protocol);
+    let (mut first, mut second) = (ask(&model), ask(&model));
+    assert!(matches!(first.next().await, Some(Ok(Delta::Text { .. }))));
+    settle(&mut second).await;
+    advance(5 * SECOND).await;
+    let told = second.next().await.unwrap().unwrap();
+    assert_eq!(told, Delta::Waiting { waited: 5 * SECOND, is_queued: true });
+    assert_eq!(server.requests().len(), 1);
+    drop(first);
+    assert_eq!(
+        read(second).await.1.unwrap().text(),
+        "good",
+        "its turn comes when the other leaves"
+    );
+
+    let server = Loopback::start([slow, good(protocol)]).await;
+    let config = ServerConfig { parallel: Some(2), ..server.config(protocol) };
+    let model = ServerModel::new(config, Http::new()).unwrap();
+    let (mut first, second) = (ask(&model), ask(&model));
+    assert!(matches!(first.next().await, Some(Ok(Delta::Text { .. }))));
+    assert_eq!(read(second).await.1.unwrap().text(), "good");
+}
+
+#[tokio::test]
+async fn one_connection_serves_a_whole_session() {
+    for &protocol in Protocol::ALL {
+        let mut answers = vec![good(protocol); 10];
+        answers.extend([whole(429, "retry-after: 0\r\n", "{}"), good(protocol)]);
+        let server = Loopback::start(answers).await;
+        let model = server.model(protocol);
+        for _ in 0..11 {
+            assert_eq!(read(ask(&model)).await.1.unwrap().text(), "good");
+        }
+        assert_eq!((server.accepted(), server.requests().len()), (1, 12), "{protocol:?}");
+    }
+}
+
+#[tokio::test]
+async fn names_that_cannot_be_resolved() {
+    let mut config = ServerConfig::new(Protocol::Responses, "m");
+    // Too long a label: refused without a network.
+    config.base_url = format!("http://{}.test", "x".repeat(64));
+    config.key_var = None;
+    config.retry.tries = 1;
+    let model = ServerModel::new(config, Http::new()).unwrap();
+    let words = read(ask(&model)).await.1.unwrap_err().to_string();
+    assert!(words.contains("cannot be reached") && words.contains("check the network"), "{words}");
+}
