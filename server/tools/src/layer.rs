@@ -12,6 +12,7 @@
 
 mod caches;
 mod collect;
+mod copy;
 mod ever;
 mod folder;
 mod fork;
@@ -44,6 +45,14 @@ pub enum LayerError {
         "the session's layer is full: what commands write takes more room than it has. Delete build output or other large files that commands made, and try again"
     )]
     Full,
+    /// The roots are too large to be copied.
+    #[error(
+        "the open folders hold more than {most} MB beside what is ignored, too much for commands to run on a copy. Raise the bound, or add large folders that commands don't need to .gitignore"
+    )]
+    TooLarge {
+        /// The bound, in megabytes.
+        most: u64,
+    },
     /// Anything else the system says.
     #[error("{path}: {error}")]
     Io {
@@ -88,6 +97,10 @@ pub struct Layer {
     roots: Vec<Rooted>,
     /// What the next command is told.
     told: Vec<String>,
+    /// Whether it is a copy and not to be laid over its roots; then how many bytes may be copied.
+    copy: Option<u64>,
+    /// Whether it was said that a copy has no `.git`.
+    is_without_git: bool,
 }
 
 /// The part of a layer that lies over one root.
@@ -158,7 +171,7 @@ impl Layer {
             let up = folder.join(name).join("up");
             made.push(Rooted { root: root.clone(), up, held: HashMap::new() });
         }
-        Ok(Self { roots: made, told: Vec::new() })
+        Ok(Self { roots: made, told: Vec::new(), copy: None, is_without_git: false })
     }
 
     /// The root that a path is in, by index, and the path from there.

@@ -4,6 +4,7 @@
 //! looked at, unless the view has it; `.git` is put back. Each other name goes to `judge`, with what it hides of
 //! the disk's. What we had put there and is gone is a deletion.
 
+use super::copy::put_back;
 use super::folder::{DEEPEST, Folder, Kind, Moment, Stamp, is_absence};
 use super::git::{LONGEST_INDEX, same_entries};
 use super::ignores::Ignores;
@@ -44,6 +45,7 @@ impl Layer {
                 materials.insert(path, material);
             }
         }
+        let is_copy = self.copy.is_some();
         let mut judge = Judge::new(view, ever, started.into());
         for (own, materials) in self.roots.iter_mut().zip(materials) {
             let up = Folder::open(&own.up).map_err(LayerError::at(&own.up))?;
@@ -59,6 +61,7 @@ impl Layer {
                 names: 0,
                 cut: false,
                 is_moving: false,
+                is_copy,
             };
             walk.run(&up, &below).map_err(LayerError::at(&at))?;
         }
@@ -77,6 +80,7 @@ struct Walk<'a, 'b> {
     cut: bool,
     /// Whether names came to or went from the disk's folder, or the nearest above that is there, since the start.
     is_moving: bool,
+    is_copy: bool,
 }
 
 impl Walk<'_, '_> {
@@ -344,7 +348,7 @@ impl Walk<'_, '_> {
             .held
             .iter()
             .filter(|(_, held)| matches!(held, Held::File { .. } | Held::Link { .. }))
-            .filter(|(path, _)| !self.seen.contains(*path))
+            .filter(|(path, _)| !self.seen.contains(*path) && !path.starts_with(".git"))
             .map(|(path, _)| path.clone())
             .collect();
         unseen.sort_unstable();
@@ -365,10 +369,38 @@ impl Walk<'_, '_> {
                     self.name(&path, (&folder, name), stamp, below.as_ref())?;
                 }
                 _ => {
-                    self.own.held.remove(&path);
-                    self.judge.gone_from_view(&path);
+                    let held = self.own.held.remove(&path);
+                    if self.is_copy && !self.judge.has(&path) {
+                        self.gone_from_copy(&path, held, below)?;
+                    } else {
+                        self.judge.gone_from_view(&path);
+                    }
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// A file of the disk's that the copy had has gone from it.
+    fn gone_from_copy(
+        &mut self,
+        path: &Path,
+        held: Option<Held>,
+        below: &Folder,
+    ) -> io::Result<()> {
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
+        let Some(folder) = below.reach(parent)? else { return Ok(()) };
+        // Gone on both sides is no change.
+        let Some(disk) = folder.look(name)?.filter(|disk| disk.kind != Kind::Folder) else {
+            return Ok(());
+        };
+        let moved = matches!(held, Some(Held::File { from: Some(from), .. }) if from != disk);
+        if moved {
+            self.judge.told.moved.push(plain(path));
+        } else if self.judge.has_room_for(1) {
+            self.judge.gone(path, disk, (&folder, name));
+        } else {
+            self.judge.told.surplus.push(plain(path));
         }
         Ok(())
     }
@@ -383,6 +415,15 @@ impl Walk<'_, '_> {
         below: Option<&Folder>,
     ) -> io::Result<()> {
         let inner = enter(up, name)?;
+        if self.is_copy
+            && path == Path::new(".git")
+            && let Some(inner) = &inner
+        {
+            if put_back(self.own, path, inner)? {
+                self.judge.told.git.push(plain(path));
+            }
+            return Ok(());
+        }
         let lower = match below {
             Some(below) => enter(below, name)?,
             None => None,

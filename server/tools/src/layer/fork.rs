@@ -20,7 +20,10 @@ impl Layer {
     /// The system's.
     pub fn fork_to(&self, folder: &Path) -> io::Result<Self> {
         let roots: Vec<PathBuf> = self.roots.iter().map(|own| own.root.clone()).collect();
-        let mut made = Self::open(folder, &roots)?;
+        let mut made = match self.copy {
+            Some(most) => Self::copy(folder, &roots, most)?,
+            None => Self::open(folder, &roots)?,
+        };
         let mut left = 0;
         let mut room = MOST;
         for (own, new) in self.roots.iter().zip(&mut made.roots) {

@@ -4,6 +4,7 @@
 //! moved meanwhile would bring the user's own lines a second time. What stands already is left alone, the same file
 //! with the same time, so that tools that compare times see one only where a content changed.
 
+use super::copy::{Copied, Near};
 use super::folder::{Folder, Kind, Moment, Stamp, names_of};
 use super::{EverDirty, Held, Layer, LayerError, Materialised, Rooted};
 use ropewalk_text::Text;
@@ -53,6 +54,8 @@ impl Layer {
         view: &View,
         ever: &mut EverDirty,
     ) -> Result<Materialised, LayerError> {
+        let copied = self.to_copy()?;
+        let is_copy = self.copy.is_some();
         let mut wants: Vec<Wants> = self.roots.iter().map(|_| Wants::new()).collect();
         for material in view.materials() {
             let Some((index, path)) = self.locate(&material.place.path) else { continue };
@@ -67,7 +70,8 @@ impl Layer {
         };
         let disks: Vec<(PathBuf, Folder)> =
             self.roots.iter().map(open).collect::<Result<_, _>>()?;
-        for ((own, mut wants), (_, below)) in self.roots.iter_mut().zip(wants).zip(&disks) {
+        let parts = self.roots.iter_mut().zip(wants).zip(&disks).zip(&copied);
+        for (((own, mut wants), (_, below)), copied) in parts {
             for path in ever.below(&own.root) {
                 let Ok(relative) = path.strip_prefix(&own.root) else { continue };
                 wants.entry(relative.to_owned()).or_insert_with(|| Want {
@@ -77,13 +81,15 @@ impl Layer {
                 });
             }
             let up = Folder::open(&own.up).map_err(LayerError::at(&own.up))?;
-            let mut writer = Writer { own, up, below, disks: &disks, ever, out: &mut out };
-            writer.take_away(&wants).map_err(LayerError::at(&writer.own.up))?;
+            let disks = disks.as_slice();
+            let mut writer = Writer { own, up, below, disks, ever, out: &mut out, is_copy };
+            writer.take_away(&wants, copied).map_err(LayerError::at(&writer.own.up))?;
             for (path, want) in &wants {
                 writer
                     .stand(path, want, &wants)
                     .map_err(LayerError::at(&writer.own.root.join(path)))?;
             }
+            writer.copy(copied, &wants).map_err(LayerError::at(&writer.own.root))?;
         }
         Ok(out)
     }
@@ -109,11 +115,12 @@ struct Writer<'a> {
     disks: &'a [(PathBuf, Folder)],
     ever: &'a mut EverDirty,
     out: &'a mut Materialised,
+    is_copy: bool,
 }
 
 impl Writer<'_> {
     /// Removes what we know of in the layer and nothing wants any more: the disk's file shows again.
-    fn take_away(&mut self, wants: &Wants) -> io::Result<()> {
+    fn take_away(&mut self, wants: &Wants, copied: &Copied) -> io::Result<()> {
         let is_missing =
             |path: &PathBuf| matches!(wants.get(path), Some(Want { stands: Stand::Missing, .. }));
         let mut stale: Vec<PathBuf> = Vec::new();
@@ -123,7 +130,7 @@ impl Writer<'_> {
                 Held::Gone { hides, .. } | Held::Opaque { hides } if !hides.is_empty() => {
                     hides.iter().all(is_missing)
                 }
-                _ => wants.contains_key(path),
+                _ => wants.contains_key(path) || copied.contains_key(path),
             };
             if !stays {
                 stale.push(path.clone());
@@ -194,7 +201,8 @@ impl Writer<'_> {
             }
         }
         // Nothing to hide, or a folder, which is no file.
-        if disk.is_none_or(|disk| disk.kind == Kind::Folder) || self.is_hidden(parent)? {
+        let is_bare = disk.is_none_or(|disk| disk.kind == Kind::Folder);
+        if self.is_copy || is_bare || self.is_hidden(parent)? {
             return Ok(());
         }
         let folder = self.parents(parent, wants)?;
@@ -291,6 +299,58 @@ impl Writer<'_> {
         self.hold(path, &folder, name, &content)
     }
 
+    /// Brings the copy of everything else in step with the disk.
+    fn copy(&mut self, copied: &Copied, wants: &Wants) -> io::Result<()> {
+        let (mut near, mut near_up) = (Near::default(), Near::default());
+        for (path, found) in copied.iter().filter(|(path, _)| !wants.contains_key(*path)) {
+            let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { continue };
+            let Some(source) = near.reach(self.below, parent)? else { continue };
+            let target = match found.kind {
+                Kind::Link => source.read_link(name).ok(),
+                _ => None,
+            };
+            let stands = match near_up.reach(&self.up, parent)? {
+                Some(folder) => folder.look(name)?,
+                None => None,
+            };
+            let is_same = match (self.own.held.get(path), found.kind) {
+                (_, Kind::Folder) => stands.is_some_and(|stands| stands.kind == Kind::Folder),
+                (Some(Held::File { stamp, from, .. }), _) => {
+                    stands == Some(*stamp) && *from == Some(*found)
+                }
+                (Some(Held::Link { stamp, target: had }), _) => {
+                    stands == Some(*stamp) && Some(had) == target.as_ref()
+                }
+                _ => false,
+            };
+            if is_same {
+                continue;
+            }
+            near_up.forget();
+            let folder = self.parents(parent, wants)?;
+            folder.remove(name)?;
+            match (found.kind, target) {
+                (Kind::Folder, _) => drop(folder.make(name, found.mode)?),
+                (_, Some(target)) => folder.put_link(name, &target)?,
+                // It may be gone, or be something else by now; then the next command sees what it is.
+                _ => match source.copy(name, &folder, name) {
+                    Err(error) if error.kind() == io::ErrorKind::StorageFull => return Err(error),
+                    Err(_) => folder.remove(name)?,
+                    Ok(()) => {}
+                },
+            }
+            folder.own_like(name, found);
+            self.out.changed += usize::from(found.kind != Kind::Folder);
+            let held = match (folder.look(name)?, found.kind) {
+                (Some(stamp), Kind::File) => Held::File { stamp, hash: None, from: Some(*found) },
+                (Some(stamp), Kind::Link) => Held::Link { stamp, target: folder.read_link(name)? },
+                _ => continue,
+            };
+            self.own.held.insert(path.clone(), held);
+        }
+        Ok(())
+    }
+
     fn hold(
         &mut self,
         path: &Path,
@@ -385,7 +445,7 @@ impl Writer<'_> {
                         at.own_like(name, &like);
                     }
                     let was = self.own.held.remove(&walked);
-                    if found.is_some() && disk.is_some() {
+                    if found.is_some() && disk.is_some() && !self.is_copy {
                         made.set_opaque(true)?;
                         let hides = match was {
                             Some(Held::Gone { hides, .. }) if !hides.is_empty() => hides,

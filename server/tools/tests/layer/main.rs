@@ -5,6 +5,7 @@
 
 mod by_hand;
 mod caches;
+mod copied;
 mod forked;
 mod hostile;
 mod real;

@@ -198,14 +198,23 @@ fn plain_copy(tree: &Tree, folder: &Path) {
     }
 }
 
-fn check(lines: &[String]) {
-    let (mut bench, tree) = bench();
+fn check(lines: &[String], on_a_copy: bool) {
+    let (mut bench, mut tree) = bench();
+    if on_a_copy {
+        bench = bench.on_a_copy(1 << 20);
+        // What is ignored is not copied.
+        tree.remove("k.log");
+    }
     let copy = bench.dir.path().join("copy");
     plain_copy(&tree, &copy);
     run(&copy, None, lines);
     let (view, _) = bench.materialise();
     let started = SystemTime::now();
-    assert!(run(&bench.disk(""), Some(&bench.dir.path().join("layer/0")), lines), "{lines:?}");
+    if on_a_copy {
+        run(&bench.up(""), None, lines);
+    } else {
+        assert!(run(&bench.disk(""), Some(&bench.dir.path().join("layer/0")), lines), "{lines:?}");
+    }
     let collected = bench.layer.collect(&view, started, &mut bench.ever).unwrap();
     let made = accept(tree, &collected.proposals);
     let (mut made, mut wanted) = (without_ignored(made), without_ignored(tree_of(&copy)));
@@ -228,11 +237,15 @@ fn what_is_proposed_makes_the_tree_that_the_command_made() {
     if !can_mount() {
         return;
     }
-    let config = ProptestConfig {
-        cases: 60,
-        max_shrink_iters: 60,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    };
-    proptest!(config, |(lines in prop::collection::vec(line(), 1..7))| check(&lines));
+    proptest!(config(), |(lines in prop::collection::vec(line(), 1..7))| check(&lines, false));
+}
+
+#[test]
+fn on_a_copy_too() {
+    proptest!(config(), |(lines in prop::collection::vec(line(), 1..7))| check(&lines, true));
+}
+
+fn config() -> ProptestConfig {
+    let failure_persistence = None;
+    ProptestConfig { cases: 60, max_shrink_iters: 60, failure_persistence, ..Default::default() }
 }

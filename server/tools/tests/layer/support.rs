@@ -38,6 +38,13 @@ impl Bench {
         Self { dir, workspace, fork, layer, ever }
     }
 
+    /// The layer is a copy from now on.
+    pub(crate) fn on_a_copy(mut self, most: u64) -> Self {
+        let root = self.disk("").canonicalize().unwrap();
+        self.layer = Layer::copy(&self.dir.path().join("layer"), &[root], most).unwrap();
+        self
+    }
+
     pub(crate) fn disk(&self, name: &str) -> PathBuf {
         self.dir.path().join("w").join(name)
     }
