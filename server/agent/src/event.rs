@@ -65,6 +65,8 @@ pub struct HunkInfo {
     pub uri: String,
     /// The file as it is shown.
     pub file: String,
+    /// What kind of change it is: `text`, `create`, `delete`, `rename`, `binary`, `mode` or `link`.
+    pub kind: &'static str,
     /// The first line it replaces in the user's text, counted from zero.
     pub line: usize,
     /// How many lines it replaces.
@@ -97,6 +99,7 @@ impl From<&Hunk> for HunkInfo {
             id: hunk.id.0,
             uri: hunk.doc.to_uri(),
             file: hunk.file.clone(),
+            kind: hunk.kind.name(),
             line: hunk.lines.start,
             lines: hunk.lines.len(),
             old: hunk.old.clone(),

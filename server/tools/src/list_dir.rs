@@ -6,6 +6,7 @@ use crate::files::{missing, no_disguise};
 use crate::tool::{Context, Effect, Output, Subject, Tool};
 use crate::walk::walker;
 use futures::future::BoxFuture;
+use ropewalk_workspace::view::FrozenContent;
 use ropewalk_workspace::{Place, View};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -145,12 +146,15 @@ fn overlay(view: &View, folder: &Place, names: &mut BTreeMap<String, Entry>) -> 
             continue;
         }
         let unsaved = view.buffers().get(id).is_some_and(|seen| seen.dirty);
-        let after = match (entry.is_some(), unsaved) {
-            (true, _) => " (with changes that are not published)",
-            (false, true) => " (unsaved in the editor)",
-            (false, false) => continue,
+        let after = match (entry.map(|entry| &entry.content), unsaved) {
+            (Some(Some(FrozenContent::Link(to))), _) => {
+                format!(" -> {} (not published)", to.display())
+            }
+            (Some(_), _) => " (with changes that are not published)".to_owned(),
+            (None, true) => " (unsaved in the editor)".to_owned(),
+            (None, false) => continue,
         };
-        names.insert(name, Entry { after: after.to_owned(), ignored: false });
+        names.insert(name, Entry { after, ignored: false });
     }
     any
 }

@@ -94,8 +94,9 @@ fn overlay(view: &View) -> Vec<(Place, bool)> {
         .filter_map(place)
         .filter(|place| place.root.is_none() || !place.path.exists())
         .map(|place| (place, true));
+    // A link is no file to look into: what it leads to is found where it is.
     let entries =
-        view.entries().iter().filter_map(|(id, entry)| Some((place(id)?, entry.content.is_some())));
+        view.entries().values().filter_map(|entry| Some((entry.place.clone()?, entry.is_file())));
     buffers.chain(entries).collect()
 }
 

@@ -23,10 +23,14 @@ use thiserror::Error;
 
 use crate::paths::{Place, Roots};
 
+mod folders;
 mod handle;
+mod link;
 mod write;
 
+pub use folders::{folders_of_its_own, missing_folders, remove_folders, set_folder_modes};
 use handle::{Spot, plain};
+pub use link::{link, link_hash, write_link};
 pub use write::{create_parents, remove, rename, set_mode, write};
 
 /// A file's bytes and what they were at the time.
@@ -91,6 +95,8 @@ pub enum Expect {
     Absent,
     /// A file with this content.
     Hash(ContentHash),
+    /// A symbolic link whose target has this [`link_hash`].
+    Link(ContentHash),
     /// Whatever is there, or nothing.
     Anything,
 }
@@ -214,6 +220,24 @@ pub enum FileError {
     Exists {
         /// The file.
         path: String,
+    },
+    /// The system has no symbolic links that could be made.
+    #[error(
+        "{path} is to be a symbolic link, and those are not made on this system; make a file in its place"
+    )]
+    NoLinks {
+        /// The path.
+        path: String,
+    },
+    /// A symbolic link of the fork's leads where nothing may be read.
+    #[error("{path} is a link to {target}, which can't be read: {reason}")]
+    Leads {
+        /// The path.
+        path: String,
+        /// What the link says.
+        target: String,
+        /// Why.
+        reason: String,
     },
     /// Anything else the system says.
     #[error("{path}: {reason}")]

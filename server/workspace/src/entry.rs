@@ -10,6 +10,7 @@ use crate::{ContentHash, HunkId, PublishId};
 use ropewalk_text::decode::FileFormat;
 use ropewalk_text::{Bias, Change, ChangeSet, Text, refine};
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Who contributed to a change.
@@ -61,6 +62,11 @@ pub enum Base {
         /// The hash of its bytes.
         hash: ContentHash,
     },
+    /// A symbolic link.
+    Link {
+        /// Where it says that it leads.
+        target: PathBuf,
+    },
     /// No such file.
     Absent,
 }
@@ -70,7 +76,7 @@ impl Base {
     pub fn text(&self) -> Text {
         match self {
             Base::Buffer { text, .. } | Base::Disk { text, .. } => text.clone(),
-            Base::Binary { .. } | Base::Absent => Text::default(),
+            Base::Binary { .. } | Base::Link { .. } | Base::Absent => Text::default(),
         }
     }
 }
@@ -91,8 +97,8 @@ pub enum FileChange {
     },
     /// Its bytes are replaced as a whole.
     Binary(#[serde(with = "crate::state::wire::bytes")] Arc<[u8]>),
-    /// Its permission bits.
-    Mode(u32),
+    /// It is a symbolic link with this target, whatever it was.
+    Link(#[serde(with = "crate::state::wire::target")] PathBuf),
 }
 
 /// A pending change that the user's text no longer has a place for.
@@ -126,6 +132,8 @@ pub struct Entry {
     pub base: Base,
     /// A change of the file itself.
     pub file: Option<(FileChange, Mark)>,
+    /// Other permission bits, beside whatever else is pending.
+    pub mode: Option<(u32, Mark)>,
     /// The name it had before a rename.
     pub home: Option<crate::DocId>,
     /// The disk's newer text, while the pending changes bring it to a clean buffer (their maker is the disk).
@@ -143,6 +151,7 @@ impl Entry {
         Self {
             base,
             file: None,
+            mode: None,
             home: None,
             disk: None,
             set: ChangeSet::identity(text.len()),
@@ -175,7 +184,7 @@ impl Entry {
 
     /// Whether nothing is pending.
     pub fn is_empty(&self) -> bool {
-        self.set.is_empty() && self.file.is_none()
+        self.set.is_empty() && self.file.is_none() && self.mode.is_none()
     }
 
     /// A place in the fork text's own history, for a frozen view.
@@ -509,6 +518,35 @@ impl Entry {
         }
     }
 
+    /// The marks of what is pending beside the text: of the file itself and of its mode.
+    pub fn marks_of_file(&self) -> impl Iterator<Item = &Mark> {
+        let file = self.file.iter().map(|(_, mark)| mark);
+        file.chain(self.mode.iter().map(|(_, mark)| mark))
+    }
+
+    /// Takes out what is pending beside the text under these ids.
+    pub fn remove_of_file(&mut self, which: impl Fn(HunkId) -> bool) {
+        self.file.take_if(|(_, mark)| which(mark.id));
+        self.mode.take_if(|(_, mark)| which(mark.id));
+    }
+
+    /// Takes out a mode that has no file: there is none, and none is to be made.
+    pub fn drop_stray_mode(&mut self) {
+        if matches!(self.base, Base::Absent) && self.set.is_empty() && self.file.is_none() {
+            self.mode = None;
+        }
+    }
+
+    /// The file is changed as a whole: no change of its text is left.
+    pub fn replace(&mut self, change: FileChange, mark: Mark) {
+        let all: Vec<HunkId> = self.marks.iter().map(|mark| mark.id).collect();
+        self.remove(&all);
+        if matches!(change, FileChange::Delete | FileChange::Link(_)) {
+            self.mode = None;
+        }
+        self.file = Some((change, mark));
+    }
+
     /// The part of the pending changes with these ids, on the base's text. None if there is none.
     pub fn part(&self, which: &[HunkId]) -> Option<ChangeSet> {
         let chosen =
@@ -604,15 +642,15 @@ impl Entry {
 
     /// Those of `which` that are still pending here.
     pub fn pending(&self, which: &[HunkId]) -> Vec<HunkId> {
-        let file = self.file.iter().map(|(_, mark)| mark.id);
-        let here: Vec<HunkId> = self.marks.iter().map(|mark| mark.id).chain(file).collect();
+        let file = self.marks_of_file();
+        let here: Vec<HunkId> = self.marks.iter().chain(file).map(|mark| mark.id).collect();
         which.iter().copied().filter(|id| here.contains(id)).collect()
     }
 
     fn set_base_text(&mut self, now: Text) {
         match &mut self.base {
             Base::Buffer { text, .. } | Base::Disk { text, .. } => *text = now,
-            Base::Binary { .. } | Base::Absent => {}
+            Base::Binary { .. } | Base::Link { .. } | Base::Absent => {}
         }
     }
 }

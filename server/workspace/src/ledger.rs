@@ -7,9 +7,11 @@
 use crate::note::Note;
 use crate::proof::{self, Sighting};
 use crate::{ContentHash, DocId, HunkId};
+use ropewalk_text::decode::FileFormat;
 use ropewalk_text::{Bias, Change, ChangeSet, LineEndSearch, Text, find_all};
 use std::cell::OnceCell;
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// How many lines around a hunk are kept to find it again.
@@ -52,6 +54,13 @@ pub struct Published {
     pub saved: bool,
     /// The last edit that was sent to take it back.
     pub undoing: Option<crate::PublishId>,
+    /// How the file was encoded, if it was written on the disk: a text without it may look like another.
+    #[serde(
+        default,
+        skip_serializing_if = "crate::state::wire::is_usual",
+        with = "crate::state::wire::FormatWire"
+    )]
+    pub format: FileFormat,
 }
 
 impl Published {
@@ -86,11 +95,57 @@ impl Published {
             hash: ContentHash(0),
             saved: false,
             undoing: None,
+            format: FileFormat::default(),
         }
     }
 }
 
-/// A file that was created, deleted or renamed on the disk, to be put back on undo.
+/// What stood under a name before it was changed, as undo puts it back.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(untagged, from = "crate::state::wire::StoodWire")]
+pub enum Stood {
+    /// A file.
+    File {
+        /// Its bytes.
+        #[serde(with = "crate::state::wire::bytes")]
+        bytes: Arc<[u8]>,
+        /// Its permission bits, where they are known.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        mode: Option<u32>,
+    },
+    /// A symbolic link.
+    Link {
+        /// Its target.
+        #[serde(with = "crate::state::wire::target")]
+        link: PathBuf,
+    },
+    /// A file of which only the permission bits were changed.
+    Mode {
+        /// Those it had.
+        mode: u32,
+    },
+}
+
+/// What stands under a name after it was changed.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(untagged)]
+pub enum Left {
+    /// A file whose bytes have this hash.
+    File(#[serde(with = "crate::state::wire::hash")] ContentHash),
+    /// A symbolic link.
+    Link {
+        /// Its target.
+        #[serde(with = "crate::state::wire::target")]
+        link: PathBuf,
+    },
+    /// A file of which only the permission bits were changed.
+    Mode {
+        /// Those it has.
+        mode: u32,
+    },
+}
+
+/// A file that was created, deleted, renamed or given another mode on the disk, to be put back on undo.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct PublishedFile {
     /// The hunk it was.
@@ -105,12 +160,14 @@ pub struct PublishedFile {
     pub path: std::path::PathBuf,
     /// The file as it is shown.
     pub file: String,
-    /// Its bytes before; None when there was no file.
-    #[serde(with = "crate::state::wire::maybe_bytes")]
-    pub before: Option<Arc<[u8]>>,
-    /// The hash of its bytes after; None when there is no file any more.
-    #[serde(with = "crate::state::wire::maybe_hash")]
-    pub after: Option<ContentHash>,
+    /// What stood there before; None when there was nothing.
+    pub before: Option<Stood>,
+    /// What stands there after; None when there is nothing any more.
+    pub after: Option<Left>,
+    /// The permission bits of the folders that went with a file that is gone, the innermost first. Of a file that is
+    /// new, of those that came with it: there only how many they are counts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub folders: Vec<u32>,
     /// Whether it is about to be put back.
     pub undoing: bool,
 }
@@ -118,11 +175,18 @@ pub struct PublishedFile {
 impl PublishedFile {
     /// The news that it was put back.
     pub fn undone(&self) -> Note {
-        let (old, new) = match &self.before {
-            Some(_) => ("(the file as it was)", ""),
-            None => ("", "(the file)"),
+        let (old, new) = match (&self.before, &self.after) {
+            (Some(Stood::File { .. }), _) => ("(the file as it was)".to_owned(), String::new()),
+            (Some(Stood::Link { link }), _) => {
+                (format!("(the link to {})", link.display()), String::new())
+            }
+            (Some(Stood::Mode { mode }), Some(Left::Mode { mode: after })) => {
+                (format!("(mode {mode:o})"), format!("(mode {after:o})"))
+            }
+            (Some(Stood::Mode { mode }), _) => (format!("(mode {mode:o})"), String::new()),
+            (None, _) => (String::new(), "(the file)".to_owned()),
         };
-        Note::Undone { file: self.file.clone(), old: old.to_owned(), new: new.to_owned() }
+        Note::Undone { file: self.file.clone(), old, new }
     }
 
     /// Whether it is the same change of the same file, whatever is under way with it.

@@ -15,6 +15,7 @@ use crate::DocId;
 
 mod resolve;
 
+pub(crate) use resolve::Links;
 use resolve::{MAX_PATH, Trouble, resolve, too_long};
 
 /// The folders a session may work in, and single files allowed beside them.
@@ -92,6 +93,14 @@ pub enum PathError {
         /// The path as given.
         path: String,
     },
+    /// It is a link that the fork makes, and leads out of every root.
+    #[error("Path escapes workspace: {path} is a link to {target}, which is not inside")]
+    Leads {
+        /// The path as given.
+        path: String,
+        /// What the link says.
+        target: String,
+    },
     /// It goes through one of the links of /proc, which lead anywhere.
     #[error(
         "Path escapes workspace: {path} (links in /proc are not followed; give the path itself)"
@@ -157,7 +166,7 @@ impl Roots {
         for (name, given) in roots {
             let given = std::path::absolute(&given).unwrap_or(given);
             let name = unique(&plain_name(&name, &given), &made);
-            let real = resolve(&given).unwrap_or_else(|_| given.clone());
+            let real = resolve(&given, &Links::default()).unwrap_or_else(|_| given.clone());
             made.push(Root { name, given, real });
         }
         Self { roots: made.into(), single_files: Arc::default() }
@@ -175,7 +184,7 @@ impl Roots {
         let single_files = paths
             .into_iter()
             .filter(|path| path.is_absolute())
-            .map(|path| resolve(&path).unwrap_or(path))
+            .map(|path| resolve(&path, &Links::default()).unwrap_or(path))
             .collect();
         Self { roots: Arc::clone(&self.roots), single_files }
     }
@@ -205,6 +214,11 @@ impl Roots {
     /// # Errors
     /// A [`PathError`] when it leads out or can't name a file.
     pub fn contain(&self, path: &str) -> Result<Place, PathError> {
+        self.contain_over(path, &Links::default())
+    }
+
+    /// The same where these links count before the disk's.
+    pub(crate) fn contain_over(&self, path: &str, over: &Links) -> Result<Place, PathError> {
         if path.is_empty() {
             return Err(PathError::Empty);
         }
@@ -217,17 +231,17 @@ impl Roots {
         if is_uri(path) {
             let found = DocId::from_uri(path).path();
             let found = found.ok_or_else(|| PathError::NotAFile { uri: path.to_owned() })?;
-            return self.judge(&found, path);
+            return self.judge(&found, path, over);
         }
         let given = Path::new(path);
         if given.is_absolute() {
-            return self.judge(given, path);
+            return self.judge(given, path, over);
         }
         if let Some((root, rest)) = self.named_root(path) {
-            return self.judge(&root.real.join(rest), path);
+            return self.judge(&root.real.join(rest), path, over);
         }
         match self.first() {
-            Some(first) => self.judge(&first.real.join(given), path),
+            Some(first) => self.judge(&first.real.join(given), path, over),
             None => self.single_file_named(path),
         }
     }
@@ -238,6 +252,40 @@ impl Roots {
     /// # Errors
     /// A [`PathError`] when it leads out or can't name a file.
     pub fn place_of(&self, path: &Path) -> Result<Place, PathError> {
+        self.place_over(path, &Links::default())
+    }
+
+    /// The place of a name itself: links above it are followed, one that it is itself is not. For what makes,
+    /// removes or shows links.
+    ///
+    /// # Errors
+    /// As in [`Roots::place_of`].
+    pub fn place_of_name(&self, path: &Path) -> Result<Place, PathError> {
+        let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
+            return self.place_of(path);
+        };
+        let said = path.to_string_lossy();
+        if too_long(path) {
+            return Err(PathError::TooLong { path: beginning(&said) });
+        }
+        if said.contains('\0') || !path.is_absolute() {
+            return self.place_of(path);
+        }
+        let above = resolve(above, &Links::default()).map_err(|_| self.escapes(&said))?;
+        self.place(above.join(name)).ok_or_else(|| self.escapes(&said))
+    }
+
+    /// The place at a path below a root, as it is: nothing is asked of the system, and no link is followed. None if
+    /// there is no such root, or the path holds anything but names.
+    pub fn place_in(&self, root: usize, relative: &Path) -> Option<Place> {
+        let names = |part: Component<'_>| matches!(part, Component::Normal(_));
+        let path = self.roots.get(root)?.real.join(relative);
+        let plain = relative.components().all(names) && !too_long(&path);
+        plain.then(|| self.place(path)).flatten()
+    }
+
+    /// [`Roots::place_of`] where these links count before the disk's.
+    pub(crate) fn place_over(&self, path: &Path, over: &Links) -> Result<Place, PathError> {
         let said = path.to_string_lossy();
         if path.as_os_str().is_empty() {
             return Err(PathError::Empty);
@@ -248,7 +296,7 @@ impl Roots {
         if !path.is_absolute() {
             return Err(self.escapes(&said));
         }
-        self.judge(path, &said)
+        self.judge(path, &said, over)
     }
 
     /// Whether a resolved path is one of the single files.
@@ -257,14 +305,18 @@ impl Roots {
     }
 
     /// Follows an absolute path and says where it is.
-    fn judge(&self, path: &Path, said: &str) -> Result<Place, PathError> {
+    fn judge(&self, path: &Path, said: &str, over: &Links) -> Result<Place, PathError> {
         if too_long(path) {
             return Err(PathError::TooLong { path: beginning(said) });
         }
-        let resolved = resolve(path);
+        let resolved = resolve(path, over);
+        let target = over.target(path);
         let path = said.to_owned();
         match resolved {
-            Ok(real) => self.place(real).ok_or_else(|| self.escapes(said)),
+            Ok(real) => self.place(real).ok_or_else(|| match target {
+                Some(target) => PathError::Leads { path, target: target.display().to_string() },
+                None => self.escapes(said),
+            }),
             // What lies outside is not described, except where that is the reason itself.
             Err((Trouble::ProcLink, _)) => Err(PathError::ProcLink { path }),
             Err((_, at)) if self.place(at.clone()).is_none() => Err(self.escapes(said)),
@@ -342,7 +394,7 @@ impl Roots {
     fn single_file_named(&self, path: &str) -> Result<Place, PathError> {
         let mut named = self.single_files.iter().filter(|file| file.ends_with(path));
         match (named.next(), named.next()) {
-            (Some(file), None) => self.judge(file, path),
+            (Some(file), None) => self.judge(file, path, &Links::default()),
             _ => Err(self.escapes(path)),
         }
     }

@@ -9,7 +9,7 @@ mod closed;
 use crate::disk::FileError;
 use crate::document::Document;
 use crate::editor::{DocumentEdit, Editor, EditorError};
-use crate::entry::Content;
+use crate::entry::{Content, FileChange, Mark};
 use crate::fork::{Fork, Selection};
 use crate::note::Note;
 use crate::proof::Settled;
@@ -153,7 +153,8 @@ struct Wanted {
     seen: Vec<Content>,
 }
 
-fn by_document(fork: &Fork, ids: &[HunkId]) -> BTreeMap<DocId, Wanted> {
+/// What goes makes room for what comes: deletions are first, then renames.
+fn by_document(fork: &Fork, ids: &[HunkId]) -> Vec<(DocId, Wanted)> {
     let mut out: BTreeMap<DocId, Wanted> = BTreeMap::new();
     for hunk in fork.hunks() {
         if hunk.parts.iter().any(|part| ids.contains(part)) {
@@ -165,6 +166,13 @@ fn by_document(fork: &Fork, ids: &[HunkId]) -> BTreeMap<DocId, Wanted> {
             wanted.seen = file.entry.contents(&wanted.ids);
         }
     }
+    let place = |id: &DocId| match fork.files.get(id).and_then(|file| file.entry.file.as_ref()) {
+        Some((FileChange::Delete, _)) => 0,
+        Some((FileChange::Rename { .. }, _)) => 1,
+        _ => 2,
+    };
+    let mut out: Vec<(DocId, Wanted)> = out.into_iter().collect();
+    out.sort_by_key(|(id, _)| place(id));
     out
 }
 
@@ -177,8 +185,10 @@ async fn publish_file(
     bounds: Bounds,
     witness: &dyn Witness,
 ) -> Result<Vec<HunkId>, Failure> {
-    let changes_file = lock(fork).files.get(id).is_some_and(|file| {
-        file.entry.file.as_ref().is_some_and(|(_, mark)| ids.contains(&mark.id))
+    let (changes_file, changes_mode) = lock(fork).files.get(id).map_or((false, false), |file| {
+        let chosen = |mark: &Mark| ids.contains(&mark.id);
+        let of_file = file.entry.file.as_ref().is_some_and(|(_, mark)| chosen(mark));
+        (of_file, file.entry.mode.as_ref().is_some_and(|(_, mark)| chosen(mark)))
     });
     let open = workspace.with_document(id, |document| document.is_clean());
     if changes_file && open == Some(false) {
@@ -192,6 +202,16 @@ async fn publish_file(
             },
         );
     }
+    let of_mode = match changes_mode {
+        true => closed::publish_mode(workspace, fork, id, ids, witness).map_err(
+            |error| match error {
+                // The buffer was never saved.
+                FileError::NotFound { .. } => Failure::Unsaved,
+                other => Failure::Disk(other.to_string()),
+            },
+        )?,
+        false => Vec::new(),
+    };
     let mut carried = Vec::new();
     let mut start = |publish: PublishId| {
         let mut fork = lock(fork);
@@ -214,7 +234,8 @@ async fn publish_file(
     };
     let sent = send(workspace, editor, id, &mut start, "Ropewalk: accept", bounds).await;
     lock(fork).sync(workspace);
-    sent.map(|sent| if sent { carried } else { Vec::new() })
+    let carried = sent.map(|sent| if sent { carried } else { Vec::new() })?;
+    Ok(of_mode.into_iter().chain(carried).collect())
 }
 
 /// The outcome of trying to start an edit of an open document.

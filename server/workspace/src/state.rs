@@ -13,7 +13,7 @@ pub mod wire;
 
 pub use fold::StateError;
 pub use record::{PROMPT, Private};
-pub use wire::{BaseState, BaseText, Edit, FileState, StateRecord};
+pub use wire::{BaseState, BaseText, Edit, FileState, StateRecord, WrittenChange};
 
 use crate::entry::{Base, Entry, FileChange, Mark};
 use crate::fork::{ForkFile, file_hunks};
@@ -60,6 +60,7 @@ struct KeptFile {
     set: ChangeSet,
     marks: Vec<Mark>,
     file: Option<(FileChange, Mark)>,
+    mode: Option<(u32, Mark)>,
     home: Option<DocId>,
     disk: Option<Text>,
     returned: Vec<Published>,
@@ -95,15 +96,17 @@ impl KeptFile {
     /// The entry as it was. None if the state fits nothing, which [`Kept::take`] lets nobody bring in.
     fn entry(&self) -> Option<Entry> {
         let text = self.text.clone();
-        let base = match self.base {
+        let base = match &self.base {
             // A place in a log that nobody has: the way from here to now is the difference of the texts.
             BaseState::Buffer => Base::Buffer { text, cursor: DeltaLog::default().cursor() },
-            BaseState::Disk { hash, format } => Base::Disk { text, hash, format },
-            BaseState::Binary { hash } => Base::Binary { hash },
+            BaseState::Disk { hash, format } => Base::Disk { text, hash: *hash, format: *format },
+            BaseState::Binary { hash } => Base::Binary { hash: *hash },
+            BaseState::Link { target } => Base::Link { target: target.clone() },
             BaseState::Absent => Base::Absent,
         };
         let mut entry = Entry::with(base, self.set.clone(), self.marks.clone())?;
         entry.file.clone_from(&self.file);
+        entry.mode.clone_from(&self.mode);
         entry.home.clone_from(&self.home);
         entry.disk.clone_from(&self.disk);
         Some(entry)

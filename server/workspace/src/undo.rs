@@ -8,13 +8,13 @@ use crate::disk::{self, Expect, FileError};
 use crate::document::Document;
 use crate::editor::Editor;
 use crate::fork::{Fork, Selection};
-use crate::ledger::{Found, Ledger, Published, PublishedFile};
+use crate::ledger::{Found, Ledger, Left, Published, PublishedFile, Stood};
 use crate::publish::{Bounds, Failure, PublishReport, Start, send, start_edit};
 use crate::view::{DiskFile, read_file};
 use crate::witness::Witness;
 use crate::workspace::{Workspace, lock};
-use crate::{DocId, HunkId, PublishId};
-use ropewalk_text::decode::encode;
+use crate::{DocId, HunkId, Place, PublishId, Roots};
+use ropewalk_text::decode::{FileFormat, encode};
 use ropewalk_text::{Change, ChangeSet, Text};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -40,23 +40,11 @@ pub async fn undo(
     };
     let undoing = Undoing { workspace, fork, witness };
     let (texts, files) = chosen(workspace, session, selection);
-    for (id, hunks) in texts {
-        let shown = hunks.first().map(|hunk| hunk.file.clone()).unwrap_or_default();
-        let ids: Vec<HunkId> = hunks.iter().map(|hunk| hunk.id).collect();
-        match undoing.text(editor, &id, &hunks, bounds).await {
-            Ok(conflicts) => {
-                let done = |hunk: &&Published| !conflicts.contains(&hunk.id);
-                for hunk in hunks.iter().filter(done) {
-                    report.done.push(hunk.id);
-                    workspace.tell(Some(hunk.session.clone()), hunk.undone());
-                }
-                if !conflicts.is_empty() {
-                    report.failed.push((shown, Failure::Conflict));
-                }
-                forget(workspace, session, &id, &ids, &conflicts);
-            }
-            Err(failure) => report.failed.push((shown, failure)),
-        }
+    // What was deleted, renamed or replaced since its text was published must be put back first.
+    let is_there = |id: &DocId| workspace.has_text(id);
+    let (now, later): (Vec<_>, Vec<_>) = texts.into_iter().partition(|(id, _)| is_there(id));
+    for (id, hunks) in now {
+        undoing.texts(editor, &id, &hunks, bounds, &mut report).await;
     }
     // The latest first: a file renamed twice finds its way back.
     for file in files.into_iter().rev() {
@@ -71,6 +59,9 @@ pub async fn undo(
             }
             Err(error) => report.failed.push((file.file, Failure::Disk(error.to_string()))),
         }
+    }
+    for (id, hunks) in later {
+        undoing.texts(editor, &id, &hunks, bounds, &mut report).await;
     }
     report
 }
@@ -151,6 +142,34 @@ struct Undoing<'a> {
 }
 
 impl Undoing<'_> {
+    /// Takes back hunks of one document's text.
+    async fn texts(
+        &self,
+        editor: &dyn Editor,
+        id: &DocId,
+        hunks: &[Published],
+        bounds: Bounds,
+        report: &mut PublishReport,
+    ) {
+        let (workspace, session) = (self.workspace, lock(self.fork).session.clone());
+        let shown = hunks.first().map(|hunk| hunk.file.clone()).unwrap_or_default();
+        let ids: Vec<HunkId> = hunks.iter().map(|hunk| hunk.id).collect();
+        match self.text(editor, id, hunks, bounds).await {
+            Ok(conflicts) => {
+                let done = |hunk: &&Published| !conflicts.contains(&hunk.id);
+                for hunk in hunks.iter().filter(done) {
+                    report.done.push(hunk.id);
+                    workspace.tell(Some(hunk.session.clone()), hunk.undone());
+                }
+                if !conflicts.is_empty() {
+                    report.failed.push((shown, Failure::Conflict));
+                }
+                forget(workspace, &session, id, &ids, &conflicts);
+            }
+            Err(failure) => report.failed.push((shown, failure)),
+        }
+    }
+
     async fn text(
         &self,
         editor: &dyn Editor,
@@ -225,6 +244,12 @@ impl Undoing<'_> {
         let DiskFile::Text { text, hash, format } = read_file(&place, &roots)? else {
             return Ok(all());
         };
+        // Without its other letters a text looks like one in UTF-8.
+        let is_ascii = || text.chunks().all(str::is_ascii);
+        let format = match hunks.first() {
+            Some(hunk) if format == FileFormat::default() && is_ascii() => hunk.format,
+            _ => format,
+        };
         let (set, conflicts) = inverse(&text, hunks);
         if let Ok(after) = set.apply(&text)
             && !set.is_empty()
@@ -245,18 +270,15 @@ impl Undoing<'_> {
     fn file(&self, file: &PublishedFile) -> Result<(), FileError> {
         let changed = || FileError::Changed { path: file.file.clone() };
         let roots = self.workspace.roots();
-        let place = roots.place_of(&file.path).map_err(|_| changed())?;
+        let place = roots.place_of_name(&file.path).map_err(|_| changed())?;
         let open = self.workspace.with_document(&place.doc(), |document| document.is_clean());
-        if open == Some(false) {
+        let of_mode = matches!(file.after, Some(Left::Mode { .. }));
+        if open == Some(false) && !of_mode {
             return Err(changed());
         }
-        let now: Expect = file.after.map_or(Expect::Absent, Expect::Hash);
         self.mark_file(file, true);
         self.witness.ahead(&lock(self.fork));
-        let done = match &file.before {
-            Some(bytes) => disk::write(&roots, &place, bytes, now).map(drop),
-            None => disk::remove(&roots, &place, now),
-        };
+        let done = put_back(&roots, &place, file);
         if done.is_err() {
             self.mark_file(file, false);
         }
@@ -269,4 +291,38 @@ impl Undoing<'_> {
             kept.undoing = undoing;
         }
     }
+}
+
+/// Puts back what stood at a place, if what was left there is what stands there.
+fn put_back(roots: &Roots, place: &Place, file: &PublishedFile) -> Result<(), FileError> {
+    let changed = || FileError::Changed { path: file.file.clone() };
+    let now = match &file.after {
+        None => Expect::Absent,
+        Some(Left::File(hash)) => Expect::Hash(*hash),
+        Some(Left::Link { link }) => Expect::Link(disk::link_hash(link)),
+        Some(Left::Mode { mode }) => {
+            let is_left = disk::stat(roots, place)?.mode & 0o777 == *mode;
+            return match &file.before {
+                Some(Stood::Mode { mode }) if is_left => disk::set_mode(roots, place, *mode),
+                _ => Err(changed()),
+            };
+        }
+    };
+    match &file.before {
+        Some(Stood::File { bytes, mode }) => {
+            disk::write(roots, place, bytes, now)?;
+            // Where a file stood all the time its mode is the user's, or told of by another line.
+            let is_new = !matches!(file.after, Some(Left::File(_)));
+            if let Some(mode) = mode.filter(|_| is_new) {
+                disk::set_mode(roots, place, mode)?;
+            }
+        }
+        Some(Stood::Link { link }) => disk::write_link(roots, place, link, now)?,
+        Some(Stood::Mode { .. }) => return Err(changed()),
+        None => {
+            disk::remove(roots, place, now)?;
+            return disk::remove_folders(roots, place, file.folders.len());
+        }
+    }
+    disk::set_folder_modes(roots, place, &file.folders)
 }

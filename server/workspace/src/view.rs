@@ -9,11 +9,12 @@ pub use materials::{Material, Stands};
 
 use crate::disk::{self, FileError, FileIdentity};
 use crate::log::Cursor;
-use crate::paths::{PathError, Place, Roots};
+use crate::paths::{Links, PathError, Place, Roots};
 use crate::{ContentHash, DocId};
 use ropewalk_text::Text;
 use ropewalk_text::decode::{FileFormat, decode};
 use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 /// The largest file that is read as text, in bytes.
@@ -62,8 +63,17 @@ pub struct Frozen {
     pub source: DocId,
     /// Whether it goes by another name now: nothing can be put under this one until that is decided.
     pub away: bool,
+    /// Whether the disk has a symbolic link at this name.
+    pub over_link: bool,
     /// The place in the entry's own history.
     pub cursor: Cursor,
+}
+
+impl Frozen {
+    /// Whether a file is there, with a content of its own: not nothing, and no link.
+    pub fn is_file(&self) -> bool {
+        !matches!(self.content, None | Some(FrozenContent::Link(_)))
+    }
 }
 
 /// What a file of the fork holds.
@@ -75,6 +85,8 @@ pub enum FrozenContent {
     Bytes(Arc<[u8]>),
     /// The bytes that the disk has at this place, which are no text.
     OnDisk(Place),
+    /// A symbolic link with this target.
+    Link(PathBuf),
 }
 
 /// Where a view's text comes from.
@@ -128,6 +140,11 @@ pub enum DiskFile {
         /// How many.
         len: u64,
     },
+    /// A symbolic link, where the name itself was asked for.
+    Link {
+        /// Where it says that it leads.
+        target: PathBuf,
+    },
     /// No such file.
     Missing,
 }
@@ -137,13 +154,27 @@ pub enum DiskFile {
 pub struct View {
     snapshot: Snapshot,
     entries: BTreeMap<DocId, Frozen>,
+    /// The links of the fork, and what of the disk it has taken away.
+    links: Links,
     read: Mutex<HashMap<DocId, DiskFile>>,
 }
 
 impl View {
     /// A view of a snapshot with a fork's files over it.
     pub fn new(snapshot: Snapshot, entries: BTreeMap<DocId, Frozen>) -> Self {
-        Self { snapshot, entries, read: Mutex::default() }
+        let mut links = Links::default();
+        for frozen in entries.values() {
+            let target = match &frozen.content {
+                Some(FrozenContent::Link(target)) => Some(target.clone()),
+                None => None,
+                Some(_) if frozen.over_link => None,
+                Some(_) => continue,
+            };
+            if let Some(place) = &frozen.place {
+                links.insert(place.path.clone(), target);
+            }
+        }
+        Self { snapshot, entries, links, read: Mutex::default() }
     }
 
     /// The roots.
@@ -166,14 +197,15 @@ impl View {
         &self.entries
     }
 
-    /// The place that a tool's `path` names, for reading and writing.
+    /// The place that a tool's `path` names, for reading and writing. Links that the fork has made are followed as
+    /// those of the disk are.
     pub fn contain(&self, path: &str) -> Result<Place, PathError> {
-        self.snapshot.roots.contain(path)
+        self.snapshot.roots.contain_over(path, &self.links)
     }
 
     /// The place that `path` names, for reading: the outputs of earlier calls are readable too.
     pub fn contain_readable(&self, path: &str) -> Result<(Place, &Roots), PathError> {
-        let error = match self.snapshot.roots.contain(path) {
+        let error = match self.contain(path) {
             Ok(place) => return Ok((place, &self.snapshot.roots)),
             Err(error) => error,
         };
@@ -201,6 +233,7 @@ impl View {
                     let there = disk::stat(&self.snapshot.roots, place);
                     FileState::Binary { len: there.map_or(0, |meta| meta.len) }
                 }
+                Some(FrozenContent::Link(target)) => return self.read_linked(place, target),
                 None => FileState::Missing,
             });
         }
@@ -223,8 +256,27 @@ impl View {
                 FileState::Text { text, format, source: Source::Disk }
             }
             DiskFile::Binary { len, .. } => FileState::Binary { len },
+            DiskFile::Link { .. } => {
+                let (path, link) = (place.shown.clone(), place.shown.clone());
+                return Err(FileError::BecameLink { path, link });
+            }
             DiskFile::Missing => FileState::Missing,
         })
+    }
+
+    /// What a link of the fork leads to, if that is inside.
+    fn read_linked(&self, link: &Place, target: &Path) -> Result<FileState, FileError> {
+        let leads = |reason: String| FileError::Leads {
+            path: link.shown.clone(),
+            target: target.display().to_string(),
+            reason,
+        };
+        let roots = &self.snapshot.roots;
+        let there = roots.place_over(&link.path, &self.links).map_err(|e| leads(e.to_string()))?;
+        if there == *link {
+            return Err(leads("it leads to itself".to_owned()));
+        }
+        self.read_in(&there, roots)
     }
 
     /// The document that `place` is: the open one that shows the same file, whatever its name there.
@@ -252,6 +304,9 @@ impl View {
 
     /// The disk's file, read once.
     pub(crate) fn disk(&self, place: &Place, roots: &Roots) -> Result<DiskFile, FileError> {
+        if self.links.hide(&place.path) {
+            return Ok(DiskFile::Missing);
+        }
         let id = place.doc();
         if let Some(file) = self.cached(&id) {
             return Ok(file);
@@ -273,6 +328,11 @@ pub(crate) fn read_file(place: &Place, roots: &Roots) -> Result<DiskFile, FileEr
     let read = match disk::read(roots, place, LARGEST_FILE) {
         Ok(read) => read,
         Err(FileError::NotFound { .. }) => return Ok(DiskFile::Missing),
+        Err(error @ FileError::BecameLink { .. }) => {
+            // The name itself, or a folder above it.
+            let target = disk::link(roots, place)?.ok_or(error)?;
+            return Ok(DiskFile::Link { target });
+        }
         Err(error) => return Err(error),
     };
     Ok(match decode(&read.bytes) {

@@ -274,6 +274,15 @@ impl Workspace {
         self.roots().place_of(&id.path()?).ok()
     }
 
+    /// Whether a document is open, or its file is a text on the disk. Blocking.
+    pub(crate) fn has_text(&self, id: &DocId) -> bool {
+        let on_disk = || {
+            let found = read_file(&self.place(id)?, &self.roots()).ok()?;
+            matches!(found, DiskFile::Text { .. }).then_some(())
+        };
+        self.documents.contains_key(id) || on_disk().is_some()
+    }
+
     /// How a document is named to people.
     pub fn shown(&self, id: &DocId) -> String {
         self.place(id).map_or_else(|| id.as_str().to_owned(), |place| place.shown)

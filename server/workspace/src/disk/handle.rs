@@ -29,13 +29,7 @@ impl<'a> Spot<'a> {
     }
 
     fn reach(roots: &Roots, place: &'a Place, create: bool) -> Result<Self, FileError> {
-        let base = base(roots, place)?;
-        let mut dir = open_base(base).map_err(|error| match error.kind() {
-            io::ErrorKind::PermissionDenied => FileError::Denied { path: place.shown.clone() },
-            _ => {
-                FileError::RootGone { path: place.shown.clone(), root: base.display().to_string() }
-            }
-        })?;
+        let mut dir = open_root(roots, place)?;
         let mut parts = place.relative.iter().peekable();
         let mut walked = std::path::PathBuf::new();
         while let Some(name) = parts.next() {
@@ -74,6 +68,15 @@ impl<'a> Spot<'a> {
     pub(super) fn fail(&self, error: io::Error) -> FileError {
         fail(self.place, &error)
     }
+}
+
+/// Opens the directory that a place's relative path starts from.
+pub(super) fn open_root(roots: &Roots, place: &Place) -> Result<Dir, FileError> {
+    let base = base(roots, place)?;
+    open_base(base).map_err(|error| match error.kind() {
+        io::ErrorKind::PermissionDenied => FileError::Denied { path: place.shown.clone() },
+        _ => FileError::RootGone { path: place.shown.clone(), root: base.display().to_string() },
+    })
 }
 
 /// Refuses what is no plain file.
@@ -145,7 +148,7 @@ fn refuse(dir: &Dir, name: &OsStr, walked: &Path, place: &Place, error: io::Erro
     }
 }
 
-fn fail(place: &Place, error: &io::Error) -> FileError {
+pub(super) fn fail(place: &Place, error: &io::Error) -> FileError {
     let path = place.shown.clone();
     match error.kind() {
         io::ErrorKind::NotFound => FileError::NotFound { path },

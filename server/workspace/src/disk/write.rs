@@ -14,6 +14,7 @@ use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 use ropewalk_text::ContentHash;
 
 use super::handle::{Spot, plain};
+use super::link::{link_hash, target};
 use super::{Expect, FileError, hash_at, read_at};
 use crate::paths::{Place, Roots};
 
@@ -33,11 +34,15 @@ pub fn write(
     expect: Expect,
 ) -> Result<ContentHash, FileError> {
     let spot = match expect {
-        Expect::Hash(_) => Spot::open(roots, place)?,
+        Expect::Hash(_) | Expect::Link(_) => Spot::open(roots, place)?,
         Expect::Absent | Expect::Anything => Spot::create(roots, place)?,
     };
     match spot.look()? {
         None => make(&spot, bytes, expect)?,
+        // The link itself is replaced, not what it leads to.
+        Some(found) if found.is_symlink() && matches!(expect, Expect::Link(_)) => {
+            make(&spot, bytes, expect)?;
+        }
         Some(found) => {
             plain(&found, &spot)?;
             if expect == Expect::Absent {
@@ -52,13 +57,16 @@ pub fn write(
     Ok(ContentHash::of(bytes))
 }
 
-/// Removes a file. With [`Expect::Anything`] it may be gone already.
+/// Removes a file, or the link that is expected, never what that leads to. With [`Expect::Anything`] it may be
+/// gone already.
 ///
 /// # Errors
 /// [`FileError`]; `Exists` for [`Expect::Absent`] when something is there.
 pub fn remove(roots: &Roots, place: &Place, expect: Expect) -> Result<(), FileError> {
     let spot = match Spot::open(roots, place) {
-        Err(FileError::NotFound { .. }) if !matches!(expect, Expect::Hash(_)) => return Ok(()),
+        Err(FileError::NotFound { .. }) if matches!(expect, Expect::Absent | Expect::Anything) => {
+            return Ok(());
+        }
         spot => spot?,
     };
     match (spot.look()?, expect) {
@@ -66,7 +74,9 @@ pub fn remove(roots: &Roots, place: &Place, expect: Expect) -> Result<(), FileEr
         (Some(_), Expect::Absent) => return Err(FileError::Exists { path: spot.shown() }),
         _ => {}
     }
-    spot.plain_file()?;
+    if !matches!(expect, Expect::Link(_)) {
+        spot.plain_file()?;
+    }
     check(&spot, expect)?;
     spot.dir.remove_file(spot.name).map_err(|e| spot.fail(e))
 }
@@ -120,20 +130,22 @@ pub fn set_mode(roots: &Roots, place: &Place, mode: u32) -> Result<(), FileError
 }
 
 /// Compares what is there with what was expected.
-fn check(spot: &Spot<'_>, expect: Expect) -> Result<(), FileError> {
+pub(super) fn check(spot: &Spot<'_>, expect: Expect) -> Result<(), FileError> {
     match expect {
         Expect::Anything => Ok(()),
         Expect::Absent if spot.look()?.is_none() => Ok(()),
         Expect::Absent => Err(FileError::Exists { path: spot.shown() }),
         Expect::Hash(hash) if hash_at(spot)? == hash => Ok(()),
-        Expect::Hash(_) => Err(FileError::Changed { path: spot.shown() }),
+        Expect::Link(hash) if target(spot)?.is_some_and(|to| link_hash(&to) == hash) => Ok(()),
+        Expect::Hash(_) | Expect::Link(_) => Err(FileError::Changed { path: spot.shown() }),
     }
 }
 
-/// A new file.
+/// A new file, where nothing is or the link that is expected.
 fn make(spot: &Spot<'_>, bytes: &[u8], expect: Expect) -> Result<(), FileError> {
-    if matches!(expect, Expect::Hash(_)) {
-        return Err(FileError::NotFound { path: spot.shown() });
+    match expect {
+        Expect::Hash(_) => return Err(FileError::NotFound { path: spot.shown() }),
+        Expect::Absent | Expect::Anything | Expect::Link(_) => {}
     }
     let mut temp = Temp::new(&spot.dir, 0o666).map_err(|e| spot.fail(e))?;
     temp.file.write_all(bytes).map_err(|e| spot.fail(e))?;
@@ -142,6 +154,7 @@ fn make(spot: &Spot<'_>, bytes: &[u8], expect: Expect) -> Result<(), FileError> 
         temp.moved = true;
         return Ok(());
     }
+    check(spot, expect)?;
     temp.rename_over(spot.name).map_err(|e| spot.fail(e))
 }
 
@@ -255,7 +268,12 @@ impl Drop for Temp<'_> {
 }
 
 /// Renames to a name that nothing has, in one step where the system can.
-fn rename_to_absent(from: &Dir, name: &OsStr, to: &Dir, new_name: &OsStr) -> io::Result<()> {
+pub(super) fn rename_to_absent(
+    from: &Dir,
+    name: &OsStr,
+    to: &Dir,
+    new_name: &OsStr,
+) -> io::Result<()> {
     #[cfg(any(target_os = "linux", target_os = "macos"))]
     {
         use rustix::fs::{RenameFlags, renameat_with};

@@ -3,7 +3,7 @@
 //! The standard library's `canonicalize` refuses paths that don't exist yet, follows the links of
 //! /proc, and doesn't say where it stopped; this does the three differently and judges nothing.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::ffi::OsString;
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -25,6 +25,28 @@ pub(super) enum Trouble {
     Other(String),
 }
 
+/// Names that count before the disk's: those that a fork makes links, with their targets, and those under which it
+/// takes away what the disk has, or replaces a link by something else, with none.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Links(BTreeMap<PathBuf, Option<PathBuf>>);
+
+impl Links {
+    /// The target of a name that is a link here.
+    pub(crate) fn target(&self, path: &Path) -> Option<&Path> {
+        self.0.get(path)?.as_deref()
+    }
+
+    /// Whether what the disk has at a path is hidden, because a folder above it is none.
+    pub(crate) fn hide(&self, path: &Path) -> bool {
+        !self.0.is_empty() && path.ancestors().skip(1).any(|above| self.0.contains_key(above))
+    }
+
+    /// Says what a name is: a link with this target, or none.
+    pub(crate) fn insert(&mut self, path: PathBuf, target: Option<PathBuf>) {
+        self.0.insert(path, target);
+    }
+}
+
 /// One step still to take.
 enum Step {
     Up,
@@ -37,11 +59,11 @@ pub(super) fn too_long(path: &Path) -> bool {
         || path.components().any(|part| part.as_os_str().len() > MAX_NAME)
 }
 
-/// Where an absolute path leads. Every link on the way is followed; once a component is missing,
-/// what comes after it is appended, and `..` takes it away again.
+/// Where an absolute path leads. Every link on the way is followed, `over` before the disk's; once a component is
+/// missing, what comes after it is appended, and `..` takes it away again.
 ///
 /// With the trouble comes the place where it was met.
-pub(super) fn resolve(path: &Path) -> Result<PathBuf, (Trouble, PathBuf)> {
+pub(super) fn resolve(path: &Path, over: &Links) -> Result<PathBuf, (Trouble, PathBuf)> {
     let mut at = PathBuf::new();
     let mut steps = VecDeque::new();
     put_first(&mut steps, &mut at, path);
@@ -66,7 +88,20 @@ pub(super) fn resolve(path: &Path) -> Result<PathBuf, (Trouble, PathBuf)> {
         };
         let parent = at.clone();
         at.push(&name);
-        if missing > 0 {
+        let pending = over.0.get(&at);
+        if let Some(Some(target)) = pending {
+            links += 1;
+            if links > MAX_LINKS {
+                return Err((Trouble::Loop, parent));
+            }
+            at = parent;
+            put_first(&mut steps, &mut at, target);
+            if target.is_absolute() {
+                missing = 0;
+            }
+            continue;
+        }
+        if missing > 0 || pending.is_some() {
             missing += 1;
             continue;
         }

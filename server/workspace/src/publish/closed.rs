@@ -1,10 +1,10 @@
-//! Publishing to files that are not open: written, removed or renamed on the disk, after a look at whether
-//! what is there is what the fork was made on.
+//! Publishing to files that are not open: written, removed, renamed or made links on the disk, after a look at
+//! whether what is there is what the fork was made on. No link is followed.
 
-use crate::disk::{self, Expect, FileError, FileRead};
+use crate::disk::{self, Expect, FileError};
 use crate::entry::{Base, Content, Entry, FileChange, Mark};
 use crate::fork::Fork;
-use crate::ledger::{Published, PublishedFile};
+use crate::ledger::{Left, Published, PublishedFile, Stood};
 use crate::view::LARGEST_FILE;
 use crate::witness::Witness;
 use crate::workspace::{Workspace, lock};
@@ -37,6 +37,26 @@ pub(super) fn publish_closed(
         }
         Some((change, mark)) => disk.change_file(&mut fork, id, &place, &change, &mark)?,
     }
+    disk.set_mode(&mut fork, id, &ids)?;
+    fork.files.retain(|_, file| !file.entry.is_empty());
+    Ok(ids)
+}
+
+/// Publishes the permission bits of a file that is open: its text is the editor's. Gives what was published.
+pub(super) fn publish_mode(
+    workspace: &Workspace,
+    fork: &Mutex<Fork>,
+    id: &DocId,
+    ids: &[HunkId],
+    witness: &dyn Witness,
+) -> Result<Vec<HunkId>, FileError> {
+    let mut fork = lock(fork);
+    fork.sync(workspace);
+    let Some(file) = fork.files.get(id) else { return Ok(Vec::new()) };
+    let own = file.entry.mode.iter().map(|(_, mark)| mark.id);
+    let ids: Vec<HunkId> = own.filter(|own| ids.contains(own)).collect();
+    let (roots, session) = (workspace.roots(), fork.session.clone());
+    Disk { workspace, roots, session, witness }.set_mode(&mut fork, id, &ids)?;
     fork.files.retain(|_, file| !file.entry.is_empty());
     Ok(ids)
 }
@@ -49,45 +69,58 @@ struct Disk<'a> {
     witness: &'a dyn Witness,
 }
 
+/// What undo needs to know of a change of a file.
+struct Change {
+    before: Option<Stood>,
+    after: Option<Left>,
+    folders: Vec<u32>,
+}
+
 impl Disk<'_> {
     /// What is there, if it is what the fork was made on.
-    fn read(&self, place: &Place, base: &Base) -> Result<Option<FileRead>, FileError> {
-        let found = match disk::read(&self.roots, place, LARGEST_FILE) {
-            Ok(read) => Some(read),
-            Err(FileError::NotFound { .. }) => None,
-            Err(error) => return Err(error),
+    fn read(&self, place: &Place, base: &Base) -> Result<Option<Stood>, FileError> {
+        let found = match disk::link(&self.roots, place)? {
+            Some(link) => Some(Stood::Link { link }),
+            None => match disk::read(&self.roots, place, LARGEST_FILE) {
+                Ok(read) => {
+                    let mode = Some(read.meta.mode & 0o777);
+                    Some(Stood::File { bytes: read.bytes.into(), mode })
+                }
+                Err(FileError::NotFound { .. }) => None,
+                Err(error) => return Err(error),
+            },
         };
-        let expected = match base {
-            Base::Disk { hash, .. } | Base::Binary { hash } => Some(*hash),
+        let as_expected = match (base, &found) {
             // A clean buffer: its file is what the disk holds.
-            Base::Buffer { .. } => return Ok(found),
-            Base::Absent => None,
+            (Base::Buffer { .. }, _) | (Base::Absent, None) => true,
+            (Base::Disk { hash, .. } | Base::Binary { hash }, Some(Stood::File { bytes, .. })) => {
+                ContentHash::of(bytes) == *hash
+            }
+            (Base::Link { target }, Some(Stood::Link { link })) => target == link,
+            _ => false,
         };
-        if found.as_ref().map(|read| read.hash) == expected {
-            Ok(found)
-        } else {
-            Err(FileError::Changed { path: place.shown.clone() })
-        }
+        if as_expected { Ok(found) } else { Err(FileError::Changed { path: place.shown.clone() }) }
     }
 
     /// A line of the ledger.
-    fn about(
-        &self,
-        place: &Place,
-        (id, turn): (HunkId, u64),
-        before: Option<Vec<u8>>,
-        after: Option<ContentHash>,
-    ) -> PublishedFile {
+    fn about(&self, place: &Place, (id, turn): (HunkId, u64), change: Change) -> PublishedFile {
+        let Change { before, after, folders } = change;
         PublishedFile {
             id,
             session: self.session.clone(),
             turn,
             path: place.path.clone(),
             file: place.shown.clone(),
-            before: before.map(Arc::from),
+            before,
             after,
+            folders,
             undoing: false,
         }
+    }
+
+    /// The folders that come with a new file at a place.
+    fn new_folders(&self, place: &Place) -> Result<Vec<u32>, FileError> {
+        Ok(vec![0; disk::missing_folders(&self.roots, place)?])
     }
 
     /// Does something to files that the ledger tells of, and the witness, before it is done. What fails leaves
@@ -116,31 +149,73 @@ impl Disk<'_> {
         mark: &Mark,
     ) -> Result<(), FileError> {
         let Some(file) = fork.files.get(id) else { return Ok(()) };
-        let old = self.read(place, &file.entry.base)?;
-        let expect = old.as_ref().map_or(Expect::Absent, |old| Expect::Hash(old.hash));
-        let before = old.map(|old| old.bytes);
-        let about = |before, after| [self.about(place, (mark.id, mark.turn), before, after)];
+        let before = self.read(place, &file.entry.base)?;
+        let expect = expected(before.as_ref());
+        let folders = match (change, &before) {
+            (FileChange::Delete, _) => disk::folders_of_its_own(&self.roots, place)?,
+            (_, None) => self.new_folders(place)?,
+            (_, Some(_)) => Vec::new(),
+        };
+        let about = |before, after, folders: &[u32]| {
+            let change = Change { before, after, folders: folders.to_vec() };
+            [self.about(place, (mark.id, mark.turn), change)]
+        };
         match change {
             FileChange::Delete if before.is_none() => {}
             FileChange::Delete => {
-                let remove = || disk::remove(&self.roots, place, expect);
-                self.noted(fork, &about(before, None), remove)?;
+                self.noted(fork, &about(before, None, &folders), || {
+                    disk::remove(&self.roots, place, expect)?;
+                    disk::remove_folders(&self.roots, place, folders.len())
+                })?;
             }
             FileChange::Binary(bytes) => {
+                let after = Some(Left::File(ContentHash::of(bytes)));
                 let write = || disk::write(&self.roots, place, bytes, expect);
-                self.noted(fork, &about(before, Some(ContentHash::of(bytes))), write)?;
+                self.noted(fork, &about(before, after, &folders), write)?;
             }
-            FileChange::Mode(mode) => {
-                self.noted(fork, &[], || disk::set_mode(&self.roots, place, *mode))?;
+            FileChange::Link(target) => {
+                let after = Some(Left::Link { link: target.clone() });
+                let write = || disk::write_link(&self.roots, place, target, expect);
+                self.noted(fork, &about(before, after, &folders), write)?;
             }
             // Published under the new name.
             FileChange::Away | FileChange::Rename { .. } => return Ok(()),
         }
         let Some(file) = fork.files.get_mut(id) else { return Ok(()) };
-        if matches!(change, FileChange::Delete) {
-            file.entry.base = Base::Absent;
+        let base = match change {
+            FileChange::Link(target) => Base::Link { target: target.clone() },
+            FileChange::Binary(bytes) => base_of_bytes(bytes),
+            FileChange::Delete | FileChange::Away | FileChange::Rename { .. } => Base::Absent,
+        };
+        // Beside a change of the whole only a mode can be pending.
+        let mode = file.entry.mode.take();
+        file.entry = Entry::new(base);
+        file.entry.mode = mode;
+        Ok(())
+    }
+
+    /// Gives the file its permission bits, if those are chosen: what of the file itself was chosen is there by now.
+    fn set_mode(&self, fork: &mut Fork, id: &DocId, ids: &[HunkId]) -> Result<(), FileError> {
+        let Some(file) = fork.files.get(id) else { return Ok(()) };
+        let Some((mode, mark)) = file.entry.mode.clone().filter(|(_, m)| ids.contains(&m.id))
+        else {
+            return Ok(());
+        };
+        // It may be renamed, and that not be chosen.
+        let source = crate::fork::base_of(id, &file.entry);
+        let Some(place) = fork.files.get(source).and_then(|file| file.place.clone()) else {
+            return Ok(());
+        };
+        let now = disk::stat(&self.roots, &place)?.mode & 0o777;
+        if now != mode {
+            let (before, after) = (Stood::Mode { mode: now }, Left::Mode { mode });
+            let change = Change { before: Some(before), after: Some(after), folders: Vec::new() };
+            let line = self.about(&place, (mark.id, mark.turn), change);
+            self.noted(fork, &[line], || disk::set_mode(&self.roots, &place, mode))?;
         }
-        file.entry.file = None;
+        if let Some(file) = fork.files.get_mut(id) {
+            file.entry.mode = None;
+        }
         Ok(())
     }
 
@@ -156,47 +231,56 @@ impl Disk<'_> {
         let old_place = fork.files.get(from).and_then(|left| left.place.clone());
         let Some(file) = fork.files.get(id) else { return Ok(()) };
         let (Some(old_place), Some(place)) = (old_place, file.place.clone()) else { return Ok(()) };
-        let Some(old) = self.read(&old_place, &file.entry.base)? else {
-            return Err(FileError::NotFound { path: old_place.shown });
+        let stood = self.read(&old_place, &file.entry.base)?;
+        let old = match &stood {
+            Some(Stood::File { bytes, .. }) => bytes.clone(),
+            Some(_) => return Err(FileError::Changed { path: old_place.shown }),
+            None => return Err(FileError::NotFound { path: old_place.shown }),
         };
-        let format = decode(&old.bytes).map(|(_, format)| format).unwrap_or_default();
+        let old_hash = ContentHash::of(&old);
+        let format = decode(&old).map(|(_, format)| format).unwrap_or_default();
         let text = file.entry.part(ids).and_then(|part| part.apply(&file.entry.base.text()).ok());
         // Encoded first, so that what can't be written changes nothing.
         let bytes = text.map(|text| encoded(&text, format, &place)).transpose()?;
-        let after = bytes.as_deref().map_or(old.hash, ContentHash::of);
+        let after = bytes.as_deref().map_or(old_hash, ContentHash::of);
         let which = (mark.id, mark.turn);
-        let new = self.about(&place, which, None, Some(after));
-        let left = self.about(&old_place, which, Some(old.bytes.clone()), None);
+        let left = |hash| Some(Left::File(hash));
+        let folders = self.new_folders(&place)?;
+        let new = Change { before: None, after: left(after), folders };
+        let new = self.about(&place, which, new);
+        let folders = disk::folders_of_its_own(&self.roots, &old_place)?;
+        let emptied = folders.len();
+        let gone = self.about(&old_place, which, Change { before: stood, after: None, folders });
         let publish = self.workspace.publish_id();
         if let Some(file) = fork.files.get_mut(id) {
             file.entry.mark_sent(ids, Some(publish));
         }
-        let rename = || disk::rename(&self.roots, &old_place, &place, Expect::Hash(old.hash));
-        let renamed = self.noted(fork, &[new.clone(), left], rename);
+        let renamed = self.noted(fork, &[new.clone(), gone], || {
+            disk::rename(&self.roots, &old_place, &place, Expect::Hash(old_hash))?;
+            disk::remove_folders(&self.roots, &old_place, emptied)
+        });
         if let Some(file) = fork.files.get_mut(id) {
             file.entry.mark_sent(ids, None);
         }
         renamed?;
         let written = match &bytes {
-            Some(bytes) => disk::write(&self.roots, &place, bytes, Expect::Hash(old.hash)).err(),
+            Some(bytes) => disk::write(&self.roots, &place, bytes, Expect::Hash(old_hash)).err(),
             None => None,
         };
         // The name is new; where the text could not be written it stays pending.
         let (bytes, hash) = match (&written, &bytes) {
-            (None, Some(bytes)) => (bytes, after),
-            _ => (&old.bytes, old.hash),
+            (None, Some(bytes)) => (bytes.as_slice(), after),
+            _ => (&*old, old_hash),
         };
         for line in self.workspace.ledger().files.iter_mut().filter(|line| line.is(&new)) {
-            line.after = Some(hash);
+            line.after = left(hash);
         }
-        let base = match decode(bytes) {
-            Some((text, format)) => Base::Disk { text, hash, format },
-            None => Base::Binary { hash },
-        };
+        let base = base_of_bytes(bytes);
         fork.files.remove(from);
         let Some(file) = fork.files.get_mut(id) else { return Ok(()) };
         let rest = ropewalk_text::diff(&base.text(), file.entry.text());
         let mut entry = Entry::new(base);
+        entry.mode = file.entry.mode.take();
         let others = Mark { id: fork.ids.give(), sent: None, ..mark.clone() };
         entry.add(&rest, &others, &mut fork.ids);
         file.entry = entry;
@@ -217,12 +301,13 @@ impl Disk<'_> {
         let (expect, format) = match &file.entry.base {
             Base::Disk { hash, format, .. } => (Expect::Hash(*hash), *format),
             Base::Binary { hash } => (Expect::Hash(*hash), FileFormat::default()),
+            Base::Link { target } => (Expect::Link(disk::link_hash(target)), FileFormat::default()),
             _ => (Expect::Absent, FileFormat::default()),
         };
         // Where there was no text, undo puts back the bytes, or takes the file away.
         let whole = match &file.entry.base {
             Base::Disk { .. } => None,
-            base => Some(self.read(place, base)?.map(|old| old.bytes)),
+            base => Some(self.read(place, base)?),
         };
         let bytes = encoded(&after, format, place)?;
         let hash = ContentHash::of(&bytes);
@@ -230,7 +315,14 @@ impl Disk<'_> {
         let marked = file.entry.mark_sent(ids, Some(publish));
         let hunks = file.entry.sent_by(publish, &part);
         let lines: Vec<PublishedFile> = match (whole, hunks.first()) {
-            (Some(old), Some(first)) => vec![self.about(place, *first, old, Some(hash))],
+            (Some(before), Some(first)) => {
+                let folders = match before {
+                    None => self.new_folders(place)?,
+                    Some(_) => Vec::new(),
+                };
+                let change = Change { before, after: Some(Left::File(hash)), folders };
+                vec![self.about(place, *first, change)]
+            }
             _ => Vec::new(),
         };
         let write = || disk::write(&self.roots, place, &bytes, expect);
@@ -244,12 +336,32 @@ impl Disk<'_> {
             let (session, doc) = (self.session.clone(), place.doc());
             let about = Published::about(session, doc.clone(), place.shown.clone());
             let mut ledger = self.workspace.ledger();
-            ledger.record(&Published { saved: true, ..about }, &before, &part, &after, &hunks);
+            let about = Published { saved: true, format, ..about };
+            ledger.record(&about, &before, &part, &after, &hunks);
             ledger.loosen(&doc);
         }
         file.entry.published(publish, &part, after.clone());
         file.entry.base = Base::Disk { text: after, hash, format };
         Ok(())
+    }
+}
+
+/// What must be there for this to be changed.
+fn expected(stands: Option<&Stood>) -> Expect {
+    match stands {
+        Some(Stood::File { bytes, .. }) => Expect::Hash(ContentHash::of(bytes)),
+        Some(Stood::Link { link }) => Expect::Link(disk::link_hash(link)),
+        Some(Stood::Mode { .. }) => Expect::Anything,
+        None => Expect::Absent,
+    }
+}
+
+/// What an entry stands on where a file has these bytes.
+fn base_of_bytes(bytes: &[u8]) -> Base {
+    let hash = ContentHash::of(bytes);
+    match decode(bytes) {
+        Some((text, format)) => Base::Disk { text, hash, format },
+        None => Base::Binary { hash },
     }
 }
 

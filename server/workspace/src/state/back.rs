@@ -8,7 +8,7 @@ use super::restore::bring_to_now;
 use super::{Kept, KeptFile};
 use crate::document::Document;
 use crate::entry::Mark;
-use crate::fork::{Fork, ForkFile, base_of, sync_file};
+use crate::fork::{Fork, ForkFile, base_of, is_about_link, place_of, sync_file};
 use crate::workspace::Workspace;
 use crate::{DocId, HunkId};
 use ropewalk_text::Change;
@@ -38,7 +38,7 @@ impl Fork {
         let accepted = |id: &HunkId| self.accepted.contains(id) && !to.accepted.contains(id);
         let Some(entry) = kept.entry() else { return };
         let mut file = kept.file_with(entry);
-        let place = id.path().map(|path| workspace.roots().place_of(&path)).transpose();
+        let place = place_of(&workspace.roots(), id, is_about_link(&file.entry)).transpose();
         // A folder that was closed meanwhile has no files that anything could be pending in.
         let Ok(place) = place else { return };
         file.place = place;
@@ -46,6 +46,7 @@ impl Fork {
         if change.is_some_and(|(_, mark)| accepted(&mark.id)) {
             file.entry.home = None;
         }
+        file.entry.remove_of_file(|id| rejected(&id) || accepted(&id));
         let ids = |which: &dyn Fn(&HunkId) -> bool| -> Vec<HunkId> {
             file.entry.marks().iter().map(|mark| mark.id).filter(|id| which(id)).collect()
         };
@@ -113,5 +114,6 @@ fn only_waited_for(workspace: &Workspace, id: &DocId, file: &mut ForkFile) -> bo
     }
     file.entry.remove(&others);
     file.entry.file = None;
+    file.entry.mode = None;
     true
 }

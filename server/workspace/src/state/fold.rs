@@ -1,6 +1,6 @@
 //! Taking records in, as a journal is read. What a file written by hand may say is judged here.
 
-use super::wire::{BaseState, BaseText, Edit, FileState, StateRecord};
+use super::wire::{BaseState, BaseText, Edit, FileState, StateRecord, WrittenChange};
 use super::{Kept, KeptFile, Lines};
 use crate::entry::{FileChange, Mark};
 use crate::{DocId, HunkId};
@@ -119,8 +119,15 @@ impl Kept {
     }
 
     fn take_file(&mut self, state: FileState) -> Result<(), StateError> {
-        let FileState { doc, shown, base, text, changes, marks, file, home, disk, returned } =
-            state;
+        let FileState { doc, shown, base, text, changes, marks, .. } = state;
+        let FileState { file, mode, home, disk, returned, .. } = state;
+        let (file, mode) = match file {
+            Some((WrittenChange::Mode { mode: alone }, mark)) => {
+                (None, mode.or(Some((alone, mark))))
+            }
+            Some((WrittenChange::Change(change), mark)) => (Some((change, mark)), mode),
+            None => (None, mode),
+        };
         let text = match text {
             BaseText::Whole(text) => Text::from(text.as_str()),
             BaseText::Changed(changes) => {
@@ -129,7 +136,8 @@ impl Kept {
                 applied(&doc, changes, last)?
             }
         };
-        if matches!(base, BaseState::Binary { .. } | BaseState::Absent) && !text.is_empty() {
+        let is_text = matches!(base, BaseState::Buffer | BaseState::Disk { .. });
+        if !is_text && !text.is_empty() {
             return Err(StateError::TextOfNothing { doc });
         }
         let set = fitting(&doc, changes, &text)?;
@@ -141,8 +149,8 @@ impl Kept {
         if matches!(&file, Some((FileChange::Rename { from }, _)) if *from == doc) {
             return Err(StateError::FromItself { doc });
         }
-        let own = marks.iter().chain(file.iter().map(|(_, mark)| mark));
-        for Mark { id, turn, sent, .. } in own {
+        let of_file = || file.iter().map(|(_, mark)| mark).chain(mode.iter().map(|(_, mark)| mark));
+        for Mark { id, turn, sent, .. } in marks.iter().chain(of_file()) {
             counted(id.0)?;
             counted(*turn)?;
             counted(sent.map_or(0, |publish| publish.0))?;
@@ -152,13 +160,12 @@ impl Kept {
             counted(hunk.turn)?;
         }
         // Above all of them, whatever the record of ids says.
-        let own = marks.iter().chain(file.iter().map(|(_, mark)| mark));
-        for Mark { id, sent, .. } in own {
+        for Mark { id, sent, .. } in marks.iter().chain(of_file()) {
             self.last_hunk = self.last_hunk.max(id.0);
             self.last_publish = self.last_publish.max(sent.map_or(0, |publish| publish.0));
         }
         self.bases.insert(doc.clone(), text.clone());
-        let kept = KeptFile { shown, base, text, set, marks, file, home, disk, returned };
+        let kept = KeptFile { shown, base, text, set, marks, file, mode, home, disk, returned };
         self.files.insert(doc, Arc::new(kept));
         Ok(())
     }

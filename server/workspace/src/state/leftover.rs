@@ -7,11 +7,12 @@
 use crate::disk;
 use crate::entry::{Base, Entry};
 use crate::fork::ForkFile;
-use crate::ledger::{Ledger, Published, PublishedFile, Stands};
+use crate::ledger::{Ledger, Left, Published, PublishedFile, Stands, Stood};
 use crate::view::LARGEST_FILE;
 use crate::{ContentHash, DocId, HunkId, PublishId, Roots};
 use ropewalk_text::{ChangeSet, Text, diff};
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// What became of something that was under way.
@@ -29,37 +30,73 @@ pub(super) enum Fate {
 
 /// What became of the changes of files that these lines of one hunk tell of.
 pub(super) fn fate_of(lines: &[PublishedFile], roots: &Roots) -> Fate {
-    let looks: Vec<Option<Option<ContentHash>>> =
-        lines.iter().map(|line| look(line, roots)).collect();
-    let all = |is: fn(&PublishedFile, Option<ContentHash>) -> bool| {
-        lines.iter().zip(&looks).all(|(line, now)| now.is_some_and(|now| is(line, now)))
+    let looks: Vec<Option<Now>> = lines.iter().map(|line| look(line, roots)).collect();
+    let all = |is: &dyn Fn(&PublishedFile, &Now) -> bool| {
+        lines.iter().zip(&looks).all(|(line, now)| now.as_ref().is_some_and(|now| is(line, now)))
     };
-    if all(|line, now| now == line.after) {
+    if all(&|line, now| now.is_left(line)) {
         return Fate::Done;
     }
-    if all(|line, now| now == before(line)) {
+    if all(&|line, now| now.stood(line)) {
         return Fate::NotDone;
     }
-    let renamed = all(|line, now| line.after.is_some() || now.is_none());
-    let bytes = lines.iter().find_map(before);
-    let moved =
-        lines.iter().zip(&looks).any(|(line, now)| line.after.is_some() && *now == Some(bytes));
-    if lines.len() == 2 && renamed && moved && bytes.is_some() {
+    let bytes = lines.iter().find_map(|line| match &line.before {
+        Some(Stood::File { bytes, .. }) => Some(ContentHash::of(bytes)),
+        _ => None,
+    });
+    let moved = |line: &PublishedFile, now: &Now| match line.after {
+        Some(_) => {
+            bytes.is_some_and(|hash| matches!(now, Now::File { hash: is, .. } if *is == hash))
+        }
+        None => *now == Now::Missing,
+    };
+    if lines.len() == 2 && all(&moved) {
         return Fate::HalfRenamed;
     }
     Fate::Unclear
 }
 
-fn before(line: &PublishedFile) -> Option<ContentHash> {
-    line.before.as_deref().map(ContentHash::of)
+/// What is there now.
+#[derive(PartialEq, Eq)]
+enum Now {
+    Missing,
+    File { hash: ContentHash, mode: u32 },
+    Link(PathBuf),
 }
 
-/// The hash of what is there, None in it for no file; None if that can't be told.
-fn look(line: &PublishedFile, roots: &Roots) -> Option<Option<ContentHash>> {
-    let place = roots.place_of(&line.path).ok()?;
+impl Now {
+    fn is_left(&self, line: &PublishedFile) -> bool {
+        match (self, &line.after) {
+            (Now::Missing, None) => true,
+            (Now::File { hash, .. }, Some(Left::File(after))) => hash == after,
+            (Now::File { mode, .. }, Some(Left::Mode { mode: after })) => mode == after,
+            (Now::Link(target), Some(Left::Link { link })) => target == link,
+            _ => false,
+        }
+    }
+
+    fn stood(&self, line: &PublishedFile) -> bool {
+        match (self, &line.before) {
+            (Now::Missing, None) => true,
+            (Now::File { hash, .. }, Some(Stood::File { bytes, .. })) => {
+                *hash == ContentHash::of(bytes)
+            }
+            (Now::File { mode, .. }, Some(Stood::Mode { mode: before })) => mode == before,
+            (Now::Link(target), Some(Stood::Link { link })) => target == link,
+            _ => false,
+        }
+    }
+}
+
+/// What is there; None if that can't be told.
+fn look(line: &PublishedFile, roots: &Roots) -> Option<Now> {
+    let place = roots.place_of_name(&line.path).ok()?;
+    if let Some(target) = disk::link(roots, &place).ok()? {
+        return Some(Now::Link(target));
+    }
     match disk::read(roots, &place, LARGEST_FILE) {
-        Ok(read) => Some(Some(read.hash)),
-        Err(disk::FileError::NotFound { .. }) => Some(None),
+        Ok(read) => Some(Now::File { hash: read.hash, mode: read.meta.mode & 0o777 }),
+        Err(disk::FileError::NotFound { .. }) => Some(Now::Missing),
         Err(_) => None,
     }
 }

@@ -3,11 +3,11 @@
 //! Costs what is pending and what the session has in the ledger; texts are compared only where the user's text
 //! has moved under pending changes, and copied only when they were never kept.
 
-use super::wire::{BaseState, BaseText, Edit, FileState, StateRecord};
+use super::wire::{BaseState, BaseText, Edit, FileState, StateRecord, WrittenChange};
 use super::{Kept, KeptFile, Lines};
 use crate::entry::{Base, FileChange};
 use crate::fork::{Fork, ForkFile};
-use crate::ledger::{Published, PublishedFile};
+use crate::ledger::{Published, PublishedFile, Stood};
 use crate::workspace::Workspace;
 use crate::{DocId, HunkId};
 use ropewalk_text::{ChangeSet, Text, diff};
@@ -193,10 +193,10 @@ fn hunk_holds(private: Private<'_>, hunk: &Published) -> bool {
 impl Lines {
     fn hold(&self, private: Private<'_>) -> bool {
         self.texts.iter().any(|hunk| hunk_holds(private, hunk))
-            || self
-                .files
-                .iter()
-                .any(|file| file.before.as_ref().is_some_and(|before| holds(private, before)))
+            || self.files.iter().any(|file| match &file.before {
+                Some(Stood::File { bytes, .. }) => holds(private, bytes),
+                _ => false,
+            })
     }
 }
 
@@ -221,6 +221,7 @@ impl KeptFile {
             Base::Buffer { .. } => BaseState::Buffer,
             Base::Disk { hash, format, .. } => BaseState::Disk { hash: *hash, format: *format },
             Base::Binary { hash } => BaseState::Binary { hash: *hash },
+            Base::Link { target } => BaseState::Link { target: target.clone() },
             Base::Absent => BaseState::Absent,
         };
         Self {
@@ -230,6 +231,7 @@ impl KeptFile {
             set: entry.set().clone(),
             marks: entry.marks().to_vec(),
             file: entry.file.clone(),
+            mode: entry.mode.clone(),
             home: entry.home.clone(),
             disk: entry.disk.clone(),
             returned: file.returned.iter().map(written).collect(),
@@ -238,8 +240,10 @@ impl KeptFile {
 
     /// Whether restoring `self` on `now`'s text gives `now`: only the user has typed.
     fn leads_to(&self, now: &KeptFile) -> bool {
-        let KeptFile { shown, base, text: _, set: _, marks, file, home, disk, returned } = self;
-        let same = (shown, base, marks, file) == (&now.shown, &now.base, &now.marks, &now.file)
+        let KeptFile { shown, base, text: _, set: _, marks, file, mode, .. } = self;
+        let KeptFile { home, disk, returned, .. } = self;
+        let same = (shown, base, marks) == (&now.shown, &now.base, &now.marks)
+            && (file, mode) == (&now.file, &now.mode)
             && (home, disk, returned) == (&now.home, &now.disk, &now.returned);
         if !same {
             return false;
@@ -260,11 +264,12 @@ impl KeptFile {
         FileState {
             doc: id.clone(),
             shown: self.shown.clone(),
-            base: self.base,
+            base: self.base.clone(),
             text,
             changes: edits(&self.set),
             marks: self.marks.clone(),
-            file: self.file.clone(),
+            file: self.file.clone().map(|(change, mark)| (WrittenChange::Change(change), mark)),
+            mode: self.mode.clone(),
             home: self.home.clone(),
             disk: self.disk.as_ref().map(|disk| edits(&diff(&self.text, disk))),
             returned: self.returned.clone(),

@@ -10,8 +10,8 @@ use super::leftover::{Fate, Sent, drop_made, fate_of};
 use super::{Kept, KeptFile, Lines};
 use crate::disk;
 use crate::entry::{Base, FileChange, HunkIds, Mark};
-use crate::fork::{Fork, ForkFile, base_of, follow_disk, sync_file};
-use crate::ledger::{Found, Ledger, Published, PublishedFile, Stands};
+use crate::fork::{Fork, ForkFile, base_of, follow_disk, is_about_link, place_of, sync_file};
+use crate::ledger::{Found, Ledger, Left, Published, PublishedFile, Stands, Stood};
 use crate::note::Note;
 use crate::view::{DiskFile, read_file};
 use crate::workspace::Workspace;
@@ -129,10 +129,12 @@ impl Restoring<'_> {
             .collect();
         for id in halves {
             let of_it = || self.ledger.files.iter().filter(move |line| line.id == id);
-            let bytes = of_it().find_map(|line| line.before.clone());
-            let hash = bytes.map(|bytes| crate::ContentHash::of(&bytes));
+            let left = of_it().find_map(|line| match &line.before {
+                Some(Stood::File { bytes, .. }) => Some(Left::File(crate::ContentHash::of(bytes))),
+                _ => None,
+            });
             for line in self.ledger.files.iter_mut().filter(|l| l.id == id && l.after.is_some()) {
-                line.after = hash;
+                line.after.clone_from(&left);
             }
         }
         for line in &mut self.ledger.files {
@@ -144,16 +146,18 @@ impl Restoring<'_> {
     fn is_under_way(&self, id: HunkId) -> bool {
         self.kept.files.values().any(|kept| {
             kept.file.as_ref().is_some_and(|(_, mark)| mark.id == id)
+                || kept.mode.as_ref().is_some_and(|(_, mark)| mark.id == id)
                 || kept.marks.iter().any(|mark| mark.id == id && mark.sent.is_some())
         })
     }
 
     fn file(&mut self, id: &DocId, kept: &KeptFile) {
-        let place = match id.path().map(|path| self.roots.place_of(&path)).transpose() {
+        let Some(entry) = kept.entry() else { return };
+        let link = is_about_link(&entry);
+        let place = match place_of(&self.roots, id, link).transpose() {
             Ok(place) => place,
             Err(error) => return self.not_restored(&kept.shown, &error.to_string()),
         };
-        let Some(entry) = kept.entry() else { return };
         let mut file = kept.file_with(entry);
         if let Some(place) = &place {
             file.shown = place.shown.clone();
@@ -165,8 +169,9 @@ impl Restoring<'_> {
         if !self.file_change(id, &mut file) {
             return;
         }
+        self.mode_change(&mut file);
         let source = base_of(id, &file.entry).clone();
-        let now = self.text_now(&source);
+        let now = if link { None } else { self.text_now(&source) };
         self.settle_sent(&source, &mut file, now.as_ref(), kept.file.is_some());
         let aside = bring_to_now(self.workspace, &mut self.fork, &source, &mut file, now.as_ref());
         for one in aside {
@@ -201,16 +206,22 @@ impl Restoring<'_> {
                 return self.kept.files.iter().any(goes_on);
             }
             (FileChange::Rename { from }, _) => return self.can_rename(from, &mark, file),
-            (FileChange::Mode(mode), _) => {
-                let place = file.place.as_ref();
-                let now = place.and_then(|place| disk::stat(&self.roots, place).ok());
-                if now.is_some_and(|now| now.mode & 0o777 == mode & 0o777) {
-                    file.entry.file = None;
-                }
-            }
-            (FileChange::Delete | FileChange::Binary(_), _) => {}
+            (FileChange::Delete | FileChange::Binary(_) | FileChange::Link(_), _) => {}
         }
         true
+    }
+
+    /// What becomes of permission bits that were to be set.
+    fn mode_change(&self, file: &mut ForkFile) {
+        let Some((_, mark)) = &file.entry.mode else { return };
+        match self.fates.get(&mark.id) {
+            Some(Fate::Done) => file.entry.mode = None,
+            Some(Fate::Unclear | Fate::HalfRenamed) => {
+                self.not_restored(&file.shown, "its mode has been changed since by somebody else");
+                file.entry.mode = None;
+            }
+            Some(Fate::NotDone) | None => {}
+        }
     }
 
     fn can_rename(&self, from: &DocId, mark: &Mark, file: &ForkFile) -> bool {
@@ -238,7 +249,7 @@ impl Restoring<'_> {
         let place = self.roots.place_of(&id.path()?).ok()?;
         match read_file(&place, &self.roots).ok()? {
             DiskFile::Text { text, .. } => Some(text),
-            DiskFile::Binary { .. } | DiskFile::Missing => None,
+            DiskFile::Binary { .. } | DiskFile::Link { .. } | DiskFile::Missing => None,
         }
     }
 
@@ -318,8 +329,8 @@ impl Restoring<'_> {
     /// Changes of files that were rejected right before the end.
     fn settle_rejected(&mut self) {
         for file in self.fork.files.values_mut() {
-            let gone = |(_, mark): &mut (FileChange, Mark)| self.fork.rejected.contains(&mark.id);
-            file.entry.file.take_if(gone);
+            file.entry.remove_of_file(|id| self.fork.rejected.contains(&id));
+            file.entry.drop_stray_mode();
         }
         self.fork.return_renamed();
     }

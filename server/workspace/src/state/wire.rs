@@ -3,11 +3,13 @@
 //! Nothing is judged here but the spelling; whether a record fits what is kept is [`super::fold`]'s business.
 
 use crate::entry::{FileChange, Mark};
-use crate::ledger::{Published, PublishedFile};
+use crate::ledger::{Published, PublishedFile, Stood};
 use crate::note::Note;
 use crate::{ContentHash, DocId, HunkId};
 use ropewalk_text::decode::{Encoding, FileFormat};
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use std::sync::Arc;
 
 /// One thing that has changed, to be written as a line of a journal. Each stands on those before it, and a reader
 /// may stop after any of them.
@@ -79,7 +81,10 @@ pub struct FileState {
     pub marks: Vec<Mark>,
     /// A change of the file itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub file: Option<(FileChange, Mark)>,
+    pub file: Option<(WrittenChange, Mark)>,
+    /// Other permission bits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<(u32, Mark)>,
     /// The name it had before a rename.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub home: Option<DocId>,
@@ -91,8 +96,21 @@ pub struct FileState {
     pub returned: Vec<Published>,
 }
 
+/// A change of a file itself, as records have it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum WrittenChange {
+    /// As it is.
+    Change(FileChange),
+    /// Permission bits, as records had them when they could not stand beside another change.
+    Mode {
+        /// The bits.
+        mode: u32,
+    },
+}
+
 /// What lies under the pending changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BaseState {
     /// An open buffer.
@@ -112,6 +130,12 @@ pub enum BaseState {
         #[serde(with = "hash")]
         hash: ContentHash,
     },
+    /// A symbolic link.
+    Link {
+        /// Where it says that it leads.
+        #[serde(with = "target")]
+        target: PathBuf,
+    },
     /// No such file.
     Absent,
 }
@@ -130,9 +154,14 @@ pub enum BaseText {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Edit(pub usize, pub usize, pub String);
 
+/// Whether a file is in UTF-8 and has no byte order mark.
+pub(crate) fn is_usual(format: &FileFormat) -> bool {
+    *format == FileFormat::default()
+}
+
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "FileFormat")]
-struct FormatWire {
+pub(crate) struct FormatWire {
     #[serde(with = "EncodingWire")]
     encoding: Encoding,
     bom: bool,
@@ -166,28 +195,6 @@ pub mod hash {
     }
 }
 
-/// The same where there may be none.
-pub(crate) mod maybe_hash {
-    use crate::ContentHash;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    #[derive(Serialize, Deserialize)]
-    struct Spelled(#[serde(with = "super::hash")] ContentHash);
-
-    pub(crate) fn serialize<S: Serializer>(
-        hash: &Option<ContentHash>,
-        s: S,
-    ) -> Result<S::Ok, S::Error> {
-        hash.map(Spelled).serialize(s)
-    }
-
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
-        d: D,
-    ) -> Result<Option<ContentHash>, D::Error> {
-        Ok(Option::<Spelled>::deserialize(d)?.map(|spelled| spelled.0))
-    }
-}
-
 /// Bytes in base64.
 pub(crate) mod bytes {
     use base64::Engine;
@@ -206,25 +213,77 @@ pub(crate) mod bytes {
     }
 }
 
-/// The same where there may be none.
-pub(crate) mod maybe_bytes {
+/// What stood under a name, as records have it or had it: once only its bytes.
+#[derive(Deserialize)]
+#[serde(untagged)]
+pub(crate) enum StoodWire {
+    Bytes(#[serde(with = "bytes")] Arc<[u8]>),
+    File {
+        #[serde(with = "bytes")]
+        bytes: Arc<[u8]>,
+        #[serde(default)]
+        mode: Option<u32>,
+    },
+    Link {
+        #[serde(with = "target")]
+        link: PathBuf,
+    },
+    Mode {
+        mode: u32,
+    },
+}
+
+impl From<StoodWire> for Stood {
+    fn from(wire: StoodWire) -> Self {
+        match wire {
+            StoodWire::Bytes(bytes) => Stood::File { bytes, mode: None },
+            StoodWire::File { bytes, mode } => Stood::File { bytes, mode },
+            StoodWire::Link { link } => Stood::Link { link },
+            StoodWire::Mode { mode } => Stood::Mode { mode },
+        }
+    }
+}
+
+/// A link's target: as a text where it is one, else its bytes in base64.
+pub(crate) mod target {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use std::path::{Path, PathBuf};
     use std::sync::Arc;
 
     #[derive(Serialize, Deserialize)]
-    struct Spelled(#[serde(with = "super::bytes")] Arc<[u8]>);
-
-    pub(crate) fn serialize<S: Serializer>(
-        bytes: &Option<Arc<[u8]>>,
-        s: S,
-    ) -> Result<S::Ok, S::Error> {
-        bytes.clone().map(Spelled).serialize(s)
+    #[serde(untagged)]
+    enum Spelled {
+        Text(String),
+        Bytes {
+            #[serde(with = "super::bytes")]
+            bytes: Arc<[u8]>,
+        },
     }
 
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
-        d: D,
-    ) -> Result<Option<Arc<[u8]>>, D::Error> {
-        Ok(Option::<Spelled>::deserialize(d)?.map(|spelled| spelled.0))
+    pub(crate) fn serialize<S: Serializer>(target: &Path, s: S) -> Result<S::Ok, S::Error> {
+        let spelled = match target.to_str() {
+            Some(text) => Spelled::Text(text.to_owned()),
+            None => Spelled::Bytes { bytes: target.as_os_str().as_encoded_bytes().into() },
+        };
+        spelled.serialize(s)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<PathBuf, D::Error> {
+        match Spelled::deserialize(d)? {
+            Spelled::Text(text) => Ok(text.into()),
+            Spelled::Bytes { bytes } => of_bytes(&bytes).map_err(serde::de::Error::custom),
+        }
+    }
+
+    #[cfg(unix)]
+    fn of_bytes(bytes: &[u8]) -> Result<PathBuf, &'static str> {
+        use std::os::unix::ffi::OsStrExt as _;
+        Ok(std::ffi::OsStr::from_bytes(bytes).into())
+    }
+
+    #[cfg(not(unix))]
+    fn of_bytes(_: &[u8]) -> Result<PathBuf, &'static str> {
+        Err("a link's target that is no text can't be on this system")
     }
 }
 

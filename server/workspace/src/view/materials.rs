@@ -79,6 +79,7 @@ impl View {
             }
             Some(FrozenContent::Bytes(bytes)) => Stands::Bytes(bytes.clone()),
             Some(FrozenContent::OnDisk(place)) => Stands::OnDisk(place.clone()),
+            Some(FrozenContent::Link(target)) => Stands::Link(target.clone()),
         };
         Some(Material {
             place: frozen.place.clone()?,

@@ -5,8 +5,18 @@ use ropewalk_workspace::entry::Maker;
 use ropewalk_workspace::publish::{Bounds, PublishReport, publish};
 use ropewalk_workspace::undo::undo;
 use ropewalk_workspace::*;
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+
+/// What stands at a name, for comparing folders.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Thing {
+    Folder,
+    File(Vec<u8>, u32),
+    Link(PathBuf),
+}
 
 pub(crate) struct Bench {
     dir: tempfile::TempDir,
@@ -46,10 +56,30 @@ impl Bench {
         fork.view(self.workspace.snapshot())
     }
 
-    /// A call of the session's proposes these on one view.
+    pub(crate) fn link(&self, name: &str, target: &str) {
+        symlink(target, self.path(name)).unwrap();
+    }
+
+    pub(crate) fn chmod(&self, name: &str, mode: u32) {
+        std::fs::set_permissions(self.path(name), std::fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    /// All that is in the folder: the folders too.
+    pub(crate) fn things(&self) -> BTreeMap<String, Thing> {
+        let mut out = BTreeMap::new();
+        things_in(&self.path("."), Path::new(""), &mut out);
+        out
+    }
+
+    pub(crate) fn thing(&self, name: &str) -> Option<Thing> {
+        self.things().remove(name)
+    }
+
+    /// A call of the session's proposes these on one view, for the names themselves.
     pub(crate) fn propose_all(&self, all: Vec<(&str, ProposedChange)>) -> MergeReport {
         let view = self.view();
-        let proposal = |(name, change)| Proposal { place: view.contain(name).unwrap(), change };
+        let place = |name: &str| view.roots().place_in(0, Path::new(name)).unwrap();
+        let proposal = |(name, change)| Proposal { place: place(name), change };
         let proposals = all.into_iter().map(proposal).collect();
         let mut fork = self.fork.lock().unwrap();
         fork.merge(&self.workspace, &view, 1, &Maker::Call("c1".into()), proposals).unwrap()
@@ -64,8 +94,69 @@ impl Bench {
     }
 
     pub(crate) fn rename(&self, name: &str, to: &str) -> MergeReport {
-        let to = self.workspace.roots().contain(to).unwrap();
+        let to = self.workspace.roots().place_in(0, Path::new(to)).unwrap();
         self.propose(name, ProposedChange::Rename { to })
+    }
+
+    pub(crate) fn to_link(&self, name: &str, target: &str) -> MergeReport {
+        self.propose(name, ProposedChange::Link(target.into()))
+    }
+
+    pub(crate) fn binary(&self, name: &str, bytes: &[u8]) -> MergeReport {
+        self.propose(name, ProposedChange::Binary(Arc::from(bytes)))
+    }
+
+    pub(crate) fn reject(&self, id: HunkId) -> usize {
+        let which = Selection::Hunks(vec![id]);
+        self.fork.lock().unwrap().reject(&self.workspace, &which, None)
+    }
+
+    /// One line for each pending hunk: its file, kind and diff.
+    pub(crate) fn review(&self) -> Vec<String> {
+        let line = |hunk: Hunk| format!("{} {}: {}", hunk.file, hunk.kind.name(), hunk.diff);
+        self.hunks().into_iter().map(line).collect()
+    }
+
+    /// The id of the only hunk of this kind.
+    pub(crate) fn only(&self, kind: &str) -> HunkId {
+        let mut all = self.hunks();
+        all.retain(|hunk| hunk.kind.name() == kind);
+        assert_eq!(all.len(), 1, "{all:#?}");
+        all[0].id
+    }
+
+    /// The same session on the same folder in another process, by what was written of it.
+    pub(crate) fn restarted(&self) -> Fork {
+        let fork = self.fork.lock().unwrap();
+        let mut kept = state::Kept::default();
+        for record in state::Kept::default().record(&fork, &self.workspace, None) {
+            let line = serde_json::to_string(&record).unwrap();
+            kept.take(serde_json::from_str(&line).unwrap()).unwrap();
+        }
+        let workspace = Workspace::new(self.workspace.roots());
+        kept.restore("s".into(), &workspace)
+    }
+
+    pub(crate) fn accept_one(&self, id: HunkId) -> PublishReport {
+        self.accept(&Selection::Hunks(vec![id]))
+    }
+
+    /// All is accepted without trouble, then undone, and the folder is as it was.
+    pub(crate) fn accept_and_undo(
+        &self,
+        before: &BTreeMap<String, Thing>,
+    ) -> BTreeMap<String, Thing> {
+        let report = self.accept(&Selection::All);
+        assert_eq!(report.failed, []);
+        assert_eq!(self.review(), [""; 0]);
+        let after = self.things();
+        let report = self.undo(&Selection::Turn(1));
+        assert_eq!(report.failed, []);
+        assert_eq!(self.things(), *before);
+        assert!(
+            self.workspace.ledger().files.is_empty() && self.workspace.ledger().texts.is_empty()
+        );
+        after
     }
 
     pub(crate) fn hunks(&self) -> Vec<Hunk> {
@@ -87,4 +178,21 @@ impl Bench {
 
 fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+fn things_in(folder: &Path, below: &Path, out: &mut BTreeMap<String, Thing>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = below.join(path.file_name().unwrap());
+        let found = std::fs::symlink_metadata(&path).unwrap();
+        let thing = if found.is_symlink() {
+            Thing::Link(std::fs::read_link(&path).unwrap())
+        } else if found.is_dir() {
+            things_in(&path, &name, out);
+            Thing::Folder
+        } else {
+            Thing::File(std::fs::read(&path).unwrap(), found.permissions().mode() & 0o777)
+        };
+        out.insert(name.to_str().unwrap().to_owned(), thing);
+    }
 }

@@ -1,7 +1,16 @@
 //! Files over the fork as commands need them: what a view lays over the disk, and changes of files themselves
 //! beside changes of their texts.
 
-#![expect(clippy::unwrap_used, reason = "tests and their helpers may be blunt")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "tests and their helpers may be blunt"
+)]
+#![cfg(unix)]
 
 mod bench;
+mod law;
+mod links;
 mod materials;
+mod together;

@@ -161,6 +161,35 @@ fn other_bytes_and_text_over_bytes() {
 }
 
 #[test]
+fn links_made_changed_and_deleted() {
+    check(|| {
+        let world = World::new(&[("a.txt", TEXT), ("b.txt", TEXT)]);
+        std::os::unix::fs::symlink("a.txt", world.path("old")).unwrap();
+        std::os::unix::fs::symlink("a.txt", world.path("gone")).unwrap();
+        world.propose_itself("new/l", ProposedChange::Link("../outside".into()));
+        world.propose_itself("old", ProposedChange::Link("/elsewhere".into()));
+        world.propose_itself("b.txt", ProposedChange::Link("a.txt".into()));
+        world.propose_itself("gone", ProposedChange::Delete);
+        world
+    });
+}
+
+#[test]
+fn modes_beside_texts_bytes_and_names() {
+    check(|| {
+        let world = World::new(&[("a.txt", TEXT), ("b.txt", TEXT), ("c.bin", "x\0y")]);
+        world.write("a.txt", OTHER);
+        world.write("new/run.sh", TEXT);
+        world.propose("c.bin", ProposedChange::Binary(Arc::from(&b"\0"[..])));
+        world.rename("b.txt", "d.txt");
+        for name in ["a.txt", "new/run.sh", "c.bin", "d.txt"] {
+            world.propose(name, ProposedChange::Mode(0o755));
+        }
+        world
+    });
+}
+
+#[test]
 fn a_rename_that_was_done_but_not_its_text() {
     let world = World::new(&[("a.txt", TEXT)]);
     world.write("a.txt", OTHER);

@@ -98,6 +98,7 @@ fn nothing_outside_the_roots_comes_back() {
             json!({ "file": ["delete", mark] }),
             json!({ "file": [{ "mode": 0o777 }, mark] }),
             json!({ "file": [{ "binary": "AAAA" }, mark] }),
+            json!({ "mode": [0o777, mark] }),
         ] {
             let mut kept = Kept::default();
             take(&mut kept, file(&doc, &change)).unwrap();
@@ -130,6 +131,33 @@ fn ids_go_on_above_all_that_were_given() {
     let after = world.beside(&kept, &world.outside());
     assert!(after.write("a.txt", "x\n").hunks.iter().all(|id| id.0 > 41));
     assert_eq!(after.workspace.publish_id().0, 18);
+}
+
+#[test]
+fn records_written_before_modes_and_links_are_read() {
+    use ropewalk_workspace::HunkKind;
+    let world = World::new(&[("a.txt", TEXT), ("b.txt", "x\n")]);
+    let hash = format!("{:032x}", ropewalk_workspace::ContentHash::of(TEXT.as_bytes()).0);
+    let mut kept = Kept::default();
+    let mark = json!({ "id": 7, "turn": 1, "makers": [], "sent": null });
+    let change = json!({
+        "base": { "disk": { "hash": hash, "format": { "encoding": "utf8", "bom": false } } },
+        "file": [{ "mode": 0o755 }, mark],
+    });
+    take(&mut kept, file(&world.id("a.txt").to_uri(), &change)).unwrap();
+    let new = format!("{:032x}", ropewalk_workspace::ContentHash::of(b"x\n").0);
+    let line = json!({ "id": 9, "turn": 1, "path": world.id("b.txt").to_uri(), "file": "b.txt",
+        "before": "b2xkCg==", "after": new, "undoing": false });
+    take(&mut kept, json!({ "kind": "published", "id": 9, "files": [line] })).unwrap();
+    let after = world.beside(&kept, &world.outside());
+    let kinds: Vec<HunkKind> = after.hunks().into_iter().map(|hunk| hunk.kind).collect();
+    assert_eq!(kinds, [HunkKind::Mode(0o755), HunkKind::Text]);
+    assert_eq!(after.accept(&Selection::All).failed, []);
+    assert_eq!(after.outside().modes.get("a.txt"), Some(&0o755));
+    assert_eq!(after.undo(&Selection::All).failed, []);
+    assert_eq!(after.text("a.txt"), TEXT);
+    assert_eq!(after.outside().modes.get("a.txt"), None);
+    assert_eq!(after.text("b.txt"), "old\n");
 }
 
 proptest! {

@@ -73,6 +73,11 @@ fn step(world: &mut World, (kind, a, b, c): Step) {
         7 => drop(world.undo(&Selection::Turn(u64::from(b) % world.turn + 1))),
         8 if open => world.save(name),
         9 => world.turn += 1,
+        10 if c % 3 == 0 => {
+            // In a view without the file there is nothing to set.
+            world
+                .agent_tries(name, ProposedChange::Mode([0o644, 0o755, 0o600][usize::from(b) % 3]));
+        }
         10 => world.agent_tries(name, ProposedChange::Delete),
         11 if c % 2 == 0 => world.agent_tries(name, ProposedChange::Binary(Arc::from(&b"\0"[..]))),
         11 => world.agent_renames(name, NAMES[usize::from(b) % NAMES.len()]),

@@ -8,6 +8,7 @@ use ropewalk_workspace::state::{Kept, StateRecord};
 use ropewalk_workspace::undo::undo;
 use ropewalk_workspace::*;
 use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -15,6 +16,10 @@ use std::sync::{Arc, Mutex};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Outside {
     pub(crate) disk: BTreeMap<String, Vec<u8>>,
+    /// The targets of links.
+    pub(crate) links: BTreeMap<String, PathBuf>,
+    /// The modes of files that have none of the usual ones.
+    pub(crate) modes: BTreeMap<String, u32>,
     pub(crate) open: BTreeMap<String, String>,
 }
 
@@ -124,13 +129,23 @@ impl World {
 
     /// Another process, in which `kept` came back and nothing but `outside` was left of this one.
     pub(crate) fn after(&self, kept: &Kept, outside: &Outside) -> World {
-        for name in self.outside().disk.keys() {
+        let now = self.outside();
+        for name in now.disk.keys().chain(now.links.keys()) {
             std::fs::remove_file(self.dir.path().join(name)).unwrap();
         }
         for (name, bytes) in &outside.disk {
             let path = self.dir.path().join(name);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, bytes).unwrap();
+        }
+        for (name, target) in &outside.links {
+            let path = self.dir.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::os::unix::fs::symlink(target, path).unwrap();
+        }
+        for (name, mode) in &outside.modes {
+            let mode = std::fs::Permissions::from_mode(*mode);
+            std::fs::set_permissions(self.dir.path().join(name), mode).unwrap();
         }
         self.beside(kept, outside)
     }
@@ -206,7 +221,7 @@ impl World {
     pub(crate) fn outside(&self) -> Outside {
         let root = self.dir.path().canonicalize().unwrap();
         let mut out = Outside::default();
-        files_in(&root, &root, &mut out.disk);
+        files_in(&root, &root, &mut out);
         for id in self.workspace.open_documents() {
             let text = self.workspace.with_document(&id, |d| d.text().to_string()).unwrap();
             let name = match id.path() {
@@ -227,6 +242,17 @@ impl World {
         let place = view.contain(name).unwrap();
         let maker = Maker::Call(format!("c{}", self.turn).into());
         let proposals = vec![Proposal { place, change }];
+        fork.merge(&self.workspace, &view, self.turn, &maker, proposals).unwrap()
+    }
+
+    /// The same of a name itself, which may be a link.
+    pub(crate) fn propose_itself(&self, name: &str, change: ProposedChange) -> MergeReport {
+        let mut fork = self.fork.lock().unwrap();
+        fork.sync(&self.workspace);
+        let view = fork.view(self.workspace.snapshot());
+        let place = view.roots().place_in(0, Path::new(name)).unwrap();
+        let proposals = vec![Proposal { place, change }];
+        let maker = Maker::Call("c1".into());
         fork.merge(&self.workspace, &view, self.turn, &maker, proposals).unwrap()
     }
 
@@ -359,14 +385,21 @@ impl World {
     }
 }
 
-fn files_in(root: &Path, dir: &Path, out: &mut BTreeMap<String, Vec<u8>>) {
+fn files_in(root: &Path, dir: &Path, out: &mut Outside) {
     for entry in std::fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();
-        if path.is_dir() {
+        let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+        let found = std::fs::symlink_metadata(&path).unwrap();
+        if found.is_symlink() {
+            out.links.insert(name, std::fs::read_link(&path).unwrap());
+        } else if found.is_dir() {
             files_in(root, &path, out);
         } else {
-            let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
-            out.insert(name, std::fs::read(&path).unwrap());
+            let mode = found.permissions().mode() & 0o777;
+            if mode != 0o644 {
+                out.modes.insert(name.clone(), mode);
+            }
+            out.disk.insert(name, std::fs::read(&path).unwrap());
         }
     }
 }

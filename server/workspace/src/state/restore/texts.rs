@@ -94,7 +94,9 @@ impl Restoring<'_> {
                 (Some(base), _) => base,
                 (None, Some(place)) => match read_file(place, &self.roots).ok()? {
                     DiskFile::Text { text, hash, format } => Base::Disk { text, hash, format },
-                    DiskFile::Binary { .. } | DiskFile::Missing => return None,
+                    DiskFile::Binary { .. } | DiskFile::Link { .. } | DiskFile::Missing => {
+                        return None;
+                    }
                 },
                 (None, None) => return None,
             };

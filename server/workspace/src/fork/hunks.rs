@@ -1,0 +1,184 @@
+//! What a reviewer sees of a fork: its pending hunks, and the net change as one diff.
+
+use super::{Fork, ForkFile, Hunk, HunkKind, HunkState};
+use crate::DocId;
+use crate::entry::{Base, Entry, FileChange, Maker, Mark};
+use ropewalk_text::{ChangeSet, Text, line_hunks, unified};
+use std::ops::Range;
+use std::path::Path;
+
+impl Fork {
+    /// The net change as one unified diff per file, with names as `diff --git` has them. Of a link its target is
+    /// what is compared.
+    pub fn diff(&self) -> String {
+        let mut out = String::new();
+        for file in self.files.values() {
+            let name = &file.shown;
+            let (old, new) = match (&file.entry.base, &file.entry.file) {
+                (Base::Absent, _) => ("/dev/null".to_owned(), format!("b/{name}")),
+                (_, Some((FileChange::Away, _))) => continue,
+                (_, Some((FileChange::Delete, _))) => (format!("a/{name}"), "/dev/null".to_owned()),
+                _ => (format!("a/{name}"), format!("b/{name}")),
+            };
+            out.push_str(&format!("--- {old}\n+++ {new}\n"));
+            let base = match &file.entry.base {
+                Base::Link { target } => said(target),
+                base => base.text(),
+            };
+            let whole = |now: &Text| ropewalk_text::diff(&base, now);
+            let (now, set) = match &file.entry.file {
+                Some((FileChange::Delete, _)) => {
+                    let set = ChangeSet::single(base.len(), 0..base.len(), "");
+                    (Text::default(), set)
+                }
+                Some((FileChange::Link(target), _)) => (said(target), whole(&said(target))),
+                _ if matches!(file.entry.base, Base::Link { .. }) => {
+                    (file.entry.text().clone(), whole(file.entry.text()))
+                }
+                _ => (file.entry.text().clone(), file.entry.set().clone()),
+            };
+            out.push_str(&unified(&base, &now, &set, 3));
+        }
+        out
+    }
+}
+
+/// The pending hunks of a file: of the file itself, of its mode, of its text.
+pub(crate) fn file_hunks(id: &DocId, file: &ForkFile) -> Vec<Hunk> {
+    let entry = &file.entry;
+    let created = matches!(entry.base, Base::Absent) && !is_renamed(entry);
+    let mut out = Vec::new();
+    let change = entry.file.as_ref().filter(|(change, _)| *change != FileChange::Away);
+    if let Some((change, mark)) = change {
+        let kind = match change {
+            FileChange::Delete | FileChange::Away => HunkKind::Delete,
+            FileChange::Rename { from } => HunkKind::Rename { from: from.as_str().to_owned() },
+            FileChange::Binary(bytes) if bytes.is_empty() && created => HunkKind::Create,
+            FileChange::Binary(_) => HunkKind::Binary,
+            FileChange::Link(target) => HunkKind::Link { target: target.display().to_string() },
+        };
+        out.push(of_file(id, file, kind, mark));
+    }
+    let texts = text_hunks(id, file, created);
+    // The mode of a new file goes with the file.
+    let mut joined = entry.mode.as_ref().filter(|_| created && out.len() + texts.len() > 0);
+    if let (Some((mode, mark)), None) = (&entry.mode, joined) {
+        out.push(of_file(id, file, HunkKind::Mode(*mode), mark));
+    }
+    out.extend(texts);
+    if let (Some(first), Some((mode, mark))) = (out.first_mut(), joined.take()) {
+        first.parts.push(mark.id);
+        first.diff = format!("{}{}", describe(&HunkKind::Mode(*mode), file), first.diff);
+    }
+    out
+}
+
+fn is_renamed(entry: &Entry) -> bool {
+    matches!(entry.file, Some((FileChange::Rename { .. }, _)))
+}
+
+fn state(marks: &[&Mark]) -> HunkState {
+    let is_sent = |mark: &&Mark| mark.sent.is_some();
+    if marks.iter().any(is_sent) { HunkState::Sent } else { HunkState::Pending }
+}
+
+/// The hunk of a change that is none of the text.
+fn of_file(id: &DocId, file: &ForkFile, kind: HunkKind, mark: &Mark) -> Hunk {
+    Hunk {
+        id: mark.id,
+        parts: vec![mark.id],
+        doc: id.clone(),
+        file: file.shown.clone(),
+        diff: describe(&kind, file),
+        kind,
+        range: 0..0,
+        lines: 0..0,
+        old: String::new(),
+        new: String::new(),
+        turn: mark.turn,
+        makers: mark.makers.clone(),
+        state: state(&[mark]),
+    }
+}
+
+fn text_hunks(id: &DocId, file: &ForkFile, created: bool) -> Vec<Hunk> {
+    let entry = &file.entry;
+    let base = entry.base.text();
+    let mut out = Vec::new();
+    for hunk in line_hunks(&base, entry.text(), entry.set()) {
+        let marks: Vec<&Mark> =
+            entry.marks().get(hunk.changes.clone()).unwrap_or_default().iter().collect();
+        let changes = entry.set().changes().get(hunk.changes.clone()).unwrap_or_default();
+        let (Some(first), Some(mark)) = (changes.first(), marks.first()) else { continue };
+        let end = changes.last().map_or(first.range.end, |last| last.range.end);
+        let text_of = |text: &Text, lines: &Range<usize>| {
+            text.slice(text.line_feed_start(lines.start)..text.line_feed_start(lines.end))
+        };
+        let own = ChangeSet::new(base.len(), changes.to_vec());
+        let shown = own.and_then(|own| Some(unified(&base, &own.apply(&base).ok()?, &own, 3)));
+        let mut makers: Vec<Maker> = Vec::new();
+        for maker in marks.iter().flat_map(|mark| &mark.makers) {
+            if !makers.contains(maker) {
+                makers.push(maker.clone());
+            }
+        }
+        out.push(Hunk {
+            id: mark.id,
+            parts: marks.iter().map(|mark| mark.id).collect(),
+            doc: id.clone(),
+            file: file.shown.clone(),
+            kind: if created { HunkKind::Create } else { HunkKind::Text },
+            range: first.range.start..end,
+            old: text_of(&base, &hunk.before),
+            new: text_of(entry.text(), &hunk.after),
+            lines: hunk.before,
+            diff: shown.unwrap_or_default(),
+            turn: mark.turn,
+            makers,
+            state: state(&marks),
+        });
+    }
+    out
+}
+
+/// A change that is none of the text, in words.
+fn describe(kind: &HunkKind, file: &ForkFile) -> String {
+    let (name, base) = (&file.shown, &file.entry.base);
+    let led_to = |words: &str| match base {
+        Base::Link { target } => format!("{words}{}", target.display()),
+        _ => String::new(),
+    };
+    match kind {
+        HunkKind::Delete => format!("delete {name}{}\n", led_to(", a link to ")),
+        HunkKind::Rename { from } => format!("rename {from} to {name}\n"),
+        HunkKind::Create => format!("create {name}, empty\n"),
+        HunkKind::Binary => format!("replace the bytes of {name}{}\n", led_to(", a link to ")),
+        HunkKind::Link { target } => {
+            let there = match base {
+                Base::Absent => String::new(),
+                Base::Link { .. } => led_to("; it leads to "),
+                _ => "; it is a file".to_owned(),
+            };
+            format!("make {name} a link to {target}{there}\n")
+        }
+        HunkKind::Mode(mode) => format!("set the mode of {name} to {mode:o}\n"),
+        HunkKind::Text => String::new(),
+    }
+}
+
+/// A link's target as a line of its own.
+fn said(target: &Path) -> Text {
+    Text::from(target.display().to_string().as_str())
+}
+
+/// The lines of the fork's text that a hunk made.
+pub(super) fn lines_after(entry: &Entry, hunk: &Hunk) -> Range<usize> {
+    let base = entry.base.text();
+    let found = line_hunks(&base, entry.text(), entry.set())
+        .into_iter()
+        .find(|lines| lines.before == hunk.lines);
+    let text = entry.text();
+    found.map_or(0..0, |lines| {
+        text.line_feed_start(lines.after.start)..text.line_feed_start(lines.after.end)
+    })
+}

@@ -1,0 +1,104 @@
+//! What the user does to pending hunks, beside accepting them: takes them out, or puts their own words in their
+//! place.
+
+use super::hunks::lines_after;
+use super::{Fork, Hunk, HunkKind, HunkState, Selection, base_of};
+use crate::document::Document;
+use crate::entry::{Base, Maker, Mark};
+use crate::note::Note;
+use crate::workspace::Workspace;
+use crate::{DocId, HunkId};
+use ropewalk_text::ChangeSet;
+
+impl Fork {
+    /// Takes pending hunks out of the fork and keeps the news for the model. Gives how many hunks went; what
+    /// is on its way and still waited for stays.
+    pub fn reject(
+        &mut self,
+        workspace: &Workspace,
+        selection: &Selection,
+        reason: Option<&str>,
+    ) -> usize {
+        let ids = self.select(selection);
+        let mut count = 0;
+        for hunk in self.hunks() {
+            if !hunk.parts.iter().any(|part| ids.contains(part))
+                || (hunk.state == HunkState::Sent && self.is_waited_for(workspace, &hunk))
+            {
+                continue;
+            }
+            count += 1;
+            self.rejected.extend(&hunk.parts);
+            let note = Note::Rejected {
+                file: hunk.file.clone(),
+                old: hunk.old.clone(),
+                new: hunk.new.clone(),
+                reason: reason.map(str::to_owned),
+            };
+            workspace.tell(Some(self.session.clone()), note);
+            // A rename and the deletion it leaves share one id, so they go together.
+            for file in self.files.values_mut() {
+                file.entry.remove(&hunk.parts);
+                file.entry.remove_of_file(|id| hunk.parts.contains(&id));
+                file.entry.drop_stray_mode();
+            }
+        }
+        self.return_renamed();
+        self.files.retain(|_, file| !file.entry.is_empty());
+        count
+    }
+
+    /// Whether a part of the hunk is on its way and its echo still waited for. One that was given up can be
+    /// rejected: if it comes after all, it is the user's text.
+    fn is_waited_for(&self, workspace: &Workspace, hunk: &Hunk) -> bool {
+        let Some(file) = self.files.get(&hunk.doc) else { return false };
+        let marks = file.entry.marks().iter().filter(|mark| hunk.parts.contains(&mark.id));
+        let sent: Vec<_> = marks.filter_map(|mark| mark.sent).collect();
+        let source = base_of(&hunk.doc, &file.entry);
+        let waited = |document: &mut Document| sent.iter().any(|id| document.is_waited_for(*id));
+        workspace.with_document(source, waited).unwrap_or(false)
+    }
+
+    /// Entries whose rename was rejected go back to their old name.
+    pub(crate) fn return_renamed(&mut self) {
+        let strayed: Vec<DocId> = self
+            .files
+            .iter()
+            .filter(|(_, file)| {
+                file.entry.file.is_none() && !matches!(file.entry.base, Base::Absent)
+            })
+            .filter(|(id, file)| file.entry.home.as_ref().is_some_and(|home| home != *id))
+            .map(|(id, _)| id.clone())
+            .collect();
+        for id in strayed {
+            let Some(mut file) = self.files.remove(&id) else { continue };
+            let Some(home) = file.entry.home.take() else { continue };
+            if let Some(old) = self.files.remove(&home) {
+                file.shown = old.shown;
+                file.place = old.place;
+            }
+            self.files.insert(home, file);
+        }
+    }
+
+    /// The user's own version of a pending hunk takes its place. False when there is no such hunk, or it is
+    /// no change of text, or it is on its way.
+    pub fn edit(&mut self, workspace: &Workspace, id: HunkId, text: &str) -> bool {
+        let Some(hunk) = self.hunks().into_iter().find(|hunk| hunk.parts.contains(&id)) else {
+            return false;
+        };
+        if hunk.state == HunkState::Sent || !matches!(hunk.kind, HunkKind::Text | HunkKind::Create)
+        {
+            return false;
+        }
+        let Some(file) = self.files.get_mut(&hunk.doc) else { return false };
+        let after = lines_after(&file.entry, &hunk);
+        let set = ChangeSet::single(file.entry.text().len(), after, text);
+        let mark = Mark { id: hunk.id, turn: hunk.turn, makers: vec![Maker::User], sent: None };
+        file.entry.add(&set, &mark, &mut self.ids);
+        let note = Note::Edited { file: hunk.file, proposed: hunk.new, text: text.to_owned() };
+        workspace.tell(Some(self.session.clone()), note);
+        self.files.retain(|_, file| !file.entry.is_empty());
+        true
+    }
+}

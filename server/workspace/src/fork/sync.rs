@@ -1,0 +1,315 @@
+//! Bringing a fork's base to the user's text as it is now: over the documents' logs where they are known, else over
+//! the difference of the texts.
+
+use super::{ForkFile, is_about_link, place_of};
+use crate::DocId;
+use crate::PublishId;
+use crate::disk;
+use crate::document::Document;
+use crate::entry::{Base, Content, Entry, FileChange, HunkIds, Maker, Mark, SetAside};
+use crate::ledger::{Ledger, Published, Stands};
+use crate::log::{Delta, Origin};
+use crate::view::{DiskFile, read_file};
+use crate::workspace::Workspace;
+use ropewalk_text::{ChangeSet, Text, diff};
+use std::sync::Arc;
+
+/// Brings one entry's base to now. Ours that was confirmed since goes to the ledger, in the same critical
+/// section as the look at the document, so that its place there is true from the start.
+pub(crate) fn sync_file(
+    workspace: &Workspace,
+    session: &Arc<str>,
+    source: &DocId,
+    file: &mut ForkFile,
+) -> Vec<SetAside> {
+    let returned: Vec<Published> =
+        file.returned.iter().filter(|hunk| is_pending(&file.entry, hunk, false)).cloned().collect();
+    let mut aside = Vec::new();
+    let open = workspace.with_document(source, |document| {
+        aside = sync_buffer(workspace, session, source, file, document);
+    });
+    if open.is_none() {
+        aside = catch_up(workspace, session, source, file);
+        aside.extend(sync_disk(workspace, session, source, file));
+    }
+    sync_mode(workspace, source, &mut file.entry);
+    // Those that are pending no more, and were not set aside, have turned up in the user's text.
+    let back = returned.into_iter().filter(|hunk| {
+        !is_pending(&file.entry, hunk, true) && aside.iter().all(|one| one.mark.id != hunk.id)
+    });
+    for hunk in back {
+        note_back(workspace, session, hunk);
+    }
+    aside
+}
+
+/// Whether a hunk that was returned is pending as it was; `sent`: whether on its way counts as pending.
+fn is_pending(entry: &Entry, hunk: &Published, sent: bool) -> bool {
+    let own = Content { id: hunk.id, old: hunk.old.clone(), new: hunk.new.clone() };
+    let is_sent = || entry.marks().iter().any(|mark| mark.id == hunk.id && mark.sent.is_some());
+    entry.contents(&[hunk.id]).contains(&own) && (sent || !is_sent())
+}
+
+/// What had been returned is in the ledger again.
+fn note_back(workspace: &Workspace, session: &Arc<str>, hunk: Published) {
+    let mut ledger = workspace.ledger();
+    let same = |own: &Published| {
+        (own.id, &own.session, &own.doc) == (hunk.id, session, &hunk.doc)
+            && (&own.old, &own.new) == (&hunk.old, &hunk.new)
+    };
+    if !ledger.texts.iter().any(same) {
+        ledger.texts.push(Published { session: session.clone(), anchored: false, ..hunk });
+    }
+}
+
+/// What one document's steps have done to a fork.
+#[derive(Default)]
+struct Replayed {
+    aside: Vec<SetAside>,
+    /// What of the fork was published.
+    fresh: Ledger,
+    /// What of that was undone again.
+    undone: Vec<Published>,
+}
+
+impl Replayed {
+    /// Tells of it, and gives what was set aside.
+    fn tell(
+        mut self,
+        workspace: &Workspace,
+        session: &Arc<str>,
+        saved: Option<&Text>,
+    ) -> Vec<SetAside> {
+        if let Some(saved) = saved.filter(|_| !self.fresh.texts.is_empty()) {
+            self.fresh.found_saved(saved);
+        }
+        workspace.ledger().texts.append(&mut self.fresh.texts);
+        for hunk in self.undone {
+            workspace.tell(Some(session.clone()), hunk.undone());
+        }
+        self.aside
+    }
+}
+
+/// Takes in the document's steps since the entry last looked, if it is the one that it looked at.
+fn replay(
+    session: &Arc<str>,
+    source: &DocId,
+    file: &mut ForkFile,
+    document: &Document,
+) -> Replayed {
+    let mut out = Replayed::default();
+    let entry = &mut file.entry;
+    let Base::Buffer { cursor, .. } = &entry.base else { return out };
+    if !document.log().knows(cursor) {
+        return out;
+    }
+    let cursor = cursor.clone();
+    let mut before = entry.base.text();
+    let rereads = entry.disk.as_ref().map_or(0, |disk| {
+        let not_ours = |delta: &&Delta| !matches!(delta.origin, Origin::Publish(_));
+        steps_to(disk, &before, document.log().since(&cursor).take_while(not_ours))
+    });
+    for (index, delta) in document.log().since(&cursor).enumerate() {
+        let Ok(after) = delta.change.apply(&before) else { break };
+        out.undone.extend(out.fresh.moved(source, &delta.change, (Some(&before), &after)));
+        match delta.origin {
+            _ if index + 1 < rereads => {}
+            _ if index + 1 == rereads => entry.landed(after.clone()),
+            Origin::Publish(id) if entry.marks().iter().any(|mark| mark.sent == Some(id)) => {
+                out.aside.extend(entry.leave_disk());
+                let ids = entry.sent_by(id, &delta.change);
+                entry.published(id, &delta.change, after.clone());
+                let about = Published::about(session.clone(), source.clone(), file.shown.clone());
+                out.fresh.record(&about, &before, &delta.change, &after, &ids);
+            }
+            _ => out.aside.extend(entry.rebase(&delta.change, after.clone())),
+        }
+        before = after;
+    }
+    out
+}
+
+/// How many of these steps lead from `text` to what the disk has: the editor read it anew, in several places, or after
+/// the user had typed. 0 when they don't.
+fn steps_to<'a>(disk: &Text, text: &Text, steps: impl Iterator<Item = &'a Delta>) -> usize {
+    let mut text = text.clone();
+    let mut found = 0;
+    for (index, delta) in steps.enumerate() {
+        let Ok(after) = delta.change.apply(&text) else { break };
+        if after == *disk {
+            found = index + 1;
+        }
+        text = after;
+    }
+    found
+}
+
+/// Takes in the last steps of a document that was closed before anyone looked: an edit of ours that was made in it would
+/// else be taken for the user's text, and stay pending. Without one the difference from what was looked at to what is
+/// there now says more: what the user threw away by closing it has moved nothing.
+fn catch_up(
+    workspace: &Workspace,
+    session: &Arc<str>,
+    source: &DocId,
+    file: &mut ForkFile,
+) -> Vec<SetAside> {
+    let Base::Buffer { cursor, .. } = &file.entry.base else { return Vec::new() };
+    let cursor = cursor.clone();
+    let aside = workspace.with_closed(source, &cursor, |document| {
+        let is_ours = |id: PublishId| file.entry.marks().iter().any(|mark| mark.sent == Some(id));
+        let made = |delta: &Delta| matches!(delta.origin, Origin::Publish(id) if is_ours(id));
+        if !document.log().since(&cursor).any(made) {
+            return Vec::new();
+        }
+        let mut replayed = replay(session, source, file, document);
+        let (was, now) = (file.entry.base.text(), document.text().clone());
+        replayed.aside.extend(file.entry.rebase(&diff(&was, &now), now.clone()));
+        replayed.fresh.loosen(source);
+        file.entry.base = Base::Buffer { text: now, cursor: document.cursor() };
+        replayed.tell(workspace, session, document.last_saved())
+    });
+    aside.unwrap_or_default()
+}
+
+fn sync_buffer(
+    workspace: &Workspace,
+    session: &Arc<str>,
+    source: &DocId,
+    file: &mut ForkFile,
+    document: &mut Document,
+) -> Vec<SetAside> {
+    melt_returned(workspace, session, file, document.text());
+    let mut aside = catch_up(workspace, session, source, file);
+    let mut replayed = replay(session, source, file, document);
+    let entry = &mut file.entry;
+    let (was, now) = (entry.base.text(), document.text().clone());
+    if was != now {
+        replayed.aside.extend(entry.rebase(&diff(&was, &now), now.clone()));
+        replayed.fresh.loosen(source);
+    }
+    entry.base = Base::Buffer { text: now, cursor: document.cursor() };
+    aside.extend(replayed.tell(workspace, session, document.last_saved()));
+    aside.extend(entry.set_aside_lost(|id| document.is_lost(id) || workspace.is_lost(id)));
+    // What was sent and is expected no more, without having been confirmed, waits for the user again.
+    entry.free_unexpected(|id| document.is_expected(id));
+    aside
+}
+
+fn sync_disk(
+    workspace: &Workspace,
+    session: &Arc<str>,
+    source: &DocId,
+    file: &mut ForkFile,
+) -> Vec<SetAside> {
+    let entry = &mut file.entry;
+    let mut aside = entry.set_aside_lost(|id| workspace.is_lost(id));
+    entry.free_unexpected(|_| false);
+    let roots = workspace.roots();
+    let Some(Ok(place)) = place_of(&roots, source, is_about_link(entry)) else { return aside };
+    let Ok(found) = read_file(&place, &roots) else { return aside };
+    if let DiskFile::Text { text, .. } = &found {
+        melt_returned(workspace, session, file, text);
+    }
+    let entry = &mut file.entry;
+    let was = entry.base.text();
+    match found {
+        DiskFile::Text { text, hash, format } => {
+            if was != text {
+                aside.extend(entry.rebase(&diff(&was, &text), text.clone()));
+            }
+            entry.base = Base::Disk { text, hash, format };
+        }
+        DiskFile::Binary { hash, .. } => {
+            aside.extend(text_gone(entry));
+            entry.base = Base::Binary { hash };
+        }
+        DiskFile::Missing => {
+            aside.extend(text_gone(entry));
+            entry.base = Base::Absent;
+            // It is gone already, whoever did it.
+            entry.file.take_if(|(change, _)| *change == FileChange::Delete);
+        }
+        DiskFile::Link { target } => {
+            aside.extend(text_gone(entry));
+            let there = FileChange::Link(target.clone());
+            entry.base = Base::Link { target };
+            entry.file.take_if(|(change, _)| *change == there);
+        }
+    }
+    aside
+}
+
+/// A mode that the file has already is pending no more, whoever set it; nor is that of a file that is neither there
+/// nor to be made.
+fn sync_mode(workspace: &Workspace, source: &DocId, entry: &mut Entry) {
+    entry.drop_stray_mode();
+    let Some((mode, _)) = entry.mode.as_ref().filter(|_| !matches!(entry.base, Base::Absent))
+    else {
+        return;
+    };
+    let roots = workspace.roots();
+    let place = place_of(&roots, source, is_about_link(entry));
+    let there = place.and_then(|place| disk::stat(&roots, &place.ok()?).ok());
+    if there.is_some_and(|there| there.mode & 0o777 == mode & 0o777) {
+        entry.mode = None;
+    }
+}
+
+/// There is no text any more that changes could be made in.
+fn text_gone(entry: &mut Entry) -> Vec<SetAside> {
+    let len = entry.base.text().len();
+    entry.rebase(&ChangeSet::single(len, 0..len, ""), Text::default())
+}
+
+/// What was returned too early: its text has turned up in `now`, which a buffer with unsaved text brought. It is
+/// pending no more, and in the ledger again.
+fn melt_returned(workspace: &Workspace, session: &Arc<str>, file: &mut ForkFile, now: &Text) {
+    if file.returned.is_empty() {
+        return;
+    }
+    let entry = &mut file.entry;
+    file.returned.retain(|hunk| is_pending(entry, hunk, true));
+    if entry.base.text() == *now {
+        return;
+    }
+    // One that is on its way to the editor turns up because of that.
+    let turned_up = |hunk: &Published| {
+        is_pending(entry, hunk, false) && matches!(Ledger::stands(hunk, now), Stands::New(_))
+    };
+    let (back, still): (Vec<_>, Vec<_>) =
+        std::mem::take(&mut file.returned).into_iter().partition(turned_up);
+    file.returned = still;
+    entry.remove(&back.iter().map(|hunk| hunk.id).collect::<Vec<_>>());
+    for hunk in back {
+        note_back(workspace, session, hunk);
+    }
+}
+
+/// A clean buffer whose file has moved on the disk: the disk's text is the truth, and comes as a change of
+/// origin disk.
+pub(crate) fn follow_disk(
+    workspace: &Workspace,
+    source: &DocId,
+    file: &mut ForkFile,
+    ids: &mut HunkIds,
+) -> Vec<SetAside> {
+    let moved = workspace.with_document(source, |document| document.moved.clone()).flatten();
+    if file.entry.disk == moved {
+        return Vec::new();
+    }
+    let aside = file.entry.leave_disk();
+    let Some(disk) = moved else { return aside };
+    // What of the disk is on its way is not brought a second time: the echo or the answer comes first.
+    if file.entry.marks().iter().any(|mark| mark.makers.contains(&Maker::Disk)) {
+        return aside;
+    }
+    let theirs = diff(&file.entry.base.text(), &disk);
+    let Ok(rebased) = file.entry.set().rebase(&theirs) else { return aside };
+    if rebased.is_clean() {
+        let mark = Mark { id: ids.give(), turn: 0, makers: vec![Maker::Disk], sent: None };
+        file.entry.add(&rebased.theirs, &mark, ids);
+        file.entry.disk = Some(disk);
+    }
+    aside
+}

@@ -1,0 +1,241 @@
+//! Several changes of one file, and of names that depend on one another: one review, each accepted or rejected on
+//! its own where it can be, and undone to the last byte and bit.
+
+use crate::bench::{Bench, Thing};
+use ropewalk_text::Text;
+use ropewalk_workspace::publish::Failure;
+use ropewalk_workspace::{DocId, ProposedChange, Selection};
+
+fn file(bytes: &[u8], mode: u32) -> Option<Thing> {
+    Some(Thing::File(bytes.to_vec(), mode))
+}
+
+fn mode(bits: u32) -> ProposedChange {
+    ProposedChange::Mode(bits)
+}
+
+#[test]
+fn a_new_script_is_one_hunk_with_its_mode() {
+    let bench = Bench::new(&[]);
+    let before = bench.things();
+    bench.write("bin/run.sh", "#!/bin/sh\n");
+    bench.propose("bin/run.sh", mode(0o755));
+    let hunks = bench.hunks();
+    assert_eq!((hunks.len(), hunks[0].parts.len(), hunks[0].kind.name()), (1, 2, "create"));
+    assert!(
+        hunks[0].diff.starts_with("set the mode of bin/run.sh to 755\n@@ "),
+        "{}",
+        hunks[0].diff
+    );
+    assert_eq!(bench.restarted().hunks(), hunks);
+    let after = bench.accept_and_undo(&before);
+    assert_eq!(after.get("bin/run.sh").cloned(), file(b"#!/bin/sh\n", 0o755));
+    bench.write("run.sh", "#!/bin/sh\n");
+    bench.propose("run.sh", mode(0o755));
+    assert_eq!(bench.reject(bench.only("create")), 1);
+    assert_eq!(bench.review(), [""; 0], "a mode needs a file");
+}
+
+#[test]
+fn text_and_mode_are_accepted_one_by_one() {
+    for first in ["text", "mode"] {
+        let bench = Bench::new(&[("run.sh", b"one\n")]);
+        let before = bench.things();
+        bench.write("run.sh", "two\n");
+        bench.propose("run.sh", mode(0o755));
+        assert_eq!(bench.hunks().len(), 2);
+        assert_eq!(bench.accept_one(bench.only(first)).failed, []);
+        let expected = if first == "text" { file(b"two\n", 0o644) } else { file(b"one\n", 0o755) };
+        assert_eq!(bench.thing("run.sh"), expected);
+        assert_eq!(bench.hunks().len(), 1);
+        assert_eq!(bench.accept(&Selection::All).failed, []);
+        assert_eq!(bench.thing("run.sh"), file(b"two\n", 0o755));
+        assert_eq!(bench.undo(&Selection::All).failed, []);
+        assert_eq!(bench.things(), before);
+    }
+}
+
+#[test]
+fn a_mode_that_is_there_already_is_not_pending() {
+    let bench = Bench::new(&[("run.sh", b"one\n")]);
+    bench.propose("run.sh", mode(0o755));
+    bench.propose("run.sh", mode(0o644));
+    bench.view();
+    assert_eq!(bench.review(), [""; 0]);
+    bench.propose("run.sh", mode(0o755));
+    bench.chmod("run.sh", 0o755);
+    bench.view();
+    assert_eq!(bench.review(), [""; 0]);
+}
+
+#[test]
+fn an_open_unsaved_document_gets_its_mode_and_keeps_its_text() {
+    let bench = Bench::new(&[("run.sh", b"one\n")]);
+    bench.open("run.sh", "unsaved\n");
+    bench.open("new.sh", "never saved\n");
+    bench.propose("run.sh", mode(0o755));
+    assert_eq!(bench.accept(&Selection::All).failed, []);
+    assert_eq!(bench.thing("run.sh"), file(b"one\n", 0o755));
+    assert_eq!(bench.undo(&Selection::All).failed, []);
+    assert_eq!(bench.thing("run.sh"), file(b"one\n", 0o644));
+    bench.propose("new.sh", mode(0o755));
+    let report = bench.accept(&Selection::All);
+    assert_eq!(report.failed, [("new.sh".to_owned(), Failure::Unsaved)]);
+}
+
+#[test]
+fn a_mode_that_the_user_changed_since_is_not_undone() {
+    let bench = Bench::new(&[("run.sh", b"one\n")]);
+    bench.propose("run.sh", mode(0o755));
+    assert_eq!(bench.accept(&Selection::All).failed, []);
+    bench.chmod("run.sh", 0o700);
+    let report = bench.undo(&Selection::All);
+    assert_eq!(report.failed, [("run.sh".to_owned(), Failure::Conflict)]);
+    assert_eq!(bench.thing("run.sh"), file(b"one\n", 0o700));
+}
+
+#[test]
+fn a_renamed_file_can_have_another_mode_text_and_bytes() {
+    let make = || {
+        let bench = Bench::new(&[("a.txt", b"one\n"), ("tool", b"\0tool")]);
+        bench.chmod("tool", 0o711);
+        bench
+    };
+    let bench = make();
+    let before = bench.things();
+    bench.rename("a.txt", "d/b.txt");
+    bench.write("d/b.txt", "two\n");
+    bench.propose("d/b.txt", mode(0o600));
+    assert_eq!(bench.hunks().len(), 3);
+    assert_eq!(bench.restarted().hunks(), bench.hunks());
+    let after = bench.accept_and_undo(&before);
+    assert_eq!(after.get("d/b.txt").cloned(), file(b"two\n", 0o600));
+    assert_eq!(after.get("a.txt"), None);
+
+    // The mode alone is set where the file is; the rename can be rejected.
+    let bench = make();
+    bench.rename("a.txt", "b.txt");
+    bench.propose("b.txt", mode(0o600));
+    assert_eq!(bench.accept_one(bench.only("mode")).failed, []);
+    assert_eq!(bench.thing("a.txt"), file(b"one\n", 0o600));
+    assert_eq!(bench.reject(bench.only("rename")), 1);
+    assert_eq!(bench.review(), [""; 0]);
+
+    // Other bytes on a pending rename: the old name goes, and the mode stays.
+    let bench = make();
+    let before = bench.things();
+    bench.rename("tool", "bin");
+    bench.binary("bin", b"\0stripped");
+    let mut kinds: Vec<_> = bench.hunks().iter().map(|hunk| hunk.kind.name()).collect();
+    kinds.sort_unstable();
+    assert_eq!(kinds, ["binary", "delete"]);
+    let after = bench.accept_and_undo(&before);
+    assert_eq!(after.get("bin").cloned(), file(b"\0stripped", 0o711));
+    assert_eq!(after.get("tool"), None);
+}
+
+#[test]
+fn a_name_that_was_left_can_be_taken_again() {
+    // The old and the new names of three files, each of which takes the name of the one before it.
+    let bench = Bench::new(&[("a", b"A\n"), ("b", b"\0B"), ("c", b"caf\xe9\n")]);
+    bench.chmod("b", 0o755);
+    let before = bench.things();
+    bench.rename("a", "z");
+    bench.rename("b", "a");
+    bench.rename("c", "b");
+    assert_eq!(bench.restarted().hunks(), bench.hunks());
+    let after = bench.accept_and_undo(&before);
+    assert_eq!(after.get("z").cloned(), file(b"A\n", 0o644));
+    assert_eq!(after.get("a").cloned(), file(b"\0B", 0o755));
+    assert_eq!(after.get("b").cloned(), file(b"caf\xe9\n", 0o644));
+    assert_eq!(after.len(), 3);
+    // A new file under a name that was left, and one that was deleted.
+    bench.rename("a", "z");
+    bench.write("a", "new\n");
+    bench.propose("c", ProposedChange::Delete);
+    bench.rename("b", "c");
+    let after = bench.accept_and_undo(&before);
+    assert_eq!(after.get("z").cloned(), file(b"A\n", 0o644));
+    assert_eq!(after.get("a").cloned(), file(b"new\n", 0o644));
+    assert_eq!(after.get("c").cloned(), file(b"\0B", 0o755));
+    // Round in a circle is no change.
+    bench.rename("a", "z");
+    bench.rename("z", "y");
+    bench.rename("y", "a");
+    assert_eq!(bench.review(), [""; 0]);
+}
+
+#[test]
+fn a_file_renamed_twice_comes_back_after_a_restart() {
+    let bench = Bench::new(&[("a", b"A\n")]);
+    let before = bench.things();
+    bench.rename("a", "b");
+    bench.rename("b", "c");
+    assert_eq!(bench.restarted().hunks(), bench.hunks());
+    assert_eq!(bench.accept_and_undo(&before).remove("c"), file(b"A\n", 0o644));
+}
+
+#[test]
+fn folders_go_with_their_last_file_and_come_back_with_it() {
+    let bench = Bench::new(&[("keep/a", b""), ("d/e/x", b"x"), ("d/e/y", b"y"), ("d/f/z", b"\0")]);
+    std::fs::create_dir(bench.path("empty")).unwrap();
+    bench.chmod("d/e", 0o700);
+    let before = bench.things();
+    bench.propose("d/e/x", ProposedChange::Delete);
+    bench.rename("d/e/y", "keep/new/y");
+    bench.propose("d/f/z", ProposedChange::Delete);
+    let after = bench.accept_and_undo(&before);
+    let names: Vec<&str> = after.keys().map(String::as_str).collect();
+    assert_eq!(names, ["empty", "keep", "keep/a", "keep/new", "keep/new/y"]);
+    let mode = std::os::unix::fs::PermissionsExt::mode;
+    let bits = std::fs::metadata(bench.path("d/e")).unwrap().permissions();
+    assert_eq!(mode(&bits) & 0o777, 0o700);
+    // One of several accepted: the folder stays.
+    bench.propose("d/e/x", ProposedChange::Delete);
+    assert_eq!(bench.accept(&Selection::All).failed, []);
+    assert_eq!(bench.thing("d/e"), Some(Thing::Folder));
+}
+
+#[test]
+fn a_folder_can_become_a_file_and_a_file_a_folder() {
+    let bench = Bench::new(&[("d/x", b"x\n"), ("f", b"f\n")]);
+    let before = bench.things();
+    bench.propose("d/x", ProposedChange::Delete);
+    bench.write("d", "now a file\n");
+    bench.propose("f", ProposedChange::Delete);
+    bench.write("f/y", "now in a folder\n");
+    let after = bench.accept_and_undo(&before);
+    assert_eq!(after.get("d").cloned(), file(b"now a file\n", 0o644));
+    assert_eq!(after.get("f/y").cloned(), file(b"now in a folder\n", 0o644));
+}
+
+#[test]
+fn text_that_becomes_bytes_is_no_conflict_and_back_is_no_change() {
+    let bench = Bench::new(&[("a", b"one\n"), ("b", b"\0b")]);
+    let before = bench.things();
+    bench.write("a", "two\n");
+    bench.binary("a", b"\0");
+    bench.write("b", "");
+    assert_eq!(bench.hunks().len(), 2);
+    let after = bench.accept_and_undo(&before);
+    assert_eq!(after.get("a").cloned(), file(b"\0", 0o644));
+    assert_eq!(after.get("b").cloned(), file(b"", 0o644));
+    let news = bench.workspace.take_news("s");
+    let conflict = |note: &ropewalk_workspace::Note| note.to_string().contains("conflict");
+    assert!(!news.iter().any(conflict), "{news:?}");
+    bench.binary("a", b"\0");
+    bench.propose("a", ProposedChange::Write(Text::from("one\n")));
+    assert_eq!(bench.review(), [""; 0]);
+}
+
+#[test]
+fn hunks_of_text_are_undone_after_the_deletion_of_their_file() {
+    let bench = Bench::new(&[("a", b"one\n")]);
+    let before = bench.things();
+    bench.write("a", "two\n");
+    assert_eq!(bench.accept(&Selection::All).failed, []);
+    bench.propose("a", ProposedChange::Delete);
+    assert_eq!(bench.accept(&Selection::File(DocId::from_path(&bench.path("a")))).failed, []);
+    assert_eq!(bench.undo(&Selection::All).failed, []);
+    assert_eq!(bench.things(), before);
+}
