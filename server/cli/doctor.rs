@@ -73,6 +73,7 @@ pub(crate) fn doctor(flags: Vec<String>) -> anyhow::Result<Exit> {
     findings.extend(checks::locks(&config));
     findings.extend(checks::trust(&config));
     findings.extend(checks::programs());
+    findings.extend(checks::commands(&config)?);
     findings.push(checks::state(setup::state_folder()));
     findings.extend(checks::sessions(setup::sessions()));
     findings.push(checks::root(current, std::env::home_dir()));

@@ -24,11 +24,11 @@ impl Drop for World {
 }
 
 impl World {
-    /// A world whose configuration leads to `base_url`.
+    /// A world whose configuration leads to `base_url`. Commands run in place, where they ask.
     pub(crate) fn new(base_url: &str) -> Self {
         let world = Self { home: tempfile::tempdir().unwrap(), root: tempfile::tempdir().unwrap() };
         world.configure(&format!(
-            "model = \"scripted/scripted\"\n[provider.scripted]\nprotocol = \"anthropic\"\n\
+            "model = \"scripted/scripted\"\ncommands.over_fork = \"off\"\n[provider.scripted]\nprotocol = \"anthropic\"\n\
              base_url = \"{base_url}\"\napi_key_env = \"{KEY_VARIABLE}\"\n"
         ));
         world

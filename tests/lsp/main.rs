@@ -1,5 +1,7 @@
 //! The server through its protocol: the real binary, the model scripted, fake editors in front.
 
+#[cfg(all(test, target_os = "linux"))]
+mod commands;
 #[cfg(test)]
 mod extensions;
 #[cfg(test)]

@@ -15,7 +15,8 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// A model with these replies, and sessions that begin in `mode` (`auto`, `review`, `plan`).
+    /// A model with these replies, and sessions that begin in `mode` (`auto`, `review`, `plan`). Commands run in
+    /// place, where they ask and change the disk; over the fork they have pages of their own in tests/scenarios.
     pub fn new(mode: &str, replies: impl IntoIterator<Item = ScriptedReply>) -> Self {
         let model = ScriptedModel::start(replies).unwrap();
         let home = Searched::new();
@@ -24,6 +25,7 @@ impl Agent {
         let config = format!(
             "model = \"scripted/scripted\"\n\
              mode = \"{mode}\"\n\
+             commands.over_fork = \"off\"\n\
              [provider.scripted]\n\
              protocol = \"anthropic\"\n\
              base_url = \"{}\"\n\

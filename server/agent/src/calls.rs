@@ -5,12 +5,14 @@
 
 mod hidden;
 mod judge;
+mod printed;
 
 use crate::event::Event;
 use crate::reads::shown;
 use crate::session::shared::{in_words, lock};
 use crate::turn::{Interrupted, Turn};
 use futures::FutureExt;
+use printed::Printed;
 use ropewalk_model::{Block, ToolInput};
 use ropewalk_tools::bounds::{NOTE_CHARS, PREVIEW_CHARS, bound, preview};
 use ropewalk_tools::command::{private_file, private_folder};
@@ -18,7 +20,7 @@ use ropewalk_tools::plain::plain;
 use ropewalk_tools::{Bounds, Context, Effect, Mode, Output, Prepared, Reach, Registry, Tier};
 use ropewalk_workspace::entry::Maker;
 use ropewalk_workspace::publish::publish;
-use ropewalk_workspace::{DiskLook, DocId, HunkId, Place, Proposal, Selection, View};
+use ropewalk_workspace::{DiskLook, DocId, HunkId, Proposal, Selection, View};
 use serde_json::Value;
 use std::io;
 use std::panic::AssertUnwindSafe;
@@ -200,6 +202,10 @@ impl Turn {
         let effect = prepared.effect;
         let paths = prepared.subject.paths.clone();
         let (shared, turn, id) = (self.shared.clone(), self.number, call.id.clone());
+        let shown = Arc::new(Printed::new(move |text| {
+            shared.tell(Event::ToolOutput { turn, call: id.clone(), text });
+        }));
+        let showing = shown.clone();
         let printed = Arc::new(Mutex::new(String::new()));
         let printing = printed.clone();
         let context = Context {
@@ -213,18 +219,20 @@ impl Turn {
             secrets: self.shared.secrets(),
             sink: Arc::new(move |text: &str| {
                 keep_end(&mut lock(&printing), text);
-                shared.tell(Event::ToolOutput { turn, call: id.clone(), text: text.to_owned() });
+                showing.push(text);
             }),
-            hides: {
-                let settings = settings.clone();
-                Arc::new(move |file: &Place, start: Option<&Place>| {
-                    settings.rules.hides(file, start)
-                })
-            },
+            hides: self.shared.hides(),
             editor: self.shared.editor.clone(),
         };
-        let Ok(mut output) = self.or_interrupted(prepared.run(context)).await else {
+        let ran = self.or_interrupted(prepared.run(context)).await;
+        shown.flush();
+        let Ok(mut output) = ran else {
             let (mut output, printed) = (interrupted(), lock(&printed));
+            if effect == Effect::Execute && self.shared.commands.tier().sees_fork() {
+                output
+                    .text
+                    .push_str("\nThe command was killed, and what it had changed was dropped.");
+            }
             if !printed.is_empty() {
                 output.text.push_str(&format!("\nThe last of what it had printed:\n{printed}"));
             }

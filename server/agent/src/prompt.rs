@@ -49,7 +49,8 @@ const OVER_FORK: &str = "
 - Commands run over the fork: they see unsaved text and your pending changes under the real paths, and what they \
 write in the open folders is reviewed with the rest; what they write elsewhere is thrown away. Test your changes with \
 them before they are accepted. They have no terminal, no input, and no network unless you set `network` and the user \
-allows it. Changes of .git are dropped: the user commits after accepting.";
+allows it; files that may hold secrets are empty unless named. Changes of .git are dropped: the user commits after \
+accepting.";
 
 const ON_A_COPY: &str = "
 - Commands run on a copy of the open folders that has unsaved text and your pending changes, so paths they print \

@@ -121,15 +121,16 @@ impl Turn {
 
     /// The user's message opens the turn.
     async fn begin(&self, prompt: &Prompt) {
-        if self.runs_commands() {
-            let roots = self.shared.workspace.roots();
-            self.shared.commands.choose(&roots).await;
-        }
         // Interrupted here, the words enter the history all the same.
         let view = self.or_interrupted(self.view()).await;
         let files = match view {
             Ok(view) => {
                 let view = Arc::new(view);
+                if self.runs_commands() {
+                    let (commands, hides) = (&self.shared.commands, self.shared.hides());
+                    // Interrupted, the next turn chooses.
+                    let _ = self.or_interrupted(commands.turn_begins(&view, &hides)).await;
+                }
                 self.compare_reads(&view).await;
                 open_files(&self.shared.workspace, view.buffers())
             }

@@ -5,8 +5,9 @@ use crate::in_words::runtime;
 use crate::sessions::{in_units, unreadable, unreadable_in_words};
 use ropewalk_agent::Sessions;
 use ropewalk_agent::journal::store::make_private_folder;
-use ropewalk_config::{Config, Problem};
+use ropewalk_config::{Config, OverFork, Problem};
 use ropewalk_model::{Model, ModelError};
+use ropewalk_sandbox::{Unsupported, Upper};
 use std::path::{Path, PathBuf};
 
 /// Which files there are, and what could not be used of them.
@@ -104,6 +105,42 @@ pub(super) fn programs() -> Vec<Finding> {
         None => Finding::fair("git", "not found; only the model's own git commands need it"),
     };
     vec![shell, git]
+}
+
+/// How the agent's commands run, and what would make them run better; a line of that each.
+pub(super) fn commands(config: &Config) -> anyhow::Result<Vec<Finding>> {
+    let asked = ("commands", config.provenance("commands.over_fork"));
+    match config.commands.over_fork {
+        OverFork::Auto => {}
+        OverFork::Copy | OverFork::Off => {
+            let (about, source) = asked;
+            let word = config.commands.over_fork.as_str();
+            let words =
+                format!("not over the fork: `commands.over_fork` is `{word}` (set by {source})");
+            return Ok(vec![Finding::good(about, words)]);
+        }
+    }
+    let runtime = runtime(tokio::runtime::Builder::new_current_thread().enable_all())?;
+    let support = runtime.block_on(ropewalk_sandbox::probe());
+    Ok(match support {
+        Ok(support) => {
+            let layers = match support.upper {
+                Upper::Memory => "in memory",
+                Upper::Disk => "on a disk, which is slower: Linux 6.6 or newer has them in memory",
+            };
+            let landlock = match support.landlock {
+                0 => "without Landlock".to_owned(),
+                version => format!("with Landlock {version}"),
+            };
+            let words = format!("they run over the fork, {landlock}; layers are {layers}");
+            vec![Finding::good("commands", words)]
+        }
+        Err(Unsupported { why, mend }) => {
+            let words = format!("they run in place, each after an approval: {why}");
+            let mend = mend.lines().map(|line| Finding::fair("commands", line));
+            std::iter::once(Finding::fair("commands", words)).chain(mend).collect()
+        }
+    })
 }
 
 fn is_program(path: &Path) -> bool {

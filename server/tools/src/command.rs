@@ -8,6 +8,7 @@
 //! sees, and where the output file lives; the caller says. A child that leaves its process group
 //! (`setsid`) is not found again: only a PID namespace would hold it.
 
+mod attend;
 mod collect;
 mod environment;
 mod escapes;
@@ -23,7 +24,8 @@ use std::time::{Duration, Instant};
 
 use tokio::process::{Child, Command};
 
-use collect::Collector;
+pub(crate) use attend::{Stopped, attend};
+pub(crate) use collect::Collector;
 pub use collect::{Collected, MAX_FILE_BYTES, Sink};
 pub use environment::{INSIDE, allowed_environment, command_environment};
 pub use escapes::strip_escapes;
@@ -143,18 +145,11 @@ pub async fn run(
     let (mut child, receiver) = start(&spec)?;
     let group = Group::of(&child);
     let mut collector = Collector::new(receiver, file, sink, &spec.secrets);
-    let mut ended = false;
-    let exit = {
-        let timeout = tokio::time::sleep(spec.timeout);
-        tokio::pin!(timeout, interrupt);
-        loop {
-            tokio::select! {
-                status = child.wait() => break exit_of(status?),
-                () = &mut timeout => break Exit::TimedOut(spec.timeout),
-                () = &mut interrupt => break Exit::Interrupted,
-                () = collector.read(), if !ended => ended = true,
-            }
-        }
+    let (stopped, mut ended) = attend(&mut collector, spec.timeout, interrupt, child.wait()).await;
+    let exit = match stopped {
+        Stopped::Ended(status) => exit_of(status?),
+        Stopped::TimedOut => Exit::TimedOut(spec.timeout),
+        Stopped::Interrupted => Exit::Interrupted,
     };
     let killed = matches!(exit, Exit::TimedOut(_) | Exit::Interrupted);
     if killed {
@@ -182,32 +177,33 @@ pub async fn run(
 
 /// Starts the first shell that exists.
 fn start(spec: &CommandSpec) -> Result<(Child, tokio::net::unix::pipe::Receiver), CommandError> {
-    for shell in SHELLS {
-        let Some(program) = find(shell, &spec.env) else { continue };
-        let (receive, send) = std::io::pipe()?;
-        let mut command = Command::new(program);
-        command
-            .arg("-c")
-            .arg(&spec.command)
-            .current_dir(&spec.cwd)
-            .env_clear()
-            .envs(spec.env.iter().map(|(k, v)| (k, v)))
-            .stdin(Stdio::null())
-            .stdout(send.try_clone()?)
-            .stderr(send)
-            .process_group(0)
-            .kill_on_drop(true);
-        let child = command.spawn().map_err(|e| {
-            if e.kind() == std::io::ErrorKind::ArgumentListTooLong {
-                CommandError::TooLong(spec.command.len())
-            } else {
-                CommandError::Start(e)
-            }
-        })?;
-        let receiver = tokio::net::unix::pipe::Receiver::from_owned_fd(receive.into())?;
-        return Ok((child, receiver));
-    }
-    Err(CommandError::NoShell)
+    let (receive, send) = std::io::pipe()?;
+    let mut command = Command::new(shell(&spec.env)?);
+    command
+        .arg("-c")
+        .arg(&spec.command)
+        .current_dir(&spec.cwd)
+        .env_clear()
+        .envs(spec.env.iter().map(|(k, v)| (k, v)))
+        .stdin(Stdio::null())
+        .stdout(send.try_clone()?)
+        .stderr(send)
+        .process_group(0)
+        .kill_on_drop(true);
+    let child = command.spawn().map_err(|e| {
+        if e.kind() == std::io::ErrorKind::ArgumentListTooLong {
+            CommandError::TooLong(spec.command.len())
+        } else {
+            CommandError::Start(e)
+        }
+    })?;
+    let receiver = tokio::net::unix::pipe::Receiver::from_owned_fd(receive.into())?;
+    Ok((child, receiver))
+}
+
+/// The first shell that exists in the `PATH` that a command will have.
+pub(crate) fn shell(env: &[(OsString, OsString)]) -> Result<PathBuf, CommandError> {
+    SHELLS.iter().find_map(|shell| find(shell, env)).ok_or(CommandError::NoShell)
 }
 
 /// Looks a shell up in the `PATH` that the command will have.

@@ -4,15 +4,20 @@
 //! turn starts, because the model is told. Deliberately not here: whether a command may run, which is policy's.
 
 mod background;
+mod hidden;
+mod hints;
 mod in_place;
+mod over_fork;
 pub(crate) mod places;
+mod repository;
 
 use crate::command::{CommandOutcome, CommandSpec, Exit, result_text, strip_escapes};
-use crate::tool::{Context, Output};
+use crate::tool::{Context, Hides, Output};
 use background::Background;
 pub use background::{Finished, MOST_IN_BACKGROUND};
 use in_place::InPlace;
-use ropewalk_workspace::Roots;
+use ropewalk_sandbox::Unsupported;
+use ropewalk_workspace::View;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -90,6 +95,7 @@ pub struct Commands {
     settings: CommandSettings,
     chosen: OnceCell<Chosen>,
     in_place: InPlace,
+    over: over_fork::OverFork,
     background: Background,
 }
 
@@ -109,12 +115,33 @@ pub(crate) struct Asked {
 impl Commands {
     /// The commands of a session that begins.
     pub fn new(settings: CommandSettings) -> Self {
-        Self { settings, ..Self::default() }
+        let over = over_fork::OverFork::new(settings.clone());
+        Self { settings, over, ..Self::default() }
     }
 
-    /// Where commands run: chosen at the first call, by trying, and the same ever after.
-    pub async fn choose(&self, roots: &Roots) -> &Chosen {
-        self.chosen.get_or_init(|| choose(&self.settings, roots)).await
+    /// A turn begins: where commands run is chosen in the first, by trying it on what is open, and stays so.
+    /// `hides` says what the user's rules keep from those who read.
+    pub async fn turn_begins(&self, view: &Arc<View>, hides: &Arc<Hides>) -> &Chosen {
+        self.over.turn_begins();
+        self.chosen.get_or_init(|| self.choose(view, hides)).await
+    }
+
+    /// Tries what the settings let be tried.
+    async fn choose(&self, view: &Arc<View>, hides: &Arc<Hides>) -> Chosen {
+        match self.settings.over_fork {
+            OverFork::Off => return Chosen::default(),
+            OverFork::Copy | OverFork::Auto => {}
+        }
+        if view.roots().first().is_none() {
+            return Chosen::default();
+        }
+        if let Err(Unsupported { why, mend }) = ropewalk_sandbox::probe().await {
+            return Chosen { tier: Tier::InPlace, why: Some(format!("{why}. {mend}")) };
+        }
+        match self.over.try_out(view, hides).await {
+            Ok(()) => Chosen { tier: Tier::OverFork, why: None },
+            Err(why) => Chosen { tier: Tier::InPlace, why: Some(why) },
+        }
     }
 
     /// What was chosen; in place before that.
@@ -124,12 +151,18 @@ impl Commands {
 
     /// Runs a command to its end. Dropping the future kills it.
     pub(crate) async fn run(&self, asked: Asked, context: &Context) -> Result<Output, Output> {
-        self.in_place.run(asked, context).await
+        match self.tier() {
+            Tier::OverFork => self.over.run(asked, context).await,
+            Tier::Copy | Tier::InPlace => self.in_place.run(asked, context).await,
+        }
     }
 
     /// Starts a command that runs on beside the calls that follow, and says under which id.
     pub(crate) async fn start(&self, asked: Asked, context: &Context) -> Result<Output, Output> {
-        self.background.start(asked, context)
+        match self.tier() {
+            Tier::OverFork => self.over.start(asked, context, &self.background).await,
+            Tier::Copy | Tier::InPlace => self.background.start(asked, context),
+        }
     }
 
     /// The next command that has ended in the background. Of several callers one hears of each.
@@ -151,11 +184,6 @@ impl Commands {
     pub fn stop_background(&self, id: &str) -> Result<String, String> {
         self.background.stop(id)
     }
-}
-
-/// Tries what the settings let be tried.
-async fn choose(_: &CommandSettings, _: &Roots) -> Chosen {
-    Chosen::default()
 }
 
 /// What a process is given of our environment, on the disk itself or on a copy of it.

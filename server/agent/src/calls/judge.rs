@@ -64,6 +64,7 @@ impl Turn {
             verdict,
             secret: ruling.secret.clone(),
         });
+        let reach = Reach { secrets: ruling.secret.is_some(), ..reach };
         judged.map(|()| (reach, ruling.secret))
     }
 

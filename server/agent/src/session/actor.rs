@@ -265,9 +265,9 @@ async fn take_in(shared: Arc<Shared>, finished: Finished) {
     shared.keys().strike_in(&mut output.text);
     let level = if output.is_error { Level::Warning } else { Level::Info };
     let words = preview(&command, PREVIEW_CHARS);
-    shared.notice(level, format!("The command in the background number {id} has ended: {words}"));
-    let note = Note::BackgroundEnded { id, command: words, text: output.text };
+    let note = Note::BackgroundEnded { id, command: words.clone(), text: output.text };
     shared.workspace.tell(Some(shared.id.clone()), note);
+    shared.notice(level, format!("The command in the background number {id} has ended: {words}"));
 }
 
 /// The end of taking a turn back; never, while none is being taken back.

@@ -15,6 +15,7 @@ use crate::prompt::{PromptFacts, system_prompt};
 use crate::reads::Read;
 use ropewalk_model::{Keys, Model, Prelude, Spent, ToolSpec};
 use ropewalk_tools::command::{Secrets, Strike};
+use ropewalk_tools::tool::Hides;
 use ropewalk_tools::{Commands, Rule, ToolInfo};
 use ropewalk_workspace::publish::{Bounds, PublishReport};
 use ropewalk_workspace::state::{Kept, Private, StateRecord};
@@ -165,6 +166,12 @@ impl Shared {
             strike
         };
         Secrets { variables: self.settings().secrets.clone(), strike: Some(Arc::new(strike)) }
+    }
+
+    /// What the user's rules keep from those who read.
+    pub(crate) fn hides(&self) -> Arc<Hides> {
+        let settings = self.settings();
+        Arc::new(move |file, start| settings.rules.hides(file, start))
     }
 
     /// Tells the front end. One that has gone away hears nothing; the session ends by its ops.

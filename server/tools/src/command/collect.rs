@@ -61,7 +61,7 @@ impl Collected {
 }
 
 /// The reading end of a running command.
-pub(super) struct Collector {
+pub(crate) struct Collector {
     receiver: Receiver,
     file: Option<File>,
     /// Nothing that was read is missing in the file.
@@ -77,7 +77,7 @@ pub(super) struct Collector {
 }
 
 impl Collector {
-    pub(super) fn new(
+    pub(crate) fn new(
         receiver: Receiver,
         file: Option<File>,
         sink: Option<Sink>,
@@ -97,7 +97,7 @@ impl Collector {
     }
 
     /// Reads until nobody holds the other end. It may be dropped and called again: nothing is lost.
-    pub(super) async fn read(&mut self) {
+    pub(crate) async fn read(&mut self) {
         loop {
             self.write().await;
             self.chunk.clear();
@@ -164,7 +164,7 @@ impl Collector {
     }
 
     /// Takes what was read, with whether the output file holds all of it; the sink gets no more.
-    pub(super) async fn collected(&mut self) -> (Collected, bool) {
+    pub(crate) async fn collected(&mut self) -> (Collected, bool) {
         self.write().await;
         self.chunk.clear();
         self.written = 0;

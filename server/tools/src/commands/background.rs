@@ -108,6 +108,17 @@ impl Background {
         self.begin(command, file, context, work)
     }
 
+    /// The error when no more may run.
+    pub(super) fn has_room(&self) -> Result<(), Output> {
+        if lock(&self.all).running.len() < MOST_IN_BACKGROUND {
+            return Ok(());
+        }
+        Err(Output::error(format_args!(
+            "{MOST_IN_BACKGROUND} commands run in the background already, which is the most: wait for one, or stop one \
+             with check_background"
+        )))
+    }
+
     /// Starts some work under a new id.
     pub(super) fn begin(
         &self,
@@ -116,13 +127,8 @@ impl Background {
         context: &Context,
         work: Work,
     ) -> Result<Output, Output> {
+        self.has_room()?;
         let mut all = lock(&self.all);
-        if all.running.len() >= MOST_IN_BACKGROUND {
-            return Err(Output::error(format_args!(
-                "{MOST_IN_BACKGROUND} commands run in the background already, which is the most: wait for one, or stop \
-                 one with check_background"
-            )));
-        }
         all.last += 1;
         let id = all.last;
         let (recent, stop) = (Arc::<Mutex<String>>::default(), Arc::<Notify>::default());

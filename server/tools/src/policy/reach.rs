@@ -26,6 +26,8 @@ pub struct Reach {
     /// Existing paths that it names outside of the open folders, the system's folders, toolchains and temporary
     /// folders; absolute, links resolved, each once.
     pub outside: Vec<PathBuf>,
+    /// Whether it was allowed although it names what may hold secrets.
+    pub secrets: bool,
 }
 
 impl Reach {
@@ -35,7 +37,7 @@ impl Reach {
             (Some(command), Tier::OverFork) => outside(command, subject, view),
             _ => Vec::new(),
         };
-        Self { tier, network: subject.network, outside }
+        Self { tier, network: subject.network, outside, secrets: false }
     }
 
     /// Why the user is asked though no rule and no secret asks; None when nothing it does reaches beyond the fork.

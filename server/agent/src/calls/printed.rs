@@ -1,0 +1,164 @@
+//! What a running command prints, on its way to the front end: in pieces that come no oftener than somebody can
+//! read, without what only a terminal understands, and not without end.
+//!
+//! The whole goes to the call's output file, which is the runner's; the result is the tool's.
+
+use super::lock;
+use ropewalk_tools::command::strip_escapes;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::sync::mpsc;
+
+/// The least time between two pieces.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// The most bytes of one piece.
+const PIECE: usize = 32 * 1024;
+
+/// The most bytes of one call's output that are shown while it runs.
+const MOST_SHOWN: usize = 1 << 20;
+
+/// How far from the end an escape sequence may begin that is not whole yet.
+const LONGEST_ESCAPE: usize = 64;
+
+/// See the module. Once it is dropped, the last piece is shown.
+pub(super) struct Printed {
+    buffer: Arc<Mutex<Buffer>>,
+    show: Arc<Show>,
+    wake: mpsc::Sender<()>,
+}
+
+type Show = dyn Fn(String) + Send + Sync;
+
+#[derive(Default)]
+struct Buffer {
+    waiting: String,
+    /// How many bytes were left out of what waits.
+    left_out: usize,
+    shown: usize,
+    is_full: bool,
+}
+
+impl Printed {
+    /// Shows pieces by `show`, which must not block.
+    pub(super) fn new(show: impl Fn(String) + Send + Sync + 'static) -> Self {
+        let show: Arc<Show> = Arc::new(show);
+        let buffer: Arc<Mutex<Buffer>> = Arc::default();
+        let (wake, mut woken) = mpsc::channel(1);
+        let (waiting, shows) = (buffer.clone(), show.clone());
+        tokio::spawn(async move {
+            while woken.recv().await.is_some() {
+                show_piece(&waiting, &*shows, false);
+                tokio::time::sleep(PAUSE).await;
+            }
+            show_piece(&waiting, &*shows, true);
+        });
+        Self { buffer, show, wake }
+    }
+
+    /// Takes in what was printed.
+    pub(super) fn push(&self, text: &str) {
+        lock(&self.buffer).push(text);
+        // Full means that it is woken already.
+        let _ = self.wake.try_send(());
+    }
+
+    /// Shows what waits now.
+    pub(super) fn flush(&self) {
+        show_piece(&self.buffer, &*self.show, true);
+    }
+}
+
+fn show_piece(buffer: &Mutex<Buffer>, show: &Show, is_last: bool) {
+    // Shown under the lock, so that pieces keep their order.
+    let mut buffer = lock(buffer);
+    if let Some(piece) = buffer.take(is_last) {
+        show(piece);
+    }
+}
+
+impl Buffer {
+    fn push(&mut self, text: &str) {
+        if self.is_full {
+            return;
+        }
+        let room = PIECE.saturating_sub(self.waiting.len());
+        let cut = (0..=room.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
+        let (now, rest) = text.split_at_checked(cut.unwrap_or_default()).unwrap_or(("", text));
+        self.waiting.push_str(now);
+        self.left_out += rest.len();
+    }
+
+    /// The next piece. An escape sequence whose end has not come waits for it, unless nothing more comes.
+    fn take(&mut self, is_last: bool) -> Option<String> {
+        let mut text = std::mem::take(&mut self.waiting);
+        let begun = text.rfind('\u{1b}').filter(|at| text.len() - at < LONGEST_ESCAPE);
+        if let Some(at) = begun.filter(|_| !is_last && self.left_out == 0)
+            && text.get(at..).is_some_and(|tail| strip_escapes(tail).is_empty())
+        {
+            self.waiting = text.split_off(at);
+        }
+        let mut piece = strip_escapes(&text);
+        if self.left_out > 0 {
+            piece.push_str(&format!("\n… ({} bytes are not shown)\n", self.left_out));
+            self.left_out = 0;
+        }
+        self.shown += piece.len();
+        if self.shown > MOST_SHOWN && !self.is_full {
+            self.is_full = true;
+            piece.push_str("\n… (what it prints from here on is not shown)\n");
+        }
+        (!piece.is_empty()).then_some(piece)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pieces(pushed: &[&str]) -> Vec<String> {
+        let mut buffer = Buffer::default();
+        let mut pieces = Vec::new();
+        for text in pushed {
+            buffer.push(text);
+            pieces.extend(buffer.take(false));
+        }
+        pieces.extend(buffer.take(true));
+        pieces
+    }
+
+    #[test]
+    fn escapes_are_taken_out_also_where_a_piece_cuts_them() {
+        assert_eq!(pieces(&["a\u{1b}[3", "1mred\u{1b}[0m"]), ["a", "red"]);
+        assert_eq!(pieces(&["10%\r20%\r30%\n"]), ["30%\n"]);
+        assert_eq!(pieces(&["end\u{1b}["]), ["end"]);
+        assert_eq!(pieces(&["é𝄞"]), ["é𝄞"]);
+    }
+
+    #[test]
+    fn a_flood_is_cut_and_said_to_be() {
+        let flood = "é".repeat(PIECE);
+        let shown = pieces(&[&flood]);
+        assert!(shown.len() == 1 && shown[0].len() < PIECE + 100);
+        assert!(shown[0].ends_with("bytes are not shown)\n"), "{}", shown[0].len());
+        let many = vec![&*flood; 200];
+        let shown: usize = pieces(&many).iter().map(String::len).sum();
+        assert!(shown < 2 * MOST_SHOWN, "{shown}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn pieces_come_in_order_and_the_last_one_when_it_is_dropped() {
+        let (sender, mut receiver) = mpsc::unbounded_channel();
+        let printed = Printed::new(move |piece| sender.send(piece).unwrap());
+        printed.push("a");
+        assert_eq!(receiver.recv().await.as_deref(), Some("a"));
+        printed.push("b");
+        printed.push("c");
+        printed.flush();
+        assert_eq!(receiver.recv().await.as_deref(), Some("bc"));
+        printed.push("d");
+        drop(printed);
+        assert_eq!(receiver.recv().await.as_deref(), Some("d"));
+        assert_eq!(receiver.recv().await, None);
+    }
+}

@@ -1,0 +1,294 @@
+//! Commands over the fork: in a sandbox of the session's, on a layer that shows the view, whose changes come back as
+//! proposals.
+//!
+//! One command runs at a time on the session's layer; one in the background has a layer of its own. A command that
+//! is interrupted leaves a layer that nobody has collected: what it wrote is dropped before the next one runs. What
+//! a sandbox is, and what a layer makes of a view, is theirs.
+
+mod attended;
+mod live;
+
+use super::background::{Background, Work};
+use super::{Asked, CommandSettings, hidden, hints};
+use crate::blocking::on_thread;
+use crate::command::{Exit, Sink, result_text, strip_escapes};
+use crate::layer::{Collected, EverDirty, Layer};
+use crate::tool::{Context, Hides, Output};
+use attended::{Attended, attended};
+use live::{Live, Unfinished};
+use ropewalk_sandbox::{End, Room, Sandbox};
+use ropewalk_workspace::View;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::SystemTime;
+use tokio::sync::{Mutex, OwnedMutexGuard};
+
+/// The layer of the commands that run one after the other.
+const MAIN: &str = "main";
+
+/// How many changed files a result names.
+const NAMED: usize = 20;
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(super) struct OverFork {
+    settings: Arc<CommandSettings>,
+    live: Arc<Mutex<Option<Live>>>,
+    /// Whether what is hidden is to be looked for again.
+    stale: AtomicBool,
+    layers: AtomicU64,
+}
+
+/// The session's sandbox and layer, held by one command.
+type Held = OwnedMutexGuard<Option<Live>>;
+
+impl OverFork {
+    pub(super) fn new(settings: CommandSettings) -> Self {
+        Self { settings: Arc::new(settings), ..Self::default() }
+    }
+
+    /// Tries whether commands run over these roots, by running one. The error says why not.
+    pub(super) async fn try_out(&self, view: &Arc<View>, hides: &Arc<Hides>) -> Result<(), String> {
+        let mut held = self.live.clone().lock_owned().await;
+        let live = Live::start(&self.settings, view, hides).await?;
+        live.try_out().await?;
+        *held = Some(live);
+        Ok(())
+    }
+
+    /// A turn begins: files that are to be hidden may have come.
+    pub(super) fn turn_begins(&self) {
+        self.stale.store(true, Ordering::Relaxed);
+    }
+
+    /// Runs a command to its end, after those that were asked for before. Dropping the future kills it.
+    pub(super) async fn run(&self, asked: Asked, context: &Context) -> Result<Output, Output> {
+        let (mut held, mut told) = self.ready(context).await?;
+        let view = context.view.clone();
+        let shown = on_thread(move |_| {
+            let live = live_of(&mut held)?;
+            let shown = live.show(&view).map_err(Output::error)?;
+            Ok((held, shown))
+        });
+        let (mut held, shown) = shown.await?;
+        told.extend(shown);
+        let live = live_of(&mut held)?;
+        let unhidden = live.unhidden_for(&asked.command, context);
+        let secrets = live.hidden.secrets.clone();
+        live.unfinished =
+            Some(Unfinished { view: context.view.clone(), started: SystemTime::now() });
+        let sandbox = live.sandbox.clone();
+        let never = std::future::pending();
+        let sink = super::showing(context);
+        let mut asked = asked.over_fork(context, &self.settings, MAIN, unhidden);
+        asked.set(live.cache_variables());
+        let ran = attended(&sandbox, asked, sink, never).await;
+        let ran = ran.inspect_err(|_| live.unfinished = None)?;
+        if let End::Lost(_) = ran.end {
+            *held = None;
+            return Ok(result(ran, Ok(Collected::default()), told, None, &secrets, context).await);
+        }
+        let collected = on_thread(move |_| {
+            let live = live_of(&mut held)?;
+            let collected = live.collect().map_err(|error| error.to_string());
+            Ok((collected, live.sandbox.room()))
+        });
+        let (collected, room) = collected.await?;
+        Ok(result(ran, collected, told, Some(room), &secrets, context).await)
+    }
+
+    /// Starts a command in the background, on a layer of its own.
+    pub(super) async fn start(
+        &self,
+        asked: Asked,
+        context: &Context,
+        background: &Background,
+    ) -> Result<Output, Output> {
+        background.has_room()?;
+        let (mut held, mut told) = self.ready(context).await?;
+        let name = format!("b{}", self.layers.fetch_add(1, Ordering::Relaxed) + 1);
+        let (own, name_of) = (context.clone(), name.clone());
+        let made = on_thread(move |_| {
+            let live = live_of(&mut held)?;
+            let folder = live.sandbox.layers().join(name_of);
+            let mut one = One {
+                layer: live.another_layer(&folder).map_err(Output::error)?,
+                ever: EverDirty::default(),
+                _folder: Folder(folder),
+                sandbox: live.sandbox.clone(),
+            };
+            let shown = one.layer.materialise(&own.view, &mut one.ever).map_err(Output::error)?;
+            let unhidden = live.unhidden_for(&asked.command, &own);
+            Ok((one, shown.told, unhidden, live.hidden.secrets.clone(), asked))
+        });
+        let (one, shown, unhidden, secrets, asked) = made.await?;
+        told.extend(shown);
+        let (command, file) = (asked.command.clone(), asked.output_file.clone());
+        let asked = asked.over_fork(context, &self.settings, &name, unhidden);
+        let own = context.clone();
+        let work: Work = Box::new(move |sink: Sink, stop| {
+            Box::pin(async move {
+                let One { mut layer, mut ever, _folder, sandbox } = one;
+                let started = SystemTime::now();
+                let ran = match attended(&sandbox, asked, sink, stop).await {
+                    Ok(ran) => ran,
+                    Err(output) => return output,
+                };
+                let view = own.view.clone();
+                let collected = on_thread(move |_| {
+                    let collected = layer.collect(&view, started, &mut ever);
+                    drop(_folder);
+                    Ok((collected.map_err(|error| error.to_string()), sandbox.room()))
+                });
+                match collected.await {
+                    Ok((collected, room)) => {
+                        result(ran, collected, told, Some(room), &secrets, &own).await
+                    }
+                    Err(output) => output,
+                }
+            })
+        });
+        background.begin(command, file, context, work)
+    }
+
+    /// The sandbox for a command on this view, started anew where the last one doesn't fit any more, and what is to
+    /// be said of that.
+    async fn ready(&self, context: &Context) -> Result<(Held, Vec<String>), Output> {
+        let mut held = self.live.clone().lock_owned().await;
+        let mut told = Vec::new();
+        let look = self.stale.swap(false, Ordering::Relaxed);
+        let fits = match held.as_ref() {
+            None => false,
+            Some(live) if !live.sandbox.is_alive() => {
+                told.push(
+                    "the sandbox of this session had ended and was started anew: ignored files that commands had made are gone"
+                        .to_owned(),
+                );
+                false
+            }
+            Some(live) => live.fits(&context.view, look.then_some(&context.hides)).await,
+        };
+        if !fits {
+            *held = None;
+            let live = Live::start(&self.settings, &context.view, &context.hides).await;
+            *held = Some(live.map_err(|why| {
+                Output::error(format_args!("commands can't run over the fork any more: {why}"))
+            })?);
+        }
+        Ok((held, told))
+    }
+}
+
+/// A command in the background.
+struct One {
+    layer: Layer,
+    ever: EverDirty,
+    _folder: Folder,
+    sandbox: Arc<Sandbox>,
+}
+
+/// The folder of a layer, removed when its command has ended.
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if let Err(error) = std::fs::remove_dir_all(&self.0) {
+            tracing::debug!(%error, "the layer of a command in the background stays");
+        }
+    }
+}
+
+fn live_of(held: &mut Held) -> Result<&mut Live, Output> {
+    held.as_mut().ok_or_else(|| Output::error("the sandbox has ended; call again"))
+}
+
+/// The result for the model: how it ended, what it printed, what became of what it wrote.
+async fn result(
+    ran: Attended,
+    collected: Result<Collected, String>,
+    mut told: Vec<String>,
+    room: Option<Room>,
+    secrets: &[PathBuf],
+    context: &Context,
+) -> Output {
+    let Attended { outcome, end, network, file } = ran;
+    let printed = [outcome.output.head.as_slice(), outcome.output.tail.as_slice()].concat();
+    let printed = strip_escapes(&String::from_utf8_lossy(&printed));
+    let mut output = super::result_of(&outcome, file, context).await;
+    output.text = result_text(&outcome, context.bounds);
+    match &end {
+        End::Exited { left_running: true, .. } | End::Signalled { left_running: true, .. } => told.push(
+            "processes that it left running were ended with it: use background to let one run on".to_owned(),
+        ),
+        End::Memory { bytes } => told.push(format!(
+            "it was ended because it used {} MB of memory, more than a command may: let it use less, or tell the user of commands.memory_megabytes",
+            bytes >> 20
+        )),
+        End::LayerFull { bytes } => told.push(full(*bytes)),
+        End::Lost(why) => {
+            output.is_error = true;
+            output.text = format!(
+                "Error: the sandbox ended while this command ran ({why}), and what it changed is lost. It is started anew with the next command.\n{}",
+                output.text
+            );
+        }
+        End::Exited { .. } | End::Signalled { .. } | End::Killed => {}
+    }
+    let failed = outcome.exit != Exit::Exited(0);
+    if !network && hints::wants_network(&printed, failed) {
+        told.push(
+            "this command had no network, and nothing of the host's localhost: if it needs that, call again with network: true, and the user will be asked"
+                .to_owned(),
+        );
+    }
+    let missed =
+        if failed { hidden::named_by(hints::end_of(&printed), secrets) } else { Vec::new() };
+    if let Some(missed) = missed.first().filter(|_| !context.reach.secrets) {
+        told.push(format!(
+            "{} may hold secrets and is empty to commands: if this one needs it, name it in the command, and the user will be asked",
+            missed.display()
+        ));
+    }
+    if let Some(room) =
+        room.filter(|room| room.free < room.size / 64 || hints::wants_room(&printed))
+    {
+        told.push(full(room.size - room.free));
+    }
+    match collected {
+        Ok(collected) => {
+            if !collected.proposals.is_empty() {
+                let mut names: Vec<&str> =
+                    collected.proposals.iter().map(|proposal| &*proposal.place.shown).collect();
+                names.dedup();
+                let more = names.len().saturating_sub(NAMED);
+                names.truncate(NAMED);
+                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+                told.insert(0, format!("changed: {}{more}", names.join(", ")));
+            }
+            told.extend(collected.told);
+            output.proposals = collected.proposals;
+        }
+        Err(why) => {
+            output.is_error = true;
+            output.text = format!(
+                "Error: what the command changed could not be taken in: {why}\n{}",
+                output.text
+            );
+        }
+    }
+    for words in told {
+        if !output.text.ends_with('\n') {
+            output.text.push('\n');
+        }
+        output.text.push_str(&format!("({words})"));
+    }
+    output
+}
+
+fn full(bytes: u64) -> String {
+    format!(
+        "what this session's commands have written fills its layer ({} MB): remove build output or other large files that they made, or tell the user of commands.layer_megabytes",
+        bytes >> 20
+    )
+}

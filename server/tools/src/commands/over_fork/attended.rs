@@ -1,0 +1,154 @@
+//! One command in the sandbox: started, read while it prints, ended by itself or from outside.
+
+use crate::command::{
+    Collector, CommandError, CommandOutcome, Exit, Secrets, Sink, Stopped, allowed_environment,
+    attend, private_file, shell,
+};
+use crate::commands::{Asked, CommandSettings};
+use crate::tool::{Context, Output};
+use ropewalk_sandbox::{End, Sandbox, Spec};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// How long to wait for the rest of the output once all that could write has ended.
+const GRACE: Duration = Duration::from_millis(250);
+
+/// A command for the sandbox, but for where its output goes.
+pub(super) struct ForSandbox {
+    asked: Asked,
+    env: Vec<(OsString, OsString)>,
+    layer: String,
+    network: bool,
+    shown: Vec<PathBuf>,
+    unhidden: Vec<PathBuf>,
+    secrets: Secrets,
+}
+
+/// How it went.
+pub(super) struct Attended {
+    pub(super) outcome: CommandOutcome,
+    pub(super) end: End,
+    /// Whether it had the network.
+    pub(super) network: bool,
+    /// Where all it printed is, if that was wanted.
+    pub(super) file: Option<PathBuf>,
+}
+
+impl Asked {
+    /// The same for the sandbox, with what this call may reach.
+    pub(super) fn over_fork(
+        self,
+        context: &Context,
+        settings: &CommandSettings,
+        layer: &str,
+        unhidden: Vec<PathBuf>,
+    ) -> ForSandbox {
+        let ours = allowed_environment(std::env::vars_os(), &settings.environment);
+        let mut env = context.secrets.environment(ours);
+        env.push(("TMPDIR".into(), "/tmp".into()));
+        ForSandbox {
+            asked: self,
+            env,
+            layer: layer.to_owned(),
+            network: context.reach.network,
+            shown: context.reach.outside.clone(),
+            unhidden,
+            secrets: context.secrets.clone(),
+        }
+    }
+}
+
+impl ForSandbox {
+    /// Sets variables, whatever they were.
+    pub(super) fn set(&mut self, variables: Vec<(OsString, OsString)>) {
+        self.env.retain(|(name, _)| !variables.iter().any(|(set, _)| set == name));
+        self.env.extend(variables);
+    }
+}
+
+/// Runs it to its end, its timeout or `interrupt`. Dropping the future ends it.
+pub(super) async fn attended(
+    sandbox: &Sandbox,
+    command: ForSandbox,
+    sink: Sink,
+    interrupt: impl Future<Output = ()>,
+) -> Result<Attended, Output> {
+    let ForSandbox { asked, env, layer, network, shown, unhidden, secrets } = command;
+    // These errors bring the word with them.
+    let not_started = |error: CommandError| Output {
+        text: error.to_string(),
+        is_error: true,
+        ..Output::default()
+    };
+    if asked.command.contains('\0') {
+        return Err(not_started(CommandError::Nul));
+    }
+    if !asked.cwd.is_dir() {
+        return Err(not_started(CommandError::NoFolder(asked.cwd)));
+    }
+    let program = shell(&env).map_err(not_started)?;
+    let file = match &asked.output_file {
+        Some(path) => Some(
+            private_file(path)
+                .await
+                .map_err(|error| not_started(CommandError::OutputFile(path.clone(), error)))?,
+        ),
+        None => None,
+    };
+    let pipe = || {
+        let (receive, send) = std::io::pipe()?;
+        Ok((tokio::net::unix::pipe::Receiver::from_owned_fd(receive.into())?, send))
+    };
+    let (receiver, send) = pipe().map_err(|error| not_started(CommandError::Start(error)))?;
+    let spec = Spec {
+        argv: vec![program.into(), "-c".into(), asked.command.into()],
+        cwd: asked.cwd,
+        env,
+        output: send.into(),
+        layer,
+        network,
+        shown,
+        unhidden,
+    };
+    let began = Instant::now();
+    let mut running = sandbox.run(spec).await.map_err(|error| {
+        Output::error(format_args!("the command could not be started over the fork: {error}"))
+    })?;
+    let mut collector = Collector::new(receiver, file, Some(sink), &secrets);
+    let (stopped, is_read) = attend(&mut collector, asked.timeout, interrupt, running.wait()).await;
+    let (exit, end) = match stopped {
+        Stopped::Ended(end) => (exit_of(&end), end),
+        Stopped::TimedOut => (Exit::TimedOut(asked.timeout), killed(&mut running).await),
+        Stopped::Interrupted => (Exit::Interrupted, killed(&mut running).await),
+    };
+    if !is_read {
+        // All that could hold the pipe has ended with the command.
+        let _ = tokio::time::timeout(GRACE, collector.read()).await;
+    }
+    let (output, file_is_whole) = collector.collected().await;
+    let outcome = CommandOutcome {
+        exit,
+        output,
+        duration: began.elapsed(),
+        left_running: None,
+        output_file: asked.output_file.clone().filter(|_| file_is_whole),
+    };
+    Ok(Attended { outcome, end, network, file: asked.output_file })
+}
+
+async fn killed(running: &mut ropewalk_sandbox::Running) -> End {
+    running.kill();
+    running.wait().await
+}
+
+fn exit_of(end: &End) -> Exit {
+    match end {
+        End::Exited { code, .. } => Exit::Exited(*code),
+        End::Signalled { signal, .. } => Exit::Signalled(*signal),
+        // SIGKILL, in effect.
+        End::Memory { .. } | End::LayerFull { .. } | End::Killed | End::Lost(_) => {
+            Exit::Signalled(9)
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Where the repository of a folder lies when it is not all in it, so that reading git works.
+
+use std::path::{Path, PathBuf};
+
+/// What commands in `root` are shown outside of it: the repository that encloses it, and the folders that a `.git`
+/// *file* leads to. Nothing that the home lies in.
+pub(super) fn around(root: &Path, home: Option<&Path>) -> Vec<PathBuf> {
+    let Some(top) = root.ancestors().find(|folder| folder.join(".git").exists()) else {
+        return Vec::new();
+    };
+    let mut shown = vec![top.to_owned()];
+    let git = top.join(".git");
+    if git.is_file()
+        && let Some(folder) = led_to(&git, "gitdir:", top)
+    {
+        let common = led_to(&folder.join("commondir"), "", &folder);
+        shown.extend(common);
+        shown.push(folder);
+    }
+    let has_home = |folder: &Path| home.is_some_and(|home| home.starts_with(folder));
+    let mut outside: Vec<PathBuf> = shown
+        .into_iter()
+        .filter_map(|folder| folder.canonicalize().ok())
+        .filter(|folder| {
+            folder.parent().is_some() && !folder.starts_with(root) && !has_home(folder)
+        })
+        .collect();
+    outside.sort();
+    outside.dedup();
+    outside
+}
+
+/// The path in a small file, behind a word.
+fn led_to(file: &Path, word: &str, from: &Path) -> Option<PathBuf> {
+    if file.metadata().ok()?.len() > 4_096 {
+        return None;
+    }
+    let text = std::fs::read_to_string(file).ok()?;
+    Some(from.join(text.trim().strip_prefix(word)?.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_in_a_repository_and_a_worktree_lead_to_what_git_reads() {
+        let dir = tempfile::tempdir().unwrap();
+        let top = dir.path().canonicalize().unwrap();
+        let make = |name: &str| std::fs::create_dir_all(top.join(name)).unwrap();
+        make("repo/.git/worktrees/wt");
+        make("repo/sub/inner");
+        make("wt/sub");
+        make("plain");
+        std::fs::write(top.join("wt/.git"), "gitdir: ../repo/.git/worktrees/wt\n").unwrap();
+        std::fs::write(top.join("repo/.git/worktrees/wt/commondir"), "../..\n").unwrap();
+        let at = |name: &str| top.join(name);
+        assert_eq!(around(&at("repo"), None), Vec::<PathBuf>::new(), "all in it");
+        assert_eq!(around(&at("repo/sub/inner"), None), [at("repo")]);
+        assert_eq!(around(&at("wt"), None), [at("repo/.git"), at("repo/.git/worktrees/wt")]);
+        let home = at("repo/sub/home");
+        assert_eq!(around(&at("repo/sub/inner"), Some(&home)), Vec::<PathBuf>::new());
+        std::fs::write(top.join("wt/.git"), "no repository").unwrap();
+        assert_eq!(around(&at("wt/sub"), None), [at("wt")]);
+    }
+}
