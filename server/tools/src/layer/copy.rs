@@ -56,8 +56,8 @@ impl Layer {
         self.roots.iter().find_map(below)
     }
 
-    /// What is to be copied of each root.
-    pub(super) fn to_copy(&mut self) -> Result<Vec<Copied>, LayerError> {
+    /// Finds what is to be copied of each root.
+    pub(super) fn find_copied(&mut self) -> Result<Vec<Copied>, LayerError> {
         let Some(most) = self.copy else {
             return Ok(self.roots.iter().map(|_| Copied::new()).collect());
         };

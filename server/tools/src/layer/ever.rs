@@ -9,14 +9,14 @@
 use super::folder::Moment;
 use ropewalk_workspace::ContentHash;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// See the module.
 #[derive(Debug, Default)]
 pub struct EverDirty {
-    files: BTreeMap<PathBuf, Last>,
+    files: HashMap<PathBuf, Last>,
     changed: bool,
 }
 
@@ -94,10 +94,7 @@ impl EverDirty {
 
     /// The files below a folder.
     pub(super) fn below<'a>(&'a self, folder: &'a Path) -> impl Iterator<Item = &'a Path> {
-        let from = self
-            .files
-            .range::<Path, _>((std::ops::Bound::Excluded(folder), std::ops::Bound::Unbounded));
-        from.map(|(path, _)| path.as_path()).take_while(move |path| path.starts_with(folder))
+        self.files.keys().map(PathBuf::as_path).filter(move |path| path.starts_with(folder))
     }
 
     /// The time that a file with this content gets: the one it has if its content is what commands last saw, else

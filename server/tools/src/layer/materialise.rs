@@ -54,7 +54,7 @@ impl Layer {
         view: &View,
         ever: &mut EverDirty,
     ) -> Result<Materialised, LayerError> {
-        let copied = self.to_copy()?;
+        let copied = self.find_copied()?;
         let is_copy = self.copy.is_some();
         let mut wants: Vec<Wants> = self.roots.iter().map(|_| Wants::new()).collect();
         for material in view.materials() {
