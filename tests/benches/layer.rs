@@ -2,6 +2,7 @@
 //! README.
 #![expect(clippy::expect_used, reason = "a bench that can't run may say so bluntly")]
 
+#[expect(dead_code, reason = "the other benches use the rest of it")]
 mod harness;
 
 use harness::{Bar, Report, Work, shortest};

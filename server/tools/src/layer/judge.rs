@@ -27,7 +27,7 @@ enum Was {
 enum Becomes {
     Text(Text),
     Bytes(Arc<[u8]>),
-    Link,
+    Link(PathBuf),
 }
 
 /// A file that the command deleted.
@@ -181,8 +181,7 @@ impl<'a> Judge<'a> {
             };
             let held = Held::Link { stamp, target: target.clone() };
             if !matches!(&was, Was::Link(had) if *had == target) {
-                self.told.links.push(plain(path));
-                let becomes = Some(Becomes::Link);
+                let becomes = Some(Becomes::Link(target));
                 self.changed.push(Changed { path: full, becomes, mode: None, made: None });
             }
             return Some(held);
@@ -282,7 +281,7 @@ impl<'a> Judge<'a> {
                 Some(_) if arrived.contains(&&changed.path) => None,
                 Some(Becomes::Text(text)) => Some(ProposedChange::Write(text.clone())),
                 Some(Becomes::Bytes(bytes)) => Some(ProposedChange::Binary(bytes.clone())),
-                Some(Becomes::Link) => None,
+                Some(Becomes::Link(target)) => Some(ProposedChange::Link(target.clone())),
                 None => None,
             };
             if let Some(change) = change {

@@ -13,8 +13,6 @@ pub(super) struct Told {
     pub(super) git: Vec<String>,
     /// Changed outside while the command ran.
     pub(super) moved: Vec<String>,
-    /// Symbolic links.
-    pub(super) links: Vec<String>,
     /// Pipes, sockets, devices.
     pub(super) special: Vec<String>,
     /// Names that are no text.
@@ -55,12 +53,6 @@ impl Told {
                     "too much for one review (at most {MOST_CHANGES} files and {megabytes} MB of a command's are proposed), so left in this session's layer alone, where only its commands see it: "
                 ),
                 ". If it is output, add its folder to .gitignore; else let a command write less",
-            ),
-            (
-                self.links,
-                "a symbolic link can't be proposed; only commands of this session see it: "
-                    .to_owned(),
-                "",
             ),
             (
                 self.special,

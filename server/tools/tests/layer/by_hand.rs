@@ -145,7 +145,7 @@ fn whole_folders_go_and_are_replaced() {
 #[test]
 fn files_and_folders_take_each_others_place() {
     let mut bench = Bench::new(&[("f", "a file\n"), ("g/inside", "inside\n")]);
-    let (_, collected) = bench.collect(|bench| {
+    let collected = bench.command(|bench| {
         put(&bench.up("f/now"), b"a folder\n");
         put(&bench.up("g"), b"a file now\n");
     });
@@ -153,6 +153,8 @@ fn files_and_folders_take_each_others_place() {
         said(&collected),
         ["delete f", "delete g/inside", "write f/now \"a folder\\n\"", "write g \"a file now\\n\""]
     );
+    assert_eq!(said(&bench.command(|_| ())), NOTHING);
+    assert!(bench.up("f/now").is_file() && bench.up("g").is_file());
 }
 
 #[test]

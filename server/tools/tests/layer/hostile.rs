@@ -18,12 +18,15 @@ fn planted_links_lead_nowhere() {
     let outside = bench.dir.path().join("outside");
     put(&outside.join("secret.txt"), b"secret\n");
     put(&outside.join("a.txt"), b"secret\n");
-    bench.command(|bench| {
+    let (_, collected) = bench.collect(|bench| {
         symlink(&outside, bench.up("d")).unwrap();
         symlink(outside.join("secret.txt"), bench.up("b.txt")).unwrap();
         symlink("/", bench.up("everything")).unwrap();
     });
-    // The fork then changes files behind them: they are made in the layer, not where the links lead.
+    let links =
+        collected.proposals.iter().filter(|one| matches!(one.change, ProposedChange::Link(_)));
+    assert_eq!((links.count(), collected.told), (3, vec![]));
+    // None of it is merged. The fork then changes files behind them: they are made in the layer, not where the links lead.
     bench.change("d/a.txt", ProposedChange::Write(Text::from("ours\n")));
     let (_, _) = bench.materialise();
     assert_eq!(fs::read_to_string(outside.join("a.txt")).unwrap(), "secret\n");

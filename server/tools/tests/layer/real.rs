@@ -25,6 +25,7 @@ const FILES: &[&str] = &[
     "d/new.txt",
     "k.log",
     "d/e",
+    "d/link",
 ];
 const FOLDERS: &[&str] = &["d", "d/e", "g", "n", "d/m"];
 
@@ -73,6 +74,8 @@ fn line() -> impl Strategy<Value = String> {
         1 => (file(), prop::sample::select(&["755", "644", "700"]))
             .prop_map(|(file, mode)| format!("test -f {file} && chmod {mode} {file}")),
         1 => file().prop_map(|file| format!("touch {file}")),
+        1 => (file(), file()).prop_map(|(to, file)| format!("rm -f {file}; ln -s {to} {file}")),
+        1 => file().prop_map(|file| format!("ln -sfn /nowhere/else {file}")),
     ]
 }
 
@@ -157,6 +160,9 @@ fn accept(mut tree: Tree, proposals: &[Proposal]) -> Tree {
                 let Some(Node::File(bytes, _)) = had else { panic!("{name} is a file") };
                 tree.insert(name, Node::File(bytes, *mode));
             }
+            ProposedChange::Link(target) => {
+                tree.insert(name, Node::Link(target.clone()));
+            }
             other => panic!("{name}: {other:?}"),
         }
     }
@@ -174,6 +180,7 @@ fn bench() -> (Bench, Tree) {
     for (name, bytes) in DISK {
         put(&bench.disk(name), bytes);
     }
+    std::os::unix::fs::symlink("c.txt", bench.disk("d/link")).unwrap();
     std::thread::sleep(std::time::Duration::from_millis(10));
     let mut tree = tree_of(&bench.disk(""));
     bench.open("a.txt", "alpha, unsaved\n");
