@@ -22,7 +22,7 @@ fn it_is_asked_for_once_and_is_a_secret() {
         let model = ScriptedModel::start_with_key(
             [
                 ScriptedReply::new().call("list_dir", json!({})),
-                ScriptedReply::new().text(&format!("It is {PRINTED}, isn't it?")),
+                ScriptedReply::new().text(format!("It is {PRINTED}, isn't it?")),
             ],
             PRINTED,
         )

@@ -10,6 +10,9 @@ mod faults;
 #[cfg(unix)]
 mod hostile;
 #[cfg(test)]
+#[cfg(target_os = "linux")]
+mod over_fork;
+#[cfg(test)]
 mod review;
 #[cfg(test)]
 mod sessions;

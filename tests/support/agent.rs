@@ -56,6 +56,11 @@ impl Agent {
         files.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap()).collect()
     }
 
+    /// One of the folders that stand for those of the user: `config`, `state`, `data` or `cache`.
+    pub fn folder(&self, name: &str) -> std::path::PathBuf {
+        self.home.path().join(name)
+    }
+
     /// The command line of the server.
     pub fn command() -> [&'static str; 2] {
         [env!("CARGO_BIN_EXE_ropewalk"), "lsp"]
@@ -63,7 +68,7 @@ impl Agent {
 
     /// The variables that the server needs, for the editor that starts it.
     pub fn environment(&self) -> Vec<(&'static str, String)> {
-        let folder = |name: &str| self.home.path().join(name).display().to_string();
+        let folder = |name: &str| self.folder(name).display().to_string();
         vec![
             ("XDG_CONFIG_HOME", folder("config")),
             ("XDG_STATE_HOME", folder("state")),

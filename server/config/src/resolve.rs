@@ -256,10 +256,9 @@ impl<'a> Builder<'a> {
                 continue;
             }
             // The names of providers are the user's; everything else is snake_case.
-            let own_name = match path.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-                ["provider"] | ["provider", _, "headers" | "models"] => true,
-                _ => false,
-            };
+            let names: Vec<&str> = path.iter().map(String::as_str).collect();
+            let own_name =
+                matches!(names[..], ["provider"] | ["provider", _, "headers" | "models"]);
             path.push(if client && !own_name { keys::snake(&written) } else { written });
             match (keys::find(path), value) {
                 (Found::Key(_) | Found::Table, Value::Null) => {}

@@ -1,6 +1,11 @@
 //! What goes wrong at a model server, played to each protocol: what passes is asked for again as it was,
 //! after a wait that is told; what does not is said in words at once.
-#![expect(clippy::unwrap_used, reason = "helpers of tests may be blunt, as tests are")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "helpers of tests may be blunt, as tests are"
+)]
 
 mod loopback;
 

@@ -4,8 +4,9 @@ use crate::world::{PROJECT, SYSTEM, USER, World};
 use ropewalk_config::{Config, KeyCommand, ModelFacts, PROVIDER_PRESETS, Price, Provider};
 use serde_json::json;
 
+#[expect(clippy::unwrap_used, reason = "helpers of tests may be blunt, as tests are")]
 fn provider(config: &Config, name: &str) -> Provider {
-    config.providers[name].clone()
+    config.providers.get(name).unwrap().clone()
 }
 
 fn problems(config: &Config) -> Vec<String> {

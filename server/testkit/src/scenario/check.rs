@@ -7,6 +7,10 @@ use ropewalk_workspace::DocId;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// The longest wait for something on the disk.
+const BOUND: Duration = Duration::from_secs(10);
 
 /// What has been asked for and looked at so far.
 #[derive(Debug, Default)]
@@ -184,12 +188,20 @@ impl Checks {
         if fits { Ok(()) } else { Err(format!("should give {wanted:?}, but gives {answer:?}")) }
     }
 
-    /// Compares the bytes of a file; None for no file.
+    /// Compares the bytes of a file, None for no file, until they are so: commands return before their work is
+    /// done, and no message tells of a file.
     pub(super) fn disk(path: &Path, wanted: Option<&[u8]>) -> Result<(), String> {
-        let found = std::fs::read(path).ok();
-        if found.as_deref() == wanted {
-            return Ok(());
-        }
+        let end = Instant::now() + BOUND;
+        let found = loop {
+            let found = std::fs::read(path).ok();
+            if found.as_deref() == wanted {
+                return Ok(());
+            }
+            if Instant::now() > end {
+                break found;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        };
         let shown = |bytes: Option<&[u8]>| {
             bytes.map_or_else(
                 || "(no file)".to_owned(),
@@ -225,11 +237,15 @@ fn has(value: &Value, wanted: &Value) -> bool {
 }
 
 fn is_progress(found: &[String], wanted: &[String]) -> bool {
-    let fits = |(found, wanted): (&String, &String)| match wanted.strip_suffix('…') {
-        Some(start) => found.starts_with(start),
-        None => found == wanted,
-    };
+    let fits = |(found, wanted): (&String, &String)| fits(found, wanted);
     found.len() == wanted.len() && found.iter().zip(wanted).all(fits)
+}
+
+/// Whether a line is the wanted one, in which `…` stands for any text.
+fn fits(found: &str, wanted: &str) -> bool {
+    let Some((start, rest)) = wanted.split_once('…') else { return found == wanted };
+    let Some(left) = found.strip_prefix(start) else { return false };
+    left.char_indices().map(|(at, _)| at).chain([left.len()]).any(|at| fits(&left[at..], rest))
 }
 
 fn differs(what: &str, wanted: &str, found: &str, log: &str) -> String {

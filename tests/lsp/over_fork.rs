@@ -1,0 +1,202 @@
+//! Commands over the fork through the protocol: real commands of a real shell, in folders of every sort.
+//!
+//! What a sandbox keeps in is tested in its own room; here is what the user and the model see of it.
+
+use crate::support::home::Searched;
+use crate::support::stage::{Stage, bash, edit, say, turn, until};
+use ropewalk_testkit::editor::{FakeEditor, Profile};
+use ropewalk_testkit::model::ScriptedReply;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+/// A stage, and a folder of this name in `parent` as the only root of an editor.
+struct Rooted {
+    stage: Stage,
+    root: PathBuf,
+    _parent: Searched,
+}
+
+impl Rooted {
+    fn new(name: &str, replies: impl IntoIterator<Item = ScriptedReply>) -> Self {
+        Self::below(Searched::new(), name, replies)
+    }
+
+    fn below(
+        parent: Searched,
+        name: &str,
+        replies: impl IntoIterator<Item = ScriptedReply>,
+    ) -> Self {
+        let root = parent.path().canonicalize().unwrap().join(name);
+        std::fs::create_dir_all(&root).unwrap();
+        Self { stage: Stage::new("review", &[], replies), root, _parent: parent }
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.root.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    fn disk(&self, name: &str) -> Option<String> {
+        std::fs::read_to_string(self.root.join(name)).ok()
+    }
+
+    fn editor(&self) -> FakeEditor {
+        self.editor_at(&self.root)
+    }
+
+    fn editor_at(&self, root: &Path) -> FakeEditor {
+        let options = json!({ "commands": { "overFork": "auto" } });
+        let editor = self.stage.editor_in(Profile::VSCODE, &[root], options, &[]);
+        editor.ignore(crate::support::stage::QUIET);
+        editor
+    }
+}
+
+/// A whole turn: unsaved text and a pending change are seen under the real path, what is written is reviewed,
+/// taken and taken back. `name` is the root's.
+fn a_turn_works_in(rooted: Rooted, editor: FakeEditor) {
+    rooted.write("a.txt", "one\ntwo\n");
+    rooted.write("b.txt", "bee\n");
+    rooted.write("d.txt", "gone\n");
+    rooted.write("e.sh", "#!/bin/sh\n");
+    editor.open("a.txt");
+    editor.type_at("a.txt", 0, 0, "unsaved ünï😀 ");
+    assert_eq!(turn(&editor, "Try"), "end_turn");
+    assert_eq!(editor.text("a.txt"), "unsaved ünï😀 one\ntwo\n");
+    assert_eq!(rooted.disk("a.txt").unwrap(), "one\ntwo\n");
+    assert_eq!(rooted.disk("b.txt").unwrap(), "bee\n");
+    assert_eq!(rooted.disk("c/c.txt"), None);
+    assert_eq!(rooted.disk("d.txt").unwrap(), "gone\n");
+    editor.execute("ropewalk.accept", json!({ "all": true })).unwrap();
+    editor.wait_for_text("a.txt", "unsaved ünï😀 one\nTWO\n");
+    until("everything is accepted", || {
+        rooted.disk("c/c.txt").as_deref() == Some("new\n")
+            && rooted.disk("b.txt").as_deref() == Some("changed\n")
+            && rooted.disk("d.txt").is_none()
+    });
+    editor.execute("ropewalk.undo", json!({ "all": true })).unwrap();
+    editor.wait_for_text("a.txt", "unsaved ünï😀 one\ntwo\n");
+    until("everything is taken back", || {
+        rooted.disk("c/c.txt").is_none()
+            && rooted.disk("b.txt").as_deref() == Some("bee\n")
+            && rooted.disk("d.txt").as_deref() == Some("gone\n")
+    });
+    editor.shutdown();
+    rooted.stage.agent.model.finish().unwrap();
+}
+
+fn replies() -> Vec<ScriptedReply> {
+    vec![
+        edit("b.txt", "bee", "changed"),
+        bash(
+            "cat a.txt b.txt && mkdir c && echo new > c/c.txt && rm d.txt && sed -i s/two/TWO/ a.txt && ls",
+        ),
+        say("Done.").expect_text("unsaved ünï😀 one\ntwo\nchanged\na.txt\nb.txt\nc\ne.sh"),
+    ]
+}
+
+#[test]
+fn a_turn_works_under_every_name_a_folder_can_have() {
+    for name in [
+        "plain",
+        "with space",
+        "comma,and:colon",
+        "ünï 𝄞",
+        "quote'\"and$dollar",
+        "back\\slash",
+        "per%20cent",
+    ] {
+        let rooted = Rooted::new(name, replies());
+        let editor = rooted.editor();
+        a_turn_works_in(rooted, editor);
+    }
+}
+
+#[test]
+fn a_turn_works_in_a_linked_root_and_on_a_tmpfs() {
+    let rooted = Rooted::new("real", replies());
+    let link = rooted.root.with_file_name("link");
+    std::os::unix::fs::symlink(&rooted.root, &link).unwrap();
+    let editor = rooted.editor_at(&link);
+    a_turn_works_in(rooted, editor);
+
+    let memory = tempfile::tempdir_in("/dev/shm").unwrap();
+    let mut rooted = Rooted::new("unused", replies());
+    rooted.root = memory.path().canonicalize().unwrap();
+    let editor = rooted.editor();
+    a_turn_works_in(rooted, editor);
+}
+
+#[test]
+fn fifty_thousand_files_are_no_hindrance() {
+    let rooted = Rooted::new(
+        "many",
+        [
+            bash("find . -name '*.txt' | wc -l; git status --short | head -3; echo x >> 7/7.txt"),
+            say("Done.").expect_text("50000"),
+        ],
+    );
+    for folder in 0..50 {
+        let folder = rooted.root.join(folder.to_string());
+        std::fs::create_dir(&folder).unwrap();
+        for file in 0..1000 {
+            std::fs::write(folder.join(format!("{file}.txt")), "text\n").unwrap();
+        }
+    }
+    let editor = rooted.editor();
+    assert_eq!(turn(&editor, "Try"), "end_turn");
+    editor.execute("ropewalk.accept", json!({ "all": true })).unwrap();
+    until("it is accepted", || rooted.disk("7/7.txt").as_deref() == Some("text\nx\n"));
+    editor.shutdown();
+    rooted.stage.agent.model.finish().unwrap();
+}
+
+#[test]
+fn the_user_types_and_saves_while_a_command_runs() {
+    // The build cache is the one folder that a command and the outside share.
+    let meet = "touch \"$CARGO_TARGET_DIR/ready\"; while [ ! -e \"$CARGO_TARGET_DIR/go\" ]; do sleep 0.01; done";
+    let rooted = Rooted::new(
+        "busy",
+        [
+            bash(&format!(
+                "sed -i s/three/THREE/ a.txt; echo command >> b.txt; mkdir -p \"$CARGO_TARGET_DIR\"; {meet}; cat a.txt"
+            )),
+            say("Done.").expect_text("one\ntwo\nTHREE\n").expect_text("b.txt"),
+        ],
+    );
+    rooted.write("a.txt", "one\ntwo\nthree\n");
+    rooted.write("b.txt", "bee\n");
+    let editor = rooted.editor();
+    editor.open("a.txt");
+    editor.prompt("Try");
+    let cache = rooted.stage.agent.folder("cache");
+    let mut ready = None;
+    until("the command has come half way", || {
+        ready = find(&cache, "ready");
+        ready.is_some()
+    });
+    editor.type_at("a.txt", 0, 0, "typed ");
+    editor.save("a.txt");
+    rooted.write("b.txt", "changed outside\n");
+    std::fs::write(ready.unwrap().with_file_name("go"), "").unwrap();
+    assert_eq!(editor.wait_for_turn_end().stop_reason, "end_turn");
+    editor.execute("ropewalk.accept", json!({ "all": true })).unwrap();
+    editor.wait_for_text("a.txt", "typed one\ntwo\nTHREE\n");
+    assert_eq!(rooted.disk("a.txt").unwrap(), "typed one\ntwo\nthree\n");
+    assert_eq!(
+        rooted.disk("b.txt").unwrap(),
+        "changed outside\n",
+        "what moved outside is a conflict"
+    );
+    editor.shutdown();
+    rooted.stage.agent.model.finish().unwrap();
+}
+
+/// The file of this name somewhere below a folder.
+fn find(folder: &Path, name: &str) -> Option<PathBuf> {
+    let all = std::fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
+    let (folders, files): (Vec<_>, Vec<_>) = all.partition(|path| path.is_dir());
+    let here = files.into_iter().find(|file| file.file_name().is_some_and(|own| own == name));
+    here.or_else(|| folders.iter().find_map(|folder| find(folder, name)))
+}
