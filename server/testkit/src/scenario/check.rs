@@ -245,7 +245,8 @@ fn is_progress(found: &[String], wanted: &[String]) -> bool {
 fn fits(found: &str, wanted: &str) -> bool {
     let Some((start, rest)) = wanted.split_once('…') else { return found == wanted };
     let Some(left) = found.strip_prefix(start) else { return false };
-    left.char_indices().map(|(at, _)| at).chain([left.len()]).any(|at| fits(&left[at..], rest))
+    let is_rest_from = |at| left.get(at..).is_some_and(|left| fits(left, rest));
+    (0..=left.len()).any(is_rest_from)
 }
 
 fn differs(what: &str, wanted: &str, found: &str, log: &str) -> String {
