@@ -1,4 +1,4 @@
-//! Plays every page of `tests/scenarios`, each as a test named after its file: the real binary over pipes,
+//! Plays every page of `tests/scenarios` over every protocol, each as a test named after its file and the protocol: the real binary over pipes,
 //! with a fake editor and a scripted model. `cargo test --test scenarios NAME` plays those with NAME in
 //! their name. What a page can say is described in `tests/scenarios/README.md`.
 //!
@@ -7,6 +7,8 @@
 #![expect(clippy::expect_used, reason = "tests and their helpers may be blunt")]
 
 use libtest_mimic::{Arguments, Failed, Trial};
+use ropewalk_model::Protocol;
+use ropewalk_testkit::model::SPOKEN;
 use ropewalk_testkit::scenario::Scenario;
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
@@ -67,11 +69,14 @@ fn main() -> ExitCode {
         .collect();
     pages.sort();
     assert!(!pages.is_empty(), "{} has no pages", folder.display());
-    let pages = pages.into_iter().map(|page| {
+    // Over every protocol the same must be seen.
+    let over =
+        SPOKEN.iter().flat_map(|protocol| pages.iter().map(|page| (*protocol, page.clone())));
+    let pages = over.map(|(protocol, page)| {
         let name = page.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        Trial::test(name, move || {
+        Trial::test(format!("{name}_over_{}", protocol.name()), move || {
             let relative = page.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap_or(&page);
-            play(relative, &std::fs::read_to_string(&page)?)
+            play(relative, &std::fs::read_to_string(&page)?, protocol)
         })
     });
     let lies = LIES.iter().map(|(name, steps, words)| {
@@ -80,14 +85,14 @@ fn main() -> ExitCode {
     libtest_mimic::run(&Arguments::from_args(), pages.chain(lies).collect()).exit_code()
 }
 
-fn play(file: &Path, text: &str) -> Result<(), Failed> {
-    Scenario::parse(file, text)?.play(Path::new(env!("CARGO_BIN_EXE_ropewalk")));
+fn play(file: &Path, text: &str, protocol: Protocol) -> Result<(), Failed> {
+    Scenario::parse(file, text)?.play(Path::new(env!("CARGO_BIN_EXE_ropewalk")), protocol);
     Ok(())
 }
 
 fn is_found_out(steps: &str, words: &str) -> Result<(), Failed> {
     let text = format!("A lie.\n---\n{steps}");
-    let Err(panic) = catch_unwind(|| play(Path::new("lie"), &text)) else {
+    let Err(panic) = catch_unwind(|| play(Path::new("lie"), &text, Protocol::Anthropic)) else {
         return Err("the player believes it".into());
     };
     let said = panic.downcast_ref::<String>().map(String::as_str).unwrap_or_default();

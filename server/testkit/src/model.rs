@@ -3,16 +3,19 @@
 //! It answers each request with the script's next reply, and holds every request against the rules
 //! of the protocol and against what was sent before ([`check`]). What breaks a rule is answered
 //! with a 400 in words, and kept: a [`ScriptedModel`] that is dropped with violations nobody has
-//! claimed fails the test. Only Anthropic's Messages protocol is spoken, and only streaming; no
-//! reply is invented: beyond the script there is nothing.
+//! claimed fails the test. It speaks the protocols of [`SPOKEN`], and only streaming; no reply is
+//! invented: beyond the script there is nothing.
 
 mod anthropic;
+mod chat;
 pub mod check;
 mod gates;
 mod script;
 mod serve;
+mod speech;
 
 pub use script::{Place, ScriptedReply};
+pub use speech::SPOKEN;
 
 use gates::Gates;
 use ropewalk_model::{ApiKey, Protocol, Retry, ServerConfig};
@@ -32,11 +35,15 @@ pub struct RecordedRequest {
     pub raw: String,
     /// The body parsed; null when it is no JSON.
     pub body: Value,
+    /// What it says in the form of Anthropic's Messages, whatever the protocol: the form in which a script
+    /// looks at requests.
+    pub said: Value,
 }
 
 /// A running server. It listens on a free port of 127.0.0.1, in a thread of its own, and stops when
 /// dropped.
 pub struct ScriptedModel {
+    protocol: Protocol,
     address: SocketAddr,
     shared: Arc<Shared>,
     stop: Option<oneshot::Sender<()>>,
@@ -44,15 +51,26 @@ pub struct ScriptedModel {
 }
 
 impl ScriptedModel {
-    /// Starts a server that gives these replies, in order, to any key.
+    /// Starts a server that gives these replies, in order, to any key. It speaks Anthropic's Messages.
     ///
     /// # Errors
     /// When no port can be listened on.
     pub fn start(replies: impl IntoIterator<Item = ScriptedReply>) -> io::Result<ScriptedModel> {
-        ScriptedModel::launch(replies, None)
+        ScriptedModel::launch(Protocol::Anthropic, replies, None)
     }
 
-    /// Starts a server that takes only this key.
+    /// Starts a server that speaks this protocol, one of [`SPOKEN`].
+    ///
+    /// # Errors
+    /// When no port can be listened on, and for another protocol.
+    pub fn start_over(
+        protocol: Protocol,
+        replies: impl IntoIterator<Item = ScriptedReply>,
+    ) -> io::Result<ScriptedModel> {
+        ScriptedModel::launch(protocol, replies, None)
+    }
+
+    /// Starts a server that takes only this key, as [`ScriptedModel::start`] does.
     ///
     /// # Errors
     /// When no port can be listened on.
@@ -60,17 +78,21 @@ impl ScriptedModel {
         replies: impl IntoIterator<Item = ScriptedReply>,
         key: &str,
     ) -> io::Result<ScriptedModel> {
-        ScriptedModel::launch(replies, Some(key.to_owned()))
+        ScriptedModel::launch(Protocol::Anthropic, replies, Some(key.to_owned()))
     }
 
     fn launch(
+        protocol: Protocol,
         replies: impl IntoIterator<Item = ScriptedReply>,
         key: Option<String>,
     ) -> io::Result<ScriptedModel> {
+        let Some(speech) = speech::speech_of(protocol) else {
+            return Err(io::Error::other(format!("{} can't be scripted", protocol.name())));
+        };
         let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        let shared = Arc::new(Shared::new(replies.into_iter().collect(), key));
+        let shared = Arc::new(Shared::new(speech, replies.into_iter().collect(), key));
         let (stop, stopped) = oneshot::channel();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let serving = serve::serve(listener, shared.clone());
@@ -82,7 +104,7 @@ impl ScriptedModel {
                 }
             });
         })?;
-        Ok(ScriptedModel { address, shared, stop: Some(stop), thread: Some(thread) })
+        Ok(ScriptedModel { protocol, address, shared, stop: Some(stop), thread: Some(thread) })
     }
 
     /// Where it listens, as `http://127.0.0.1:40000`.
@@ -90,10 +112,15 @@ impl ScriptedModel {
         format!("http://{}", self.address)
     }
 
+    /// What it speaks.
+    pub fn protocol(&self) -> Protocol {
+        self.protocol
+    }
+
     /// The config of a client for it: a model `scripted`, the server's key, waits of milliseconds
     /// between tries.
     pub fn config(&self) -> ServerConfig {
-        let mut config = ServerConfig::new(Protocol::Anthropic, "scripted");
+        let mut config = ServerConfig::new(self.protocol, "scripted");
         config.base_url = self.base_url();
         let key = self.shared.key().unwrap_or("scripted-key");
         config.key = ApiKey::new(key, "the script").ok();

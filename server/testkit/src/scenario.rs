@@ -12,7 +12,7 @@ mod reply;
 mod step;
 
 use reply::Reply;
-use ropewalk_model::StopReason;
+use ropewalk_model::{Protocol, StopReason};
 use std::path::{Path, PathBuf};
 use step::{Setup, Step};
 
@@ -53,7 +53,8 @@ impl Scenario {
         &self.prose
     }
 
-    /// Plays the page with the server that `program lsp` starts, in a folder and an environment of its own.
+    /// Plays the page with the server that `program lsp` starts, in a folder and an environment of its own,
+    /// over a protocol that the scripted model speaks.
     ///
     /// When all steps are done, the model is asked once more about every open document, and must see the
     /// very text of the editor; every reply must have been asked for, every message been looked at, every
@@ -61,8 +62,8 @@ impl Scenario {
     ///
     /// # Panics
     /// With file and line, when something is not as the page says.
-    pub fn play(&self, program: &Path) {
-        play::play(self, program);
+    pub fn play(&self, program: &Path, protocol: Protocol) {
+        play::play(self, program, protocol);
     }
 }
 

@@ -5,11 +5,12 @@
     reason = "helpers of tests may be blunt, as tests are"
 )]
 
+use ropewalk_model::Protocol;
 use ropewalk_testkit::model::check::Checker;
 use serde_json::{Value, json};
 
 fn faults(body: &Value) -> Vec<String> {
-    Checker::default().check("main", &body.to_string())
+    Checker::new(Protocol::Anthropic).unwrap().check("main", &body.to_string())
 }
 
 /// A request that keeps all rules: a prompt, two calls, their results and more text.
@@ -48,12 +49,14 @@ fn check(pointer: &str, value: Value, words: &str) {
 fn a_good_request_has_no_fault() {
     assert_eq!(faults(&good()), [""; 0]);
     let recorded = include_str!("../../model/tests/wire/req-messages-auto.json");
-    assert_eq!(Checker::default().check("main", recorded), [""; 0]);
+    assert_eq!(Checker::new(Protocol::Anthropic).unwrap().check("main", recorded), [""; 0]);
 }
 
 #[test]
 fn the_shape() {
-    assert!(Checker::default().check("main", "{oops")[0].contains("no JSON"));
+    assert!(
+        Checker::new(Protocol::Anthropic).unwrap().check("main", "{oops")[0].contains("no JSON")
+    );
     check("/model", json!(""), "no model");
     check("/max_tokens", json!(0), "max_tokens");
     check("/stream", json!(false), "stream");
@@ -132,7 +135,7 @@ fn at_most_four_markers() {
 #[test]
 fn what_was_sent_stays() {
     let again = |change: &dyn Fn(&mut Value)| {
-        let mut checker = Checker::default();
+        let mut checker = Checker::new(Protocol::Anthropic).unwrap();
         assert_eq!(checker.check("main", &good().to_string()), [""; 0]);
         let mut body = good();
         change(&mut body);
@@ -193,7 +196,7 @@ fn words_like_markers_in_texts_are_text() {
         body["messages"][0]["content"][0]["text"] = json!(text);
         body.to_string()
     };
-    let mut checker = Checker::default();
+    let mut checker = Checker::new(Protocol::Anthropic).unwrap();
     let text = r#"a,"cache_control":{"type":"ephemeral"} b"#;
     assert_eq!(checker.check("main", &with(text)), [""; 0]);
     assert_eq!(checker.check("main", &with("a b")).len(), 1, "the change is seen");

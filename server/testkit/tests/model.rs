@@ -1,4 +1,4 @@
-//! The Anthropic client against the scripted model: what is said arrives, whatever the chunks;
+//! Models against the scripted server: what is said arrives, whatever the chunks;
 //! what fails is tried again or said in words; what is dropped stops.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may be blunt, as tests are")]
 
@@ -7,12 +7,19 @@ use ropewalk_model::{
     ApiKey, Block, Delta, Http, Message, Model, ModelError, Patience, Protocol, Reply,
     ReplyBuilder, Request, Role, ServerConfig, ServerModel, StopReason, ToolInput, ToolSpec, Usage,
 };
-use ropewalk_testkit::model::{Place, ScriptedModel, ScriptedReply};
+use ropewalk_testkit::model::{Place, SPOKEN, ScriptedModel, ScriptedReply};
 use serde_json::json;
 use std::time::Duration;
 
 fn start(replies: impl IntoIterator<Item = ScriptedReply>) -> (ScriptedModel, ServerModel) {
-    let server = ScriptedModel::start(replies).unwrap();
+    start_over(Protocol::Anthropic, replies)
+}
+
+fn start_over(
+    protocol: Protocol,
+    replies: impl IntoIterator<Item = ScriptedReply>,
+) -> (ScriptedModel, ServerModel) {
+    let server = ScriptedModel::start_over(protocol, replies).unwrap();
     let model = ServerModel::new(server.config(), Http::new()).unwrap();
     (server, model)
 }
@@ -68,57 +75,68 @@ async fn text_thinking_and_calls_in_all_chunkings() {
     let whole = full.clone().deltas_of(usize::MAX);
     let mut script = vec![whole, full.clone()];
     script.extend([1, 2, 3, 7, 64, 1 << 20].map(|n| full.clone().chunks_of(n).deltas_of(n)));
-    let (server, model) = start(script.clone());
-    for _ in &script {
-        let reply = say(&model, "hi").await.unwrap();
-        let [thinking, text, one, two, three] = &reply.blocks[..] else { panic!("{reply:?}") };
-        let (thoughts, seal) = ("Hmm, 考える…".to_owned(), "c2lnbmF0dXJl".to_owned());
-        assert_eq!(*thinking, Block::Thinking { thinking: thoughts, signature: seal });
-        assert_eq!(*text, Block::text("Grüße 😀\n\"quoted\""));
-        let input = |block: &Block| match block {
-            Block::ToolUse { input, .. } => input.clone(),
-            other => panic!("{other:?}"),
-        };
-        assert_eq!(input(one), ToolInput::Json(json!({"command": "ls 'ü'\n"})));
-        assert_eq!(input(two), ToolInput::Json(json!({})));
-        assert_eq!(input(three), ToolInput::Broken("{\"command\": ".into()));
-        assert_eq!(reply.stop_reason, StopReason::ToolUse);
-        assert_eq!(reply.usage, usage);
+    for protocol in SPOKEN {
+        let (server, model) = start_over(*protocol, script.clone());
+        for _ in &script {
+            let reply = say(&model, "hi").await.unwrap();
+            let [thinking, text, one, two, three] = &reply.blocks[..] else { panic!("{reply:?}") };
+            // Only one of them has seals.
+            let seal = if *protocol == Protocol::Anthropic { "c2lnbmF0dXJl" } else { "" };
+            let (thoughts, seal) = ("Hmm, 考える…".to_owned(), seal.to_owned());
+            assert_eq!(*thinking, Block::Thinking { thinking: thoughts, signature: seal });
+            assert_eq!(*text, Block::text("Grüße 😀\n\"quoted\""));
+            let input = |block: &Block| match block {
+                Block::ToolUse { input, .. } => input.clone(),
+                other => panic!("{other:?}"),
+            };
+            assert_eq!(input(one), ToolInput::Json(json!({"command": "ls 'ü'\n"})));
+            assert_eq!(input(two), ToolInput::Json(json!({})));
+            assert_eq!(input(three), ToolInput::Broken("{\"command\": ".into()));
+            assert_eq!(reply.stop_reason, StopReason::ToolUse);
+            assert_eq!(reply.usage, usage);
+        }
+        server.finish().unwrap();
+        assert_eq!(server.connections(), 1, "one connection serves all requests");
     }
-    server.finish().unwrap();
-    assert_eq!(server.connections(), 1, "one connection serves all requests");
 }
 
 #[tokio::test]
 async fn a_tool_loop_repeats_what_was_sent() {
     let call = ScriptedReply::new().thinking("t", "sig").text("I look.").call_raw("bash", "{oops");
     let done = ScriptedReply::new().text("Done.").expect_text("no JSON").expect_no_text("Done");
-    let (server, model) = start([call, done.clone(), done]);
-    let mut history = vec![Message::user("hi")];
-    for news in ["broken: no JSON", "and more, no JSON"] {
-        let reply = ask(&model, &history).await.1.unwrap();
-        let mut answers: Vec<Block> =
-            reply.tool_calls().map(|(id, _, _)| Block::result(id, news, true)).collect();
-        if answers.is_empty() {
-            answers.push(Block::text(news));
+    for protocol in SPOKEN.iter().copied() {
+        let (server, model) = start_over(protocol, [call.clone(), done.clone(), done.clone()]);
+        let mut history = vec![Message::user("hi")];
+        for news in ["broken: no JSON", "and more, no JSON"] {
+            let reply = ask(&model, &history).await.1.unwrap();
+            let mut answers: Vec<Block> =
+                reply.tool_calls().map(|(id, _, _)| Block::result(id, news, true)).collect();
+            if answers.is_empty() {
+                answers.push(Block::text(news));
+            }
+            history.push(reply.to_message().unwrap());
+            history.push(Message { role: Role::User, content: answers });
         }
-        history.push(reply.to_message().unwrap());
-        history.push(Message { role: Role::User, content: answers });
+        assert_eq!(ask(&model, &history).await.1.unwrap().text(), "Done.");
+        server.finish().unwrap();
+        if protocol != Protocol::Anthropic {
+            continue;
+        }
+        let bodies = server.requests();
+        assert_eq!(bodies[2]["max_tokens"], 8_000);
+        let marked: Vec<bool> = bodies[2]["messages"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|m| {
+                m["content"].as_array().unwrap().last().unwrap().get("cache_control").is_some()
+            })
+            .collect();
+        assert_eq!(marked, [false, false, true, false, true], "the last two of the user");
+        let headers = &server.recorded()[0].headers;
+        assert_eq!(headers["anthropic-version"], "2023-06-01");
+        assert_eq!(headers["x-api-key"], "scripted-key");
     }
-    assert_eq!(ask(&model, &history).await.1.unwrap().text(), "Done.");
-    server.finish().unwrap();
-    let bodies = server.requests();
-    assert_eq!(bodies[2]["max_tokens"], 8_000);
-    let marked: Vec<bool> = bodies[2]["messages"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|m| m["content"].as_array().unwrap().last().unwrap().get("cache_control").is_some())
-        .collect();
-    assert_eq!(marked, [false, false, true, false, true], "the last two of the user");
-    let headers = &server.recorded()[0].headers;
-    assert_eq!(headers["anthropic-version"], "2023-06-01");
-    assert_eq!(headers["x-api-key"], "scripted-key");
 }
 
 #[tokio::test]
@@ -149,10 +167,10 @@ async fn faults_that_pass_are_tried_again_and_leave_nothing_behind() {
         ScriptedReply::status(500, "<html>oops</html>"),
         ScriptedReply::status(503, ""),
     ];
-    for fault in faults {
+    for (protocol, fault) in SPOKEN.iter().flat_map(|p| faults.iter().map(|f| (*p, f.clone()))) {
         let good = ScriptedReply::new().text("good").event_at(Place::Block(0), "garbage");
-        let words = format!("{fault:?}");
-        let (server, model) = start([fault, good]);
+        let words = format!("{fault:?} over {protocol:?}");
+        let (server, model) = start_over(protocol, [fault, good]);
         let (deltas, reply) = ask(&model, &[Message::user("hi")]).await;
         let reply = reply.unwrap_or_else(|error| panic!("{words}: {error}"));
         assert_eq!(reply.blocks, [Block::text("good")], "{words}");

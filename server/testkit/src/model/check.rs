@@ -1,11 +1,12 @@
 //! The rules every request must keep: those of the protocol, and that nothing sent is changed.
 //!
 //! Stricter than real servers where they forgive what costs later: the order of results, white
-//! space for a message, a changed prefix that misses the prompt cache. It knows one protocol,
-//! Anthropic's Messages.
+//! space for a message, a changed prefix that misses the prompt cache. It knows one form, that of
+//! Anthropic's Messages; requests of other protocols are translated before.
 
-use serde::Deserialize;
-use serde_json::{Value, value::RawValue};
+use super::speech::{Sent, Speech, speech_of};
+use ropewalk_model::Protocol;
+use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
 /// Members a request may have.
@@ -27,30 +28,21 @@ const MEMBERS: &[&str] = &[
 const MOST_MARKERS: usize = 4;
 
 /// Holds what was sent in each conversation.
-#[derive(Debug, Default)]
 pub struct Checker {
+    speech: &'static dyn Speech,
     conversations: HashMap<String, Sent>,
 }
 
-/// What the server has cached, so to speak; the JSON text without cache markers.
-#[derive(Debug)]
-struct Sent {
-    system: String,
-    tools: String,
-    messages: Vec<String>,
-}
-
-#[derive(Deserialize)]
-struct RawRequest<'a> {
-    #[serde(borrow)]
-    system: Option<&'a RawValue>,
-    #[serde(borrow)]
-    tools: Option<&'a RawValue>,
-    #[serde(borrow)]
-    messages: Vec<&'a RawValue>,
-}
-
 impl Checker {
+    /// For the requests of one protocol; none for a protocol that can't be scripted.
+    pub fn new(protocol: Protocol) -> Option<Checker> {
+        speech_of(protocol).map(Checker::of)
+    }
+
+    pub(super) fn of(speech: &'static dyn Speech) -> Checker {
+        Checker { speech, conversations: HashMap::new() }
+    }
+
     /// Holds the body of a request against the rules, and against the earlier requests of its
     /// conversation: each must repeat the bytes of the one before, cache markers aside, and may
     /// only add messages, or blocks to the last one. Gives each violation in words.
@@ -59,15 +51,10 @@ impl Checker {
             Ok(body) => body,
             Err(error) => return vec![format!("the body is no JSON: {error}")],
         };
-        let mut faults = Faults::default();
-        check_request(&body, &mut faults);
-        if let Ok(request) = serde_json::from_str::<RawRequest<'_>>(raw) {
-            let text = |value: Option<&RawValue>| without_markers(value.map_or("", RawValue::get));
-            let sent = Sent {
-                system: text(request.system),
-                tools: text(request.tools),
-                messages: request.messages.iter().map(|m| without_markers(m.get())).collect(),
-            };
+        let heard = self.speech.read(raw, &body);
+        let mut faults = Faults(heard.faults);
+        check_request(&heard.said, &mut faults);
+        if let Some(sent) = heard.sent {
             if let Some(before) = self.conversations.get(conversation) {
                 check_prefix(before, &sent, &mut faults);
             }
@@ -77,7 +64,6 @@ impl Checker {
     }
 }
 
-#[derive(Default)]
 struct Faults(Vec<String>);
 
 impl Faults {
@@ -249,9 +235,10 @@ fn check_prefix(before: &Sent, now: &Sent, faults: &mut Faults) {
             return;
         };
         // The last message may get more blocks: its bytes still begin with the old ones.
+        let (end, more) = before.grows;
         let grown = at == last
-            && old.strip_suffix("]}").is_some_and(|head| {
-                new.strip_prefix(head).is_some_and(|rest| rest.starts_with(','))
+            && old.strip_suffix(end).is_some_and(|head| {
+                new.strip_prefix(head).is_some_and(|rest| rest.starts_with(more))
             });
         faults.unless(old == new || grown, || {
             format!("message {at} was sent before and has changed: {}", difference(old, new))
@@ -269,7 +256,7 @@ fn difference(old: &str, new: &str) -> String {
 
 /// JSON text without its `cache_control` members. The pattern cannot begin inside of a string:
 /// there, a quote is escaped.
-fn without_markers(json: &str) -> String {
+pub(super) fn without_markers(json: &str) -> String {
     const NAME: &str = "\"cache_control\"";
     let (mut out, mut rest) = (String::with_capacity(json.len()), json);
     while let Some((before, from)) = rest.split_once(NAME) {

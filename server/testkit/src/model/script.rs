@@ -30,6 +30,8 @@ pub(super) enum Act {
     Finish,
     /// An event with this data comes.
     Event(String),
+    /// An error event in the protocol's form.
+    Error { kind: String, message: String },
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -51,7 +53,17 @@ pub(super) enum ScriptBlock {
 pub(super) struct Status {
     pub(super) code: u16,
     pub(super) headers: Vec<(String, String)>,
-    pub(super) body: String,
+    pub(super) body: StatusBody,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum StatusBody {
+    Words(String),
+    /// An error in the protocol's form.
+    Error {
+        kind: String,
+        message: String,
+    },
 }
 
 type Predicate = dyn Fn(&Value) -> Result<(), String> + Send + Sync;
@@ -111,7 +123,7 @@ impl ScriptedReply {
         }
     }
 
-    /// A reply made from the request's body when it comes. Conversation and expectations are those
+    /// A reply made from the request when it comes, in the form of [`super::RecordedRequest::said`]. Conversation and expectations are those
     /// of this reply; all else is the made one's.
     pub fn from_fn(
         make: impl Fn(&Value) -> ScriptedReply + Send + Sync + 'static,
@@ -122,14 +134,17 @@ impl ScriptedReply {
     /// An answer with an HTTP status and an error in the protocol's form, as
     /// `(529, "overloaded_error", "Overloaded")`.
     pub fn refusal(code: u16, kind: &str, message: &str) -> ScriptedReply {
-        let error = serde_json::json!({"type": kind, "message": message});
-        let body = serde_json::json!({"type": "error", "error": error});
-        ScriptedReply::status(code, body.to_string()).header("content-type", "application/json")
+        let body = StatusBody::Error { kind: kind.to_owned(), message: message.to_owned() };
+        ScriptedReply::answer(code, body).header("content-type", "application/json")
     }
 
     /// An answer with an HTTP status and any body.
     pub fn status(code: u16, body: impl Into<String>) -> ScriptedReply {
-        let status = Status { code, headers: Vec::new(), body: body.into() };
+        ScriptedReply::answer(code, StatusBody::Words(body.into()))
+    }
+
+    fn answer(code: u16, body: StatusBody) -> ScriptedReply {
+        let status = Status { code, headers: Vec::new(), body };
         ScriptedReply { status: Some(status), ..ScriptedReply::new() }
     }
 
@@ -215,9 +230,8 @@ impl ScriptedReply {
 
     /// Sends an error event at a place and ends the body there.
     pub fn error_at(self, place: Place, kind: &str, message: &str) -> ScriptedReply {
-        let error = serde_json::json!({"type": kind, "message": message});
-        let event = serde_json::json!({"type": "error", "error": error});
-        self.event_at(place, event.to_string()).end_at(place)
+        let error = Act::Error { kind: kind.to_owned(), message: message.to_owned() };
+        self.act(place, error).end_at(place)
     }
 
     fn act(mut self, place: Place, act: Act) -> ScriptedReply {
@@ -237,7 +251,8 @@ impl ScriptedReply {
         self
     }
 
-    /// The request's body must satisfy this; the error says what is wrong.
+    /// The request must satisfy this, in the form of [`super::RecordedRequest::said`]; the error says what
+    /// is wrong.
     pub fn expect(
         mut self,
         holds: impl Fn(&Value) -> Result<(), String> + Send + Sync + 'static,

@@ -4,10 +4,10 @@
 
 use super::{
     RecordedRequest,
-    anthropic::{self, Step},
     check::Checker,
     gates::Gates,
-    script::{Act, Place, ScriptedReply},
+    script::{Act, Place, ScriptedReply, StatusBody},
+    speech::{Speech, Step, steps},
 };
 use crate::planted;
 use bytes::Bytes;
@@ -36,6 +36,7 @@ type ReplyBody = BoxBody<Bytes, io::Error>;
 
 /// What the server's thread and its owner share.
 pub(super) struct Shared {
+    speech: &'static dyn Speech,
     key: Option<String>,
     gates: Gates,
     connections: AtomicUsize,
@@ -58,16 +59,20 @@ enum Answer {
 }
 
 impl Shared {
-    pub(super) fn new(script: VecDeque<ScriptedReply>, key: Option<String>) -> Shared {
+    pub(super) fn new(
+        speech: &'static dyn Speech,
+        script: VecDeque<ScriptedReply>,
+        key: Option<String>,
+    ) -> Shared {
         let state = State {
             script,
             given: 0,
             requests: Vec::new(),
             violations: Vec::new(),
-            checker: Checker::default(),
+            checker: Checker::of(speech),
         };
         let (gates, connections) = (Gates::new(), AtomicUsize::new(0));
-        Shared { key, gates, connections, state: Mutex::new(state) }
+        Shared { speech, key, gates, connections, state: Mutex::new(state) }
     }
 
     pub(super) fn key(&self) -> Option<&str> {
@@ -107,20 +112,23 @@ impl Shared {
         let mut state = self.state();
         let State { script, given, requests, violations, checker } = &mut *state;
         let request = requests.len();
-        let RecordedRequest { path, headers, raw, body } = &recorded;
+        let RecordedRequest { path, headers, raw, said, .. } = &recorded;
         let mut faults = Vec::new();
-        if !is_post || path != "/v1/messages" {
-            faults.push(format!("the request goes to {path}, not by POST to /v1/messages"));
+        let place = self.speech.path();
+        if !is_post || path != place {
+            faults.push(format!("the request goes to {path}, not by POST to {place}"));
         }
-        faults.extend(header_faults(headers));
-        faults.extend(leaks(&recorded));
-        let key = headers.get("x-api-key").map(String::as_str).unwrap_or_default();
+        faults.extend(header_faults(self.speech.headers(), headers));
+        let (name, before) = self.speech.key();
+        faults.extend(leaks(name, &recorded));
+        let key =
+            headers.get(name).and_then(|value| value.strip_prefix(before)).unwrap_or_default();
         let wrong_key = match &self.key {
             Some(expected) => key != expected,
             None => key.is_empty(),
         };
         if wrong_key {
-            faults.push("x-api-key is missing or is not the expected key".to_owned());
+            faults.push(format!("{name} is missing or is not the expected key"));
         }
         let reply = match script.front() {
             Some(reply) if reply.forever => Some(reply.clone()),
@@ -130,7 +138,7 @@ impl Shared {
             Some(reply) => {
                 *given = given.saturating_add(1);
                 faults.extend(checker.check(&reply.conversation, raw));
-                faults.extend(reply.unmet(body));
+                faults.extend(reply.unmet(said));
             }
             None => faults.push(format!("the script has only {given} replies")),
         }
@@ -152,23 +160,30 @@ impl Shared {
         }
     }
 
+    /// An error in the protocol's form.
+    fn refusal(&self, code: u16, kind: &str, words: &str) -> Response<ReplyBody> {
+        let code = StatusCode::from_u16(code).unwrap_or(StatusCode::BAD_REQUEST);
+        whole(code, self.speech.error(kind, words).to_string())
+    }
+
     fn violation(&self, words: String) {
         self.state().violations.push(words);
     }
 }
 
-fn header_faults(headers: &BTreeMap<String, String>) -> impl Iterator<Item = String> + '_ {
-    [("anthropic-version", ""), ("content-type", "application/json")].into_iter().filter_map(
-        |(name, start)| {
-            let fits = headers.get(name).is_some_and(|value| value.starts_with(start));
-            (!fits).then(|| format!("the header {name} is missing or wrong"))
-        },
-    )
+fn header_faults<'a>(
+    wanted: &'static [(&'static str, &'static str)],
+    headers: &'a BTreeMap<String, String>,
+) -> impl Iterator<Item = String> + 'a {
+    wanted.iter().filter_map(|(name, start)| {
+        let fits = headers.get(*name).is_some_and(|value| value.starts_with(start));
+        (!fits).then(|| format!("the header {name} is missing or wrong"))
+    })
 }
 
 /// A key has one place, its header.
-fn leaks(request: &RecordedRequest) -> impl Iterator<Item = String> + '_ {
-    let others = request.headers.iter().filter(|(name, _)| *name != "x-api-key");
+fn leaks<'a>(key: &'static str, request: &'a RecordedRequest) -> impl Iterator<Item = String> + 'a {
+    let others = request.headers.iter().filter(move |(name, _)| *name != key);
     let headers = others.map(|(name, value)| (name.as_str(), value));
     let places =
         [("the path", &request.path), ("the body", &request.raw)].into_iter().chain(headers);
@@ -214,22 +229,24 @@ async fn handle(
         Err(error) => {
             let words = format!("the request cannot be read: {error}");
             shared.violation(words.clone());
-            return Ok(refusal(400, "invalid_request_error", &words));
+            return Ok(shared.refusal(400, "invalid_request_error", &words));
         }
     };
+    let body: serde_json::Value = serde_json::from_str(&raw).unwrap_or_default();
+    let said = shared.speech.read(&raw, &body).said;
     let recorded = RecordedRequest {
         path: parts.uri.path().to_owned(),
         headers: header_map(&parts.headers),
-        body: serde_json::from_str(&raw).unwrap_or_default(),
+        said: said.clone(),
+        body,
         raw,
     };
-    let body = recorded.body.clone();
     match shared.answer(recorded, parts.method == Method::POST) {
-        Answer::Refusal { code, kind, words } => Ok(refusal(code, kind, &words)),
+        Answer::Refusal { code, kind, words } => Ok(shared.refusal(code, kind, &words)),
         Answer::Reply { reply, request } => {
             // Outside of the lock: the closure is the test's.
             let reply = match &reply.from_request {
-                Some(make) => Box::new(make(&body)),
+                Some(make) => Box::new(make(&said)),
                 None => reply,
             };
             send(*reply, request, shared).await
@@ -242,13 +259,6 @@ fn header_map(headers: &HeaderMap) -> BTreeMap<String, String> {
         (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
     });
     texts.collect()
-}
-
-fn refusal(code: u16, kind: &str, words: &str) -> Response<ReplyBody> {
-    let error = serde_json::json!({"type": kind, "message": words});
-    let body = serde_json::json!({"type": "error", "error": error});
-    let code = StatusCode::from_u16(code).unwrap_or(StatusCode::BAD_REQUEST);
-    whole(code, body.to_string())
 }
 
 fn whole(code: StatusCode, body: String) -> Response<ReplyBody> {
@@ -272,14 +282,20 @@ async fn send(
                 watch.complete();
                 return Err(dropped());
             }
-            Act::Event(_) => {}
+            Act::Event(_) | Act::Error { .. } => {}
         }
     }
     if let Some(status) = &reply.status {
         watch.complete();
+        let body = match &status.body {
+            StatusBody::Words(words) => words.clone(),
+            StatusBody::Error { kind, message } => shared.speech.error(kind, message).to_string(),
+        };
         let mut response = match StatusCode::from_u16(status.code) {
-            Ok(code) => whole(code, status.body.clone()),
-            Err(error) => return Ok(refusal(400, "script", &format!("bad status: {error}"))),
+            Ok(code) => whole(code, body),
+            Err(error) => {
+                return Ok(shared.refusal(400, "script", &format!("bad status: {error}")));
+            }
         };
         for (name, value) in &status.headers {
             let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), value.parse::<HeaderValue>())
@@ -291,7 +307,7 @@ async fn send(
         }
         return Ok(response);
     }
-    let steps: VecDeque<Step> = anthropic::steps(&reply, request).into();
+    let steps: VecDeque<Step> = steps(shared.speech, &reply, request).into();
     let frames = stream::unfold((steps, watch), |(mut steps, mut watch)| async move {
         loop {
             match steps.pop_front() {

@@ -8,6 +8,7 @@ use super::step::{Answer, Content, Crash, Setup, Step, What};
 use crate::editor::{EchoShape, FakeEditor, Kind, Profile, RpcError};
 use crate::model::{ScriptedModel, ScriptedReply};
 use crate::planted;
+use ropewalk_model::Protocol;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -46,8 +47,8 @@ struct Play<'a> {
 }
 
 #[expect(clippy::panic, reason = "a page that does not hold fails the test")]
-pub(super) fn play(scenario: &Scenario, program: &Path) {
-    let mut play = match Play::new(scenario, program) {
+pub(super) fn play(scenario: &Scenario, program: &Path, protocol: Protocol) {
+    let mut play = match Play::new(scenario, program, protocol) {
         Ok(play) => play,
         Err(error) => panic!("{}: {error}", scenario.file.display()),
     };
@@ -59,7 +60,7 @@ pub(super) fn play(scenario: &Scenario, program: &Path) {
 }
 
 impl<'a> Play<'a> {
-    fn new(scenario: &'a Scenario, program: &'a Path) -> std::io::Result<Self> {
+    fn new(scenario: &'a Scenario, program: &'a Path, protocol: Protocol) -> std::io::Result<Self> {
         let mut last = ScriptedReply::new().expect_text(LAST).text(LAST_WORDS).forever();
         // The page ends in the session that spoke last.
         if let Some(name) = scenario.replies.last().and_then(Reply::conversation) {
@@ -67,7 +68,7 @@ impl<'a> Play<'a> {
         }
         // A reply that is left over when the page ends must not pass for the last answer.
         let replies = scenario.replies.iter().map(|reply| reply.scripted().expect_no_text(LAST));
-        let model = ScriptedModel::start(replies.chain([last]))?;
+        let model = ScriptedModel::start_over(protocol, replies.chain([last]))?;
         let home = Home::new()?;
         let config = home.0.join("config/ropewalk");
         std::fs::create_dir_all(&config)?;
@@ -368,7 +369,7 @@ impl<'a> Play<'a> {
     /// Whether the page names another model than the scripted one, or another way to it.
     fn has_other_model(&self) -> bool {
         let mut keys = self.scenario.setup.config.iter().map(|(key, _)| key);
-        keys.any(|key| key == "model" || key.starts_with("provider."))
+        keys.any(|key| key == "model" || key.starts_with("provider.") && key.ends_with(".base_url"))
     }
 }
 
@@ -389,8 +390,8 @@ fn ask_what_is_seen(
         editor.execute("ropewalk.prompt", argument).map_err(|error| error.to_string())?;
         checks.prompted();
         checks.last_end(editor, LAST_WORDS)?;
-        let requests = model.requests();
-        let said = requests.last().and_then(|body| body.get("messages")?.as_array()?.last());
+        let requests = model.recorded();
+        let said = requests.last().and_then(|last| last.said.get("messages")?.as_array()?.last());
         let said = said.and_then(|message| message.get("content"));
         let blocks = said.and_then(Value::as_array).into_iter().flatten();
         let texts = blocks.filter_map(|block| block.get("text").and_then(Value::as_str));
@@ -405,10 +406,11 @@ fn ask_what_is_seen(
 /// The user's configuration: the scripted model, and what the page says.
 fn user_config(setup: &Setup, model: &ScriptedModel) -> String {
     let url = format!("{:?}", model.base_url());
+    let protocol = format!("{:?}", model.protocol().name());
     let variable = format!("{:?}", planted::VARIABLE);
     let defaults = [
         ("model", "\"scripted/scripted\""),
-        ("provider.scripted.protocol", "\"anthropic\""),
+        ("provider.scripted.protocol", &protocol),
         ("provider.scripted.base_url", &url),
         ("provider.scripted.api_key_env", &variable),
     ];

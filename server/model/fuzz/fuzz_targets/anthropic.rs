@@ -1,0 +1,9 @@
+//! Replies of the protocol `anthropic`.
+#![no_main]
+
+mod reply;
+
+use libfuzzer_sys::fuzz_target;
+use ropewalk_model::Protocol;
+
+fuzz_target!(|input: &[u8]| reply::read(Protocol::Anthropic, input));

@@ -1,0 +1,165 @@
+//! What a protocol is to the scripted model, and the parts all of them are made of.
+//!
+//! The script and the rules know one form of request and reply; a protocol's file translates. To speak
+//! another protocol is to add its file and its line in [`speech_of`].
+
+use super::{
+    anthropic::Anthropic,
+    chat::Chat,
+    script::{Act, Place, ScriptedReply},
+};
+use ropewalk_model::Protocol;
+use serde_json::Value;
+
+/// The protocols that can be scripted.
+pub const SPOKEN: &[Protocol] = &[Protocol::Anthropic, Protocol::Chat];
+
+/// How a protocol is spoken from the server's side.
+pub(super) trait Speech: Send + Sync {
+    /// Where requests are posted.
+    fn path(&self) -> &'static str;
+    /// The header that presents the key, and what stands in it before the key.
+    fn key(&self) -> (&'static str, &'static str);
+    /// The other headers that must be there, and how their values begin.
+    fn headers(&self) -> &'static [(&'static str, &'static str)];
+    /// What a request says.
+    fn read(&self, raw: &str, body: &Value) -> Heard;
+    /// A reply as a stream of events; `request` counts from 0 and makes ids unique.
+    fn write(&self, reply: &ScriptedReply, request: usize) -> Body;
+    /// An error, as a body and as the data of an event.
+    fn error(&self, kind: &str, message: &str) -> Value;
+}
+
+/// The protocol's file; none for one that can't be scripted.
+pub(super) fn speech_of(protocol: Protocol) -> Option<&'static dyn Speech> {
+    match protocol {
+        Protocol::Anthropic => Some(&Anthropic),
+        Protocol::Chat => Some(&Chat),
+        Protocol::Responses => None,
+    }
+}
+
+/// What a request says.
+pub(super) struct Heard {
+    /// In the form of Anthropic's Messages, whatever the protocol.
+    pub(super) said: Value,
+    /// What breaks a rule that only this protocol has.
+    pub(super) faults: Vec<String>,
+    /// None when the request has not the form to be compared.
+    pub(super) sent: Option<Sent>,
+}
+
+/// What the server has cached, so to speak: JSON text as it was sent, without cache markers.
+#[derive(Debug)]
+pub(super) struct Sent {
+    pub(super) system: String,
+    pub(super) tools: String,
+    pub(super) messages: Vec<String>,
+    /// How a message ends that may grow, and how what is added to it begins.
+    pub(super) grows: (&'static str, &'static str),
+}
+
+/// What to do next when answering.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Step {
+    Send(Vec<u8>),
+    Gate(String),
+    Drop,
+}
+
+/// A reply's body as steps, cut into the pieces the script asks for. Acts at [`Place::Answer`] are not
+/// among them.
+pub(super) fn steps(speech: &dyn Speech, reply: &ScriptedReply, request: usize) -> Vec<Step> {
+    let body = speech.write(reply, request);
+    let mut acts: Vec<(usize, &Act)> =
+        reply.acts.iter().filter_map(|(place, act)| Some((body.position(*place)?, act))).collect();
+    acts.sort_by_key(|(at, _)| *at);
+
+    let (mut steps, mut sent) = (Vec::new(), 0);
+    for (at, act) in acts {
+        body.send(sent, at, reply.chunk, &mut steps);
+        sent = at;
+        let data = match act {
+            Act::Gate(name) => {
+                steps.push(Step::Gate(name.clone()));
+                continue;
+            }
+            Act::Event(data) => data.clone(),
+            Act::Error { kind, message } => speech.error(kind, message).to_string(),
+            Act::Drop => {
+                steps.push(Step::Drop);
+                return steps;
+            }
+            Act::Finish => return steps,
+        };
+        let bytes = format!("data: {data}\n\n").into_bytes();
+        let size = reply.chunk.unwrap_or(bytes.len());
+        steps.extend(bytes.chunks(size).map(|piece| Step::Send(piece.to_vec())));
+    }
+    body.send(sent, body.bytes.len(), reply.chunk, &mut steps);
+    steps
+}
+
+/// The bytes of a reply, and where what begins in them.
+#[derive(Default)]
+pub(super) struct Body {
+    bytes: Vec<u8>,
+    events: Vec<usize>,
+    blocks: Vec<usize>,
+    end: usize,
+}
+
+impl Body {
+    /// Adds an event; without a name its data stands alone.
+    pub(super) fn event(&mut self, name: &str, data: &str) {
+        self.events.push(self.bytes.len());
+        if !name.is_empty() {
+            self.bytes.extend_from_slice(format!("event: {name}\n").as_bytes());
+        }
+        self.bytes.extend_from_slice(format!("data: {data}\n\n").as_bytes());
+    }
+
+    /// The next event begins a block.
+    pub(super) fn block(&mut self) {
+        self.blocks.push(self.bytes.len());
+    }
+
+    /// The last block is over.
+    pub(super) fn end_of_blocks(&mut self) {
+        self.end = self.bytes.len();
+    }
+
+    fn position(&self, place: Place) -> Option<usize> {
+        match place {
+            Place::Answer => None,
+            Place::Byte(at) => Some(at.min(self.bytes.len())),
+            Place::Block(number) => Some(self.blocks.get(number).copied().unwrap_or(self.end)),
+            Place::End => Some(self.end),
+        }
+    }
+
+    /// Sends the bytes from `from` to `to`, in pieces of `size` or event by event.
+    fn send(&self, from: usize, to: usize, size: Option<usize>, steps: &mut Vec<Step>) {
+        let part = self.bytes.get(from..to).unwrap_or_default();
+        match size {
+            Some(size) => steps.extend(part.chunks(size).map(|piece| Step::Send(piece.to_vec()))),
+            None => {
+                let mut at = from;
+                let inner = self.events.iter().copied().filter(|cut| *cut > from && *cut < to);
+                for cut in inner.chain([to]) {
+                    let piece = self.bytes.get(at..cut).unwrap_or_default();
+                    if !piece.is_empty() {
+                        steps.push(Step::Send(piece.to_vec()));
+                    }
+                    at = cut;
+                }
+            }
+        }
+    }
+}
+
+/// A text in pieces of so many characters.
+pub(super) fn pieces(text: &str, size: usize) -> Vec<String> {
+    let characters: Vec<char> = text.chars().collect();
+    characters.chunks(size).map(|piece| piece.iter().collect()).collect()
+}
