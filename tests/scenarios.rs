@@ -1,8 +1,10 @@
-//! Plays every page of `tests/scenarios` over every protocol, each as a test named after its file and the protocol: the real binary over pipes,
-//! with a fake editor and a scripted model. `cargo test --test scenarios NAME` plays those with NAME in
-//! their name. What a page can say is described in `tests/scenarios/README.md`.
+//! Plays every page of `tests/scenarios` over every protocol, each as a test named after its file and
+//! the protocol: the real binary over pipes, with a fake editor and a scripted model.
+//! `cargo test --test scenarios NAME` plays those with NAME in their name. What a page can say is
+//! described in `tests/scenarios/README.md`.
 //!
-//! Pages that lie are played too, and must fail: a player that lets everything pass would be worth nothing.
+//! Pages that lie are played too, and must fail: a player that lets everything pass would be worth
+//! nothing.
 
 #![expect(clippy::expect_used, reason = "tests and their helpers may be blunt")]
 

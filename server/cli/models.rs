@@ -83,6 +83,7 @@ fn model_of(
         cache_read: price.cache_read,
         cache_write: price.cache_write,
     });
+    server.printed_calls = provider.printed_calls;
     server.patience = Patience {
         first: Duration::from_secs(u64::from(config.limits.first_byte_seconds)),
         idle: Duration::from_secs(u64::from(config.limits.idle_seconds)),

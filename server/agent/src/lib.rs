@@ -13,6 +13,7 @@ pub mod event;
 pub mod history;
 pub mod journal;
 pub mod op;
+mod printed;
 pub mod prompt;
 mod reads;
 pub mod session;

@@ -40,12 +40,16 @@ pub(crate) struct Turn {
     before: Spent,
     /// The last failing call, and in how many steps in a row it failed.
     pub(crate) failing: (String, u32),
+    /// How often the model has printed a call as text.
+    pub(crate) printed: u32,
 }
 
 /// What the model said in a step.
 struct Said {
     stop: ModelStop,
     calls: Vec<Call>,
+    /// The tool of a call that was printed as text.
+    printed: Option<String>,
     is_empty: bool,
 }
 
@@ -56,7 +60,7 @@ impl Turn {
         interrupted: watch::Receiver<bool>,
     ) -> Self {
         let before = *lock(&shared.spent);
-        Self { shared, number, interrupted, before, failing: (String::new(), 0) }
+        Self { shared, number, interrupted, before, failing: (String::new(), 0), printed: 0 }
     }
 
     /// Runs the turn. However it ends, the history is valid afterwards.
@@ -101,6 +105,9 @@ impl Turn {
                 Err(ended) => return ended,
             };
             if said.calls.is_empty() {
+                if said.printed.as_ref().is_some_and(|tool| self.tell_of_printed(tool)) {
+                    continue;
+                }
                 // What the stop reason says matters only when there is nothing to run.
                 let is_steered = step < limit && !lock(&self.shared.steers).is_empty();
                 if said.stop == ModelStop::PauseTurn || is_steered {
@@ -210,7 +217,12 @@ impl Turn {
                     self.show(&delta);
                     builder.push(&delta);
                 }
-                Ok(None) => return Ok(self.take_in(builder.finish(), model.name(), model.price())),
+                Ok(None) => {
+                    let mut reply = builder.finish();
+                    let printed = self.look_for_printed(&mut reply, &*model);
+                    let said = self.take_in(reply, model.name(), model.price());
+                    return Ok(Said { printed, ..said });
+                }
                 Ok(Some(Err(error))) => break (StopReason::Error, Some(error.to_string())),
                 Err(Interrupted) => break (StopReason::Interrupted, None),
             }
@@ -260,12 +272,12 @@ impl Turn {
         }
         let stop = reply.stop_reason;
         if reply.blocks.is_empty() {
-            return Said { stop, calls: Vec::new(), is_empty: true };
+            return Said { stop, calls: Vec::new(), printed: None, is_empty: true };
         }
         let mut history = lock(&self.shared.history);
         let blocks = history.push_assistant(reply.blocks, by);
         let calls = blocks.iter().filter_map(Call::of).collect();
-        Said { stop, calls, is_empty: false }
+        Said { stop, calls, printed: None, is_empty: false }
     }
 
     /// What to say if the turn's or the session's budget is used up.

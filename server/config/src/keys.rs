@@ -64,6 +64,7 @@ pub(crate) enum Kind {
     Header,
     Tokens { field: fn(&mut ModelFacts) -> &mut Option<u32> },
     Price,
+    PrintedCalls,
 }
 
 /// A bound, which a project may lower.
@@ -295,6 +296,11 @@ pub const KEYS: &[Key] = &[
         "What a million tokens of its models cost in US dollars: input, output, and if they differ from input, cache reads and cache writes.",
     ),
     theirs(
+        "provider.*.printed_calls",
+        Kind::PrintedCalls,
+        "Whether a tool call that a model prints as text is run. Small local models may need it.",
+    ),
+    theirs(
         "provider.*.models.*.context",
         Kind::Tokens { field: |facts| &mut facts.context },
         "As above, of one model.",
@@ -349,6 +355,7 @@ impl Key {
             }
             Kind::Header => "text without line breaks".to_owned(),
             Kind::Tokens { .. } => format!("a whole number from {} to {}", TOKENS.0, TOKENS.1),
+            Kind::PrintedCalls => "`true` or `false`".to_owned(),
             Kind::Price => "a list of 2 to 4 numbers from 0 to 100000".to_owned(),
             Kind::KeyVariable => {
                 "the name of an environment variable in capitals, such as `ANTHROPIC_API_KEY`, never the key itself"
@@ -365,6 +372,7 @@ impl Key {
             Kind::Mode => KeyDefault::Value(format!("\"{}\"", Mode::default().as_str())),
             Kind::Tools => KeyDefault::Unset("all tools"),
             Kind::Mechanism => KeyDefault::Value("true".to_owned()),
+            Kind::PrintedCalls => KeyDefault::Value("false".to_owned()),
             Kind::OverFork => KeyDefault::Value(format!("\"{}\"", OverFork::default().as_str())),
             Kind::CommandBound { field, .. } => {
                 let mut bounds = CommandBounds::DEFAULT;
@@ -426,6 +434,7 @@ impl Key {
                 | Kind::KeyCommand
                 | Kind::Tokens { .. }
                 | Kind::Price
+                | Kind::PrintedCalls
                 | Kind::Variables
                 | Kind::CommandBound { .. }
                 | Kind::Limit { .. }

@@ -70,6 +70,7 @@ pub const PROVIDER_PRESETS: &[(&str, &str, &str, &str)] = &[
     ("deepseek", "chat", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),
     ("mistral", "chat", "https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
     ("groq", "chat", "https://api.groq.com/openai/v1", "GROQ_API_KEY"),
+    ("gemini", "chat", "https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY"),
     ("ollama", "chat", "http://127.0.0.1:11434/v1", ""),
     ("llamacpp", "chat", "http://127.0.0.1:8080/v1", ""),
     ("lmstudio", "chat", "http://127.0.0.1:1234/v1", ""),
@@ -160,6 +161,8 @@ pub struct Provider {
     pub facts: ModelFacts,
     /// What holds for some of them, by the name the provider knows.
     pub models: BTreeMap<String, ModelFacts>,
+    /// Whether calls that a model prints as text are run.
+    pub printed_calls: bool,
 }
 
 impl Provider {

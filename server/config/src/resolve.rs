@@ -56,6 +56,7 @@ struct Draft {
     headers: BTreeMap<String, String>,
     facts: ModelFacts,
     models: BTreeMap<String, ModelFacts>,
+    printed_calls: bool,
 }
 
 impl Draft {
@@ -391,6 +392,7 @@ impl<'a> Builder<'a> {
                 let header = path.get(3).cloned().unwrap_or_default();
                 self.drafts.entry(name).or_default().headers.insert(header, text);
             }
+            Setting::PrintedCalls(on) => self.drafts.entry(name).or_default().printed_calls = on,
             Setting::Tokens(field, number) => {
                 *field(self.drafts.entry(name).or_default().facts(path)) = Some(number);
             }

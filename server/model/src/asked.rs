@@ -62,6 +62,10 @@ impl Model for AskedModel {
         self.0.bare.price()
     }
 
+    fn takes_printed_calls(&self) -> bool {
+        self.0.bare.takes_printed_calls()
+    }
+
     /// With the key itself once it is known.
     fn keys(&self) -> Keys {
         let known = self.0.key.known().map(|key| key.text());

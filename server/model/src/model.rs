@@ -133,6 +133,11 @@ pub trait Model: Send + Sync {
         None
     }
 
+    /// Whether calls that the model prints as text are to be run, as if they had been made.
+    fn takes_printed_calls(&self) -> bool {
+        false
+    }
+
     /// The keys that must be in no text that is shown, kept or sent. What [`Model::stream`] gives is free of them;
     /// other texts from outside are for the caller to strike.
     fn keys(&self) -> Keys {

@@ -49,6 +49,8 @@ pub struct ServerConfig {
     pub limits: Limits,
     /// What its tokens cost, where it is said; else it is known by server and name, or is not known.
     pub price: Option<Price>,
+    /// Whether calls that the model prints as text are to be run.
+    pub printed_calls: bool,
 }
 
 impl ServerConfig {
@@ -69,6 +71,7 @@ impl ServerConfig {
             parallel: None,
             limits: Limits::default(),
             price: None,
+            printed_calls: false,
         }
     }
 }
@@ -104,6 +107,7 @@ pub struct ServerModel {
     wire: Arc<dyn Wire>,
     limits: Limits,
     price: Option<Price>,
+    printed_calls: bool,
     line: Arc<Line>,
     /// Where the server lists its models.
     list: Url,
@@ -148,6 +152,7 @@ impl ServerModel {
             wire,
             limits,
             price,
+            printed_calls: config.printed_calls,
             line: Arc::new(line),
             list,
             missing_key,
@@ -171,6 +176,10 @@ impl Model for ServerModel {
 
     fn price(&self) -> Option<Price> {
         self.price
+    }
+
+    fn takes_printed_calls(&self) -> bool {
+        self.printed_calls
     }
 
     fn keys(&self) -> Keys {

@@ -41,6 +41,7 @@ pub(super) enum Setting {
     Header(String),
     Tokens(fn(&mut ModelFacts) -> &mut Option<u32>, u32),
     Price(Price),
+    PrintedCalls(bool),
 }
 
 pub(super) enum ProviderField {
@@ -105,6 +106,13 @@ fn single(key: &Key, value: Value, context: &Context<'_>) -> Result<Setting, Ref
             }
             other => Err(expected(key, other.describe())),
         },
+        Kind::PrintedCalls => {
+            provider_name(context)?;
+            match value {
+                Value::Bool(on) => Ok(Setting::PrintedCalls(on)),
+                other => Err(expected(key, other.describe())),
+            }
+        }
         Kind::Limit { least, most, field } => {
             number(key, value, least..=most).map(|number| Setting::Limit(field, number))
         }
@@ -186,6 +194,7 @@ fn text(key: &Key, text: String, context: &Context<'_>) -> Result<Setting, Refus
         | Kind::KeyCommand
         | Kind::Tokens { .. }
         | Kind::Price
+        | Kind::PrintedCalls
         | Kind::Rules(_)
         | Kind::Mechanism
         | Kind::Locked

@@ -53,6 +53,7 @@ impl Builder<'_> {
                     headers,
                     facts,
                     models,
+                    printed_calls,
                 } => {
                     let has_key = api_key_env.is_some() || api_key_command.is_some();
                     if has_key && travels_in_the_clear(&base_url) {
@@ -70,6 +71,7 @@ impl Builder<'_> {
                         headers,
                         facts,
                         models,
+                        printed_calls,
                     };
                     self.config.providers.insert(name, provider);
                 }
