@@ -69,6 +69,7 @@ pub(crate) fn doctor(flags: Vec<String>) -> anyhow::Result<Exit> {
     if let Ok(model) = model {
         findings.extend(checks::server(&*model)?);
     }
+    findings.extend(checks::local(&config)?);
     findings.extend(checks::rules(&config, rules_file(&RealEnvironment), &problems));
     findings.extend(checks::locks(&config));
     findings.extend(checks::trust(&config));

@@ -3,6 +3,7 @@
 //! This file reads the command line and chooses what to do; doing it is the business of the other files,
 //! and of the rooms.
 
+mod available;
 mod demo;
 mod doctor;
 mod exit;
@@ -56,6 +57,9 @@ enum Command {
     /// Say what is set up, what is missing, and how to mend it.
     #[command(after_help = exit::short_table())]
     Doctor,
+    /// List the models that can be used now, and say what is missing for the others.
+    #[command(after_help = exit::short_table())]
+    Models,
     /// List the sessions that are kept; show, export, rename, delete or prune them.
     #[command(after_help = exit::short_table())]
     Sessions(sessions::SessionsArgs),
@@ -111,6 +115,7 @@ fn choose(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Run(args) => run::run(args, cli.set).map(ExitCode::from),
         Command::Demo(args) => demo::demo(args),
         Command::Doctor => doctor::doctor(cli.set).map(ExitCode::from),
+        Command::Models => available::models(cli.set).map(ExitCode::from),
         Command::Sessions(args) => sessions::sessions(args, cli.set).map(ExitCode::from),
         Command::Trust(args) => trust::trust(args, cli.set).map(ExitCode::from),
     }

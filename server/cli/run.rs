@@ -7,6 +7,7 @@ mod kept;
 mod prompt;
 mod show;
 mod signals;
+mod tape;
 
 use crate::exit::{Exit, Usage};
 use crate::in_words::runtime;
@@ -54,6 +55,8 @@ pub(crate) struct RunArgs {
     /// start in the first.
     #[arg(long, value_name = "DIR")]
     root: Vec<PathBuf>,
+    #[command(flatten)]
+    tape: tape::TapeArgs,
 }
 
 /// How long the rest of a session may take to end once its turn has.
@@ -70,7 +73,8 @@ pub(crate) fn run(args: RunArgs, mut flags: Vec<String>) -> anyhow::Result<Exit>
     };
     let folders = setup::folders(args.root)?;
     let config = setup::config(folders.clone(), flags);
-    let settings = settings(&config, args.allow)?;
+    let mut settings = settings(&config, args.allow)?;
+    let recorder = tape::thread(args.tape, &config, &mut settings)?;
     let prompt = prompt::read(args.prompt)?;
     let form = if args.json { Form::Json } else { Form::of_terminal() };
     let runtime =
@@ -82,6 +86,9 @@ pub(crate) fn run(args: RunArgs, mut flags: Vec<String>) -> anyhow::Result<Exit>
     prune_in_background(setup::sessions(), config.keep);
     let exit = runtime.block_on(turn(settings, chosen, roots, kept, prompt, show));
     runtime.shutdown_timeout(LEAVE);
+    if let Some(why) = recorder.and_then(|recorder| recorder.failure()) {
+        say(&format!("The recording is not whole: {why}."));
+    }
     Ok(exit)
 }
 

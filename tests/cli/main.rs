@@ -11,10 +11,12 @@ mod hostile;
 mod hostile_repository;
 mod key_command;
 mod log;
+mod models;
 mod run;
 #[cfg(unix)]
 mod sessions;
 #[cfg(unix)]
 mod signals;
+mod tape;
 mod trust;
 mod world;

@@ -81,6 +81,16 @@ pub(super) fn server(model: &dyn Model) -> anyhow::Result<Vec<Finding>> {
     }])
 }
 
+/// The model servers on this machine that are there.
+pub(super) fn local(config: &Config) -> anyhow::Result<Vec<Finding>> {
+    let found = crate::available::found(config)?.into_iter().filter(|found| found.is_local);
+    let finding = |found: crate::available::Found| match found.words.contains("too small") {
+        true => Finding::fair("models", found.words),
+        false => Finding::good("models", found.words),
+    };
+    Ok(found.map(finding).collect())
+}
+
 /// The programs that the agent starts.
 pub(super) fn programs() -> Vec<Finding> {
     let paths = std::env::var_os("PATH").unwrap_or_default();

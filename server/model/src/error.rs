@@ -3,16 +3,25 @@
 //! No sentence ever holds a key. Whether a failure is worth another try is decided here, how often
 //! and after how long in [`crate::retry`].
 
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// A failed exchange with a model.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error, Serialize, Deserialize)]
 pub enum ModelError {
     /// No key was given.
     #[error("there is no API key: set {var} in the environment, or the key in your own config")]
     MissingKey {
         /// The environment variable or setting that would hold it.
         var: String,
+    },
+    /// A recording is played, and it has something else.
+    #[error(
+        "the recording does not go on like this ({why}): record it anew, or play it by order alone with --replay-loose"
+    )]
+    NotRecorded {
+        /// What is another.
+        why: String,
     },
     /// The command that prints the key did not.
     #[error(

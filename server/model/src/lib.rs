@@ -17,6 +17,7 @@ mod exchange;
 pub mod http;
 pub mod key;
 pub mod limits;
+pub mod listing;
 pub mod message;
 pub mod model;
 pub mod network;
@@ -32,6 +33,7 @@ pub mod server;
 pub mod sse;
 pub mod strike;
 mod surrogates;
+pub mod tape;
 
 pub use asked::AskedModel;
 pub use error::ModelError;

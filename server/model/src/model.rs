@@ -5,6 +5,7 @@
 
 use crate::{Keys, Limits, Message, ModelError, Price, StopReason, ToolSpec, Usage};
 use futures::{future::BoxFuture, stream::BoxStream};
+use serde::{Deserialize, Serialize};
 use std::{sync::Arc, time::Duration};
 
 /// A message serialised for one protocol, without cache markers. Made once, sent as it is in every
@@ -45,7 +46,8 @@ pub const DEFAULT_MAX_TOKENS: u32 = 8_000;
 
 /// A step of a streamed reply. A block begins with the first delta of its index; indices are the
 /// server's and need not be dense.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Delta {
     /// More text.
     Text {

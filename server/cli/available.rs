@@ -1,0 +1,167 @@
+//! `ropewalk models`: what can be used now, and what is missing for the rest.
+//!
+//! Servers on this machine are asked for their models; of others it is only said whether there is a key.
+
+use crate::exit::Exit;
+use crate::in_words::runtime;
+use crate::plain::plain;
+use crate::setup;
+use ropewalk_config::{Config, Environment, Provider, RealEnvironment};
+use ropewalk_model::listing::{Listed, list_models};
+use ropewalk_model::{Http, ModelError, PRICES_AS_OF, limits_of, price_of};
+use std::io::Write;
+
+/// Below so many tokens of context a coding agent forgets its task.
+const ENOUGH: u32 = 16_384;
+/// Models of one server that are listed.
+const MOST: usize = 50;
+
+/// Prints what there is. `flags` are those of `-c`.
+pub(crate) fn models(flags: Vec<String>) -> anyhow::Result<Exit> {
+    let config = setup::config(Vec::new(), flags);
+    let lines = found(&config)?;
+    let usable = lines.iter().any(|line| line.is_usable);
+    let mut out = String::new();
+    for line in &lines {
+        out.push_str(&plain(&line.words));
+        out.push('\n');
+    }
+    if !usable {
+        out.push_str(
+            "No model can be used yet: set a variable that is named above, or start a server.\n",
+        );
+    }
+    let _ = write!(std::io::stdout(), "{out}");
+    Ok(if usable { Exit::Done } else { Exit::Error })
+}
+
+/// A provider, or something to mend.
+pub(crate) struct Found {
+    pub(crate) words: String,
+    pub(crate) is_usable: bool,
+    /// Whether it is a server on this machine that is there.
+    pub(crate) is_local: bool,
+}
+
+/// All providers: those that can be used first, each with its models.
+pub(crate) fn found(config: &Config) -> anyhow::Result<Vec<Found>> {
+    let runtime = runtime(tokio::runtime::Builder::new_current_thread().enable_all())?;
+    let lines = runtime.block_on(async {
+        let http = Http::new();
+        let mut lines = Vec::new();
+        for (name, provider) in &config.providers {
+            lines.push(match is_local(&provider.base_url) {
+                true => local(&http, config, name, provider).await,
+                false => remote(config, name, provider),
+            });
+        }
+        lines.sort_by_key(|line| !line.is_usable);
+        lines
+    });
+    runtime.shutdown_background();
+    Ok(lines)
+}
+
+fn is_local(base_url: &str) -> bool {
+    let rest = base_url.strip_prefix("http://").unwrap_or_default();
+    ["127.", "localhost", "[::1]"].iter().any(|host| rest.starts_with(host))
+}
+
+fn remote(config: &Config, name: &str, provider: &Provider) -> Found {
+    let url = &provider.base_url;
+    let variable = provider.api_key_env.as_deref();
+    let is_set = variable
+        .is_some_and(|name| RealEnvironment.var(name).is_some_and(|key| !key.trim().is_empty()));
+    let key = match (variable, &provider.api_key_command) {
+        (Some(variable), _) if is_set => Ok(format!("key from {variable}")),
+        (_, Some(_)) => Ok("key by its command".to_owned()),
+        (Some(variable), None) => Err(format!("no key: set {variable}")),
+        (None, None) => Ok("no key is sent".to_owned()),
+    };
+    let mut words = format!("{name}: {url}, {}", key.clone().unwrap_or_else(|words| words));
+    let chosen = config.model.as_ref().filter(|model| model.provider == name);
+    let named = provider.models.keys().chain(chosen.map(|model| &model.name));
+    let mut named: Vec<&String> = named.collect();
+    named.sort();
+    named.dedup();
+    if key.is_ok() {
+        for model in named {
+            let facts = provider.facts_of(model);
+            let context = facts.context.or(limits_of(model).context);
+            let is_priced = facts.price.is_some() || price_of(url, model).is_some();
+            words.push_str(&format!("\n  {name}/{model}{}", about(context)));
+            words.push_str(
+                match (facts.price.is_some(), is_priced) {
+                    (true, _) => ", price configured".to_owned(),
+                    (false, true) => format!(", price of {PRICES_AS_OF}"),
+                    (false, false) => ", price not known".to_owned(),
+                }
+                .as_str(),
+            );
+        }
+    }
+    Found { words, is_usable: key.is_ok(), is_local: false }
+}
+
+fn about(context: Option<u32>) -> String {
+    context.map_or_else(String::new, |tokens| format!(", context {tokens}"))
+}
+
+async fn local(http: &Http, config: &Config, name: &str, provider: &Provider) -> Found {
+    let url = &provider.base_url;
+    let listed = list_models(http, url).await;
+    let chosen = config.model.as_ref().filter(|model| model.provider == name);
+    let is_local = listed.is_ok();
+    let words = match listed {
+        Err(ModelError::Unreachable { .. }) if name == "ollama" => {
+            format!("{name}: not running at {url}; start it with `ollama serve`")
+        }
+        Err(ModelError::Unreachable { why, .. }) => format!("{name}: not running at {url} ({why})"),
+        Err(error) => format!("{name}: {error}"),
+        Ok(models) if models.is_empty() => {
+            let mend =
+                if name == "ollama" { "get one with `ollama pull NAME`" } else { "load one" };
+            format!("{name}: {url} answers, and has no model: {mend}")
+        }
+        Ok(models) => {
+            let mut words = format!("{name}: {url} answers");
+            for Listed { name: model, context } in models.iter().take(MOST) {
+                let context = provider.facts_of(model).context.or(*context);
+                words.push_str(&format!("\n  {name}/{model}{}", about(context)));
+                words.push_str(&too_small(name, context));
+            }
+            if models.len() > MOST {
+                words.push_str(&format!("\n  and {} more", models.len() - MOST));
+            }
+            if let Some(chosen) = chosen.filter(|c| models.iter().all(|m| m.name != c.name)) {
+                words.push_str(&format!("\n  it has no {}, which is configured", chosen.name));
+            }
+            return Found { words, is_usable: true, is_local };
+        }
+    };
+    Found { words, is_usable: false, is_local }
+}
+
+/// What to do about a context that is too small, or, with Ollama, not known: it cuts what is too long without a word.
+fn too_small(provider: &str, context: Option<u32>) -> String {
+    match (provider, context) {
+        (_, Some(context)) if context >= ENOUGH => String::new(),
+        ("ollama", context) => {
+            let found = match context {
+                Some(_) => "too small for more than small tasks",
+                None => "context not told, by default 4096: too small",
+            };
+            format!(
+                "\n    {found}; start it with `OLLAMA_CONTEXT_LENGTH=32768 ollama serve` and set \
+                 `provider.ollama.context = 32768`"
+            )
+        }
+        ("llamacpp", Some(_)) => {
+            "\n    small: start it with `llama-server --ctx-size 32768`".to_owned()
+        }
+        (_, Some(_)) => {
+            format!("\n    small: below {ENOUGH} fewer tools and shorter words are sent")
+        }
+        (_, None) => String::new(),
+    }
+}

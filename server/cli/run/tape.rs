@@ -1,0 +1,95 @@
+//! `--record` and `--replay`: the model of a run, written down or played.
+
+use crate::exit::Usage;
+use anyhow::Context;
+use ropewalk_agent::session::Settings;
+use ropewalk_config::Config;
+use ropewalk_model::tape::{Head, Player, Recorder, Tape};
+use ropewalk_model::{Http, Limits, Model, Protocol, ServerConfig, ServerModel};
+use std::fs::File;
+use std::io::BufReader;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What to do with the model of a run.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct TapeArgs {
+    /// Write what goes to the model and comes back into this file, which must not be there yet. It holds no key.
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    /// Play such a file in place of a model: nothing is sent, no key is needed. Each request must be as recorded.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["record", "model"])]
+    replay: Option<PathBuf>,
+    /// As --replay, going by the order of the requests alone.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["record", "replay", "model"])]
+    replay_loose: Option<PathBuf>,
+}
+
+/// Puts a recorder around the model of `settings`, or a player in its place. Gives the recorder, to ask it at the
+/// end whether all was written.
+pub(super) fn thread(
+    args: TapeArgs,
+    config: &Config,
+    settings: &mut Settings,
+) -> anyhow::Result<Option<Recorder>> {
+    let (file, is_exact) = match (args.replay, args.replay_loose) {
+        (Some(file), _) => (file, true),
+        (None, Some(file)) => (file, false),
+        (None, None) => return args.record.map_or(Ok(None), |file| record(file, config, settings)),
+    };
+    let shown = file.display();
+    let wrong = |why: String| Usage(format!("{shown} can't be played: {why}."));
+    let open = File::open(&file).map_err(|error| wrong(error.to_string()))?;
+    let tape = Tape::read(BufReader::new(open)).map_err(wrong)?;
+    settings.facts.date.clone_from(&tape.head.date);
+    let model = serialiser(&tape.head).map_err(wrong)?;
+    settings.model = Ok(Arc::new(Player::new(tape, model, is_exact)));
+    Ok(None)
+}
+
+fn record(
+    file: PathBuf,
+    config: &Config,
+    settings: &mut Settings,
+) -> anyhow::Result<Option<Recorder>> {
+    let (Ok(model), Some(name), Some(provider)) =
+        (&settings.model, &config.model, config.model_provider())
+    else {
+        // That there is no model is said by the turn.
+        return Ok(None);
+    };
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let out = options
+        .open(&file)
+        .with_context(|| format!("--record {} can't be written", file.display()))?;
+    let head = Head {
+        provider: name.provider.clone(),
+        model: name.name.clone(),
+        protocol: provider.protocol.clone(),
+        base_url: provider.base_url.clone(),
+        context: model.limits().context,
+        output: model.limits().max_output,
+        price: model.price(),
+        date: settings.facts.date.clone(),
+        ..Head::default()
+    };
+    let recorder = Recorder::begin(Box::new(out), head);
+    settings.model = Ok(Arc::new(recorder.of(model.clone())));
+    Ok(Some(recorder))
+}
+
+/// The model that a recording is of, to write its requests; it is never asked.
+fn serialiser(head: &Head) -> Result<Arc<dyn Model>, String> {
+    let unknown = || format!("it speaks {:?}, which is not known", head.protocol);
+    let protocol = Protocol::from_name(&head.protocol).ok_or_else(unknown)?;
+    let mut config = ServerConfig::new(protocol, &head.model);
+    config.provider.clone_from(&head.provider);
+    config.base_url.clone_from(&head.base_url);
+    config.limits = Limits { context: head.context, max_output: head.output };
+    config.price = head.price;
+    let model = ServerModel::new(config, Http::new()).map_err(|error| error.to_string())?;
+    Ok(Arc::new(model))
+}

@@ -1,0 +1,110 @@
+//! Which models a server has, and how much context it gives them, where it tells.
+//!
+//! One question or a few, of at most two seconds each, without spending tokens; meant for finding servers, so a
+//! server that isn't there is the usual case.
+
+use crate::{Http, ModelError};
+use reqwest::Url;
+use serde_json::Value;
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// How long an answer may take.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// The longest answer that is read, in bytes.
+const MOST_BYTES: usize = 8 << 20;
+
+/// A model that a server has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// Its name there.
+    pub name: String,
+    /// The tokens of context that the server says it gives.
+    pub context: Option<u32>,
+}
+
+/// The models of the server at `base_url`, which may end in a version, in its order. No key is sent.
+///
+/// # Errors
+/// [`ModelError::Unreachable`], [`ModelError::BadKey`], [`ModelError::NotAModelServer`], [`ModelError::BadUrl`].
+pub async fn list_models(http: &Http, base_url: &str) -> Result<Vec<Listed>, ModelError> {
+    let base = base_url.trim_end_matches('/');
+    let root = base.strip_suffix("/v1").unwrap_or(base);
+    let models = match get(http, &format!("{root}/v1/models")).await {
+        Ok(models) => models,
+        // Older Ollamas have only their own list.
+        Err(error @ ModelError::NotAModelServer { .. }) => {
+            get(http, &format!("{root}/api/tags")).await.map_err(|_| error)?
+        }
+        Err(error) => return Err(error),
+    };
+    let list = models.get("data").or_else(|| models.get("models")).and_then(Value::as_array);
+    let mut found: Vec<Listed> =
+        list.into_iter().flatten().take(10_000).filter_map(listed).collect();
+    if found.iter().all(|model| model.context.is_none()) {
+        // What is loaded has a context: llama.cpp says it for all, Ollama and LM Studio for each.
+        let props = get(http, &format!("{root}/props")).await.ok();
+        let whole = props
+            .as_ref()
+            .and_then(|props| tokens(props.pointer("/default_generation_settings/n_ctx")?));
+        for path in ["/api/ps", "/api/v0/models"] {
+            if whole.is_some() {
+                break;
+            }
+            let Ok(loaded) = get(http, &format!("{root}{path}")).await else { continue };
+            let list =
+                loaded.get("models").or_else(|| loaded.get("data")).and_then(Value::as_array);
+            for other in list.into_iter().flatten().filter_map(listed) {
+                if let Some(model) = found.iter_mut().find(|model| model.name == other.name) {
+                    model.context = other.context.or(model.context);
+                }
+            }
+        }
+        found.iter_mut().for_each(|model| model.context = model.context.or(whole));
+    }
+    Ok(found)
+}
+
+/// A model as one of the many kinds of servers lists it.
+fn listed(model: &Value) -> Option<Listed> {
+    let name = ["id", "name", "model"].iter().find_map(|key| model.get(key)?.as_str())?;
+    let keys = ["loaded_context_length", "context_length", "max_model_len"];
+    let context = keys.iter().find_map(|key| tokens(model.get(key)?));
+    Some(Listed { name: name.chars().take(200).collect(), context })
+}
+
+fn tokens(value: &Value) -> Option<u32> {
+    value.as_u64().and_then(|tokens| u32::try_from(tokens).ok()).filter(|tokens| *tokens > 0)
+}
+
+async fn get(http: &Http, url: &str) -> Result<Value, ModelError> {
+    let bad = |why: String| ModelError::BadUrl { url: url.to_owned(), why };
+    let url = Url::parse(url).map_err(|error| bad(error.to_string()))?;
+    let host = crate::exchange::host_of(&url);
+    let stranger =
+        |why: &str| ModelError::NotAModelServer { host: host.clone(), why: why.to_owned() };
+    let unreachable =
+        |why: &str| ModelError::Unreachable { host: host.clone(), why: why.to_owned() };
+    let request = http.client(&url)?.get(url.clone());
+    let asking = async {
+        let mut response = request.send().await.map_err(|error| {
+            unreachable(if error.is_connect() { "nothing listens there" } else { "no answer" })
+        })?;
+        match response.status().as_u16() {
+            200..=299 => {}
+            401 | 403 => return Err(ModelError::BadKey { host: host.clone() }),
+            status => return Err(stranger(&format!("it answers {status}"))),
+        }
+        let mut body = Vec::new();
+        while let Some(chunk) =
+            response.chunk().await.map_err(|_| stranger("its list is cut off"))?
+        {
+            body.extend_from_slice(&chunk);
+            if body.len() > MOST_BYTES {
+                return Err(stranger("its list of models has no end"));
+            }
+        }
+        serde_json::from_slice(&body).map_err(|_| stranger("its list of models is no JSON"))
+    };
+    timeout(PATIENCE, asking).await.unwrap_or_else(|_| Err(unreachable("no answer within 2 s")))
+}

@@ -1,0 +1,191 @@
+//! Recordings of what went to a model and came back, and models that play them.
+//!
+//! A recording is JSON lines: a head, then for each request what is new in it, what came back delta by delta, and
+//! how it ended. It holds no header and no key, so it can be shown to others as far as the conversation can. What
+//! lies below the deltas (bytes, events of the protocol) is not in it.
+
+mod play;
+
+pub use play::{Player, Tape};
+
+use crate::{
+    Delta, Keys, Limits, Message, Model, ModelError, Piece, Prelude, Price, Request, ToolSpec,
+};
+use futures::{StreamExt, future::BoxFuture, stream::BoxStream};
+use serde::{Deserialize, Serialize};
+use std::{
+    borrow::Cow,
+    io::Write,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+/// The format's version. A recording of a later one is refused.
+pub const VERSION: u32 = 1;
+
+/// Whom a recording is of: enough to write the same requests again.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Head {
+    /// The format.
+    pub version: u32,
+    /// The provider, by its name in the configuration.
+    pub provider: String,
+    /// The model, as the server knows it.
+    pub model: String,
+    /// The protocol, by its name.
+    pub protocol: String,
+    /// Where the server was: servers differ in what they take.
+    pub base_url: String,
+    /// What the model could take.
+    pub context: Option<u32>,
+    /// Its longest reply.
+    pub output: Option<u32>,
+    /// What its tokens cost.
+    pub price: Option<Price>,
+    /// The date that the model was told.
+    pub date: String,
+}
+
+/// One line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Line<'a> {
+    Recording(Head),
+    Request {
+        /// System prompt and tools; none if they are as in the request before.
+        prelude: Option<Cow<'a, str>>,
+        /// How many messages it shares with the request before, from the first.
+        kept: usize,
+        /// Those that follow.
+        messages: Vec<Cow<'a, str>>,
+        max_tokens: u32,
+    },
+    Delta(Cow<'a, Delta>),
+    Failed(Cow<'a, ModelError>),
+    /// Nothing more comes.
+    End,
+}
+
+/// A model that writes down what goes to another and comes back.
+#[derive(Clone)]
+pub struct Recorded {
+    model: Arc<dyn Model>,
+    recorder: Recorder,
+}
+
+/// Where recordings go. Cloning shares it.
+#[derive(Clone)]
+pub struct Recorder(Arc<Mutex<Out>>);
+
+struct Out {
+    out: Box<dyn Write + Send>,
+    before: Option<(Prelude, Vec<Piece>)>,
+    failure: Option<String>,
+}
+
+impl Recorder {
+    /// Begins a recording. A failure to write is kept for [`Recorder::failure`].
+    pub fn begin(out: Box<dyn Write + Send>, head: Head) -> Recorder {
+        let recorder = Recorder(Arc::new(Mutex::new(Out { out, before: None, failure: None })));
+        recorder.with(|out| {
+            out.write(&Line::Recording(Head { version: VERSION, ..head }), &Keys::default())
+        });
+        recorder
+    }
+
+    /// A model whose exchanges are recorded.
+    pub fn of(&self, model: Arc<dyn Model>) -> Recorded {
+        Recorded { model, recorder: self.clone() }
+    }
+
+    /// Why the recording is not whole, if it is not.
+    pub fn failure(&self) -> Option<String> {
+        self.with(|out| out.failure.clone())
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&mut Out) -> T) -> T {
+        work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Out {
+    fn request(&mut self, request: &Request, keys: &Keys) {
+        let (prelude, kept) = match &self.before {
+            Some((prelude, pieces)) => {
+                let same = pieces.iter().zip(&request.pieces).take_while(|(a, b)| a == b).count();
+                let is_other = *prelude != request.prelude;
+                (is_other.then(|| request.prelude.as_str().into()), same)
+            }
+            None => (Some(request.prelude.as_str().into()), 0),
+        };
+        let messages = request.pieces.iter().skip(kept).map(|piece| Cow::from(&**piece)).collect();
+        self.write(
+            &Line::Request { prelude, kept, messages, max_tokens: request.max_tokens },
+            keys,
+        );
+        self.before = Some((request.prelude.clone(), request.pieces.clone()));
+    }
+
+    fn write(&mut self, line: &Line<'_>, keys: &Keys) {
+        if self.failure.is_some() {
+            return;
+        }
+        let written = serde_json::to_string(line).map_err(std::io::Error::other).and_then(|line| {
+            self.out.write_all(keys.strike(&line).as_bytes())?;
+            self.out.write_all(b"\n")?;
+            self.out.flush()
+        });
+        self.failure = written.err().map(|error| error.to_string());
+    }
+}
+
+impl Model for Recorded {
+    fn name(&self) -> &str {
+        self.model.name()
+    }
+
+    fn limits(&self) -> Limits {
+        self.model.limits()
+    }
+
+    fn price(&self) -> Option<Price> {
+        self.model.price()
+    }
+
+    fn keys(&self) -> Keys {
+        self.model.keys()
+    }
+
+    fn encode(&self, message: &Message) -> Piece {
+        self.model.encode(message)
+    }
+
+    fn encode_prelude(&self, system: &str, tools: &[ToolSpec]) -> Prelude {
+        self.model.encode_prelude(system, tools)
+    }
+
+    fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, ModelError>> {
+        let (recorder, model) = (self.recorder.clone(), self.model.clone());
+        recorder.with(|out| out.request(&request, &model.keys()));
+        let replies = model.stream(request);
+        let end = recorder.clone();
+        let end = futures::stream::once(async move {
+            end.with(|out| {
+                out.write(&Line::End, &Keys::default());
+            });
+            None
+        });
+        let recorded = replies.map(move |reply| {
+            let line = match &reply {
+                Ok(delta) => Line::Delta(Cow::Borrowed(delta)),
+                Err(error) => Line::Failed(Cow::Borrowed(error)),
+            };
+            recorder.with(|out| out.write(&line, &model.keys()));
+            Some(reply)
+        });
+        recorded.chain(end).filter_map(|reply| async { reply }).boxed()
+    }
+
+    fn probe(&self) -> BoxFuture<'static, Result<(), ModelError>> {
+        self.model.probe()
+    }
+}

@@ -1,0 +1,108 @@
+//! `ropewalk models`: servers on this machine, played here, and what is said of each.
+
+use crate::world::{KEY_VARIABLE, World};
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
+
+/// A server that gives these bodies for these paths and 404 for others, as long as the test runs.
+fn server(answers: &'static [(&'static str, &'static str)]) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+            let first = lines.next().unwrap().unwrap();
+            lines.find(|line| line.as_ref().is_ok_and(String::is_empty));
+            let path = first.split(' ').nth(1).unwrap_or_default();
+            let body = answers.iter().find(|(at, _)| *at == path).map(|(_, body)| *body);
+            let (status, body) = body.map_or(("404 Not Found", "no"), |body| ("200 OK", body));
+            let length = body.len();
+            let _ = write!(
+                stream,
+                "HTTP/1.1 {status}\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{body}"
+            );
+        }
+    });
+    url
+}
+
+const OLLAMA: &[(&str, &str)] = &[
+    ("/v1/models", r#"{"object":"list","data":[{"id":"qwen3:8b"},{"id":"gemma3"},{"id":"big"}]}"#),
+    (
+        "/api/ps",
+        r#"{"models":[{"name":"qwen3:8b","context_length":4096},{"name":"big","context_length":65536}]}"#,
+    ),
+];
+const OLD_OLLAMA: &[(&str, &str)] = &[("/api/tags", r#"{"models":[{"name":"old"}]}"#)];
+const LLAMA: &[(&str, &str)] = &[
+    ("/v1/models", r#"{"data":[{"id":"any.gguf","meta":{"n_ctx_train":40960}}]}"#),
+    ("/props", r#"{"default_generation_settings":{"n_ctx":8192}}"#),
+];
+const VLLM: &[(&str, &str)] =
+    &[("/v1/models", r#"{"data":[{"id":"q/7b","max_model_len":32768}]}"#)];
+const HOSTILE: &[(&str, &str)] = &[(
+    "/v1/models",
+    r#"{"data":[{"id":"\u001b]0;evil\u0007","max_model_len":-1},{"id":7},null,[]]}"#,
+)];
+
+#[test]
+fn servers_on_this_machine_are_found_and_what_is_wrong_is_said() {
+    let world = World::new("http://127.0.0.1:9");
+    let at = |name: &str, url: String| format!("-cprovider.{name}.base_url={url}/v1");
+    let (ollama, llama, vllm) = (server(OLLAMA), server(LLAMA), server(VLLM));
+    let flags = [
+        at("ollama", ollama.clone()),
+        at("llamacpp", llama),
+        at("vllm", vllm),
+        at("lmstudio", server(HOSTILE)),
+        "-cprovider.scripted.base_url=https://models.example".to_owned(),
+    ];
+    let mut args = vec!["models"];
+    args.extend(flags.iter().map(String::as_str));
+    let ran = world.run(&args).ended(0);
+    for line in [
+        &*format!("ollama: {ollama}/v1 answers"),
+        "  ollama/qwen3:8b, context 4096",
+        "    too small for more than small tasks; start it with `OLLAMA_CONTEXT_LENGTH=32768 ollama serve` and set `provider.ollama.context = 32768`",
+        "  ollama/gemma3",
+        "  ollama/big, context 65536",
+        "  llamacpp/any.gguf, context 8192",
+        "    small: start it with `llama-server --ctx-size 32768`",
+        "  vllm/q/7b, context 32768",
+        &format!("scripted: https://models.example, key from {KEY_VARIABLE}"),
+        "groq: https://api.groq.com/openai/v1, no key: set GROQ_API_KEY",
+    ] {
+        assert!(ran.out.lines().any(|found| found == line), "no {line:?} in {ran:#?}");
+    }
+    assert!(!ran.out.contains('\u{1b}') && ran.out.contains("lmstudio/"), "{ran:?}");
+    args[0] = "doctor";
+    let ran = world.run(&args);
+    assert!(ran.out.contains("OLLAMA_CONTEXT_LENGTH=32768 ollama serve"), "{ran:?}");
+}
+
+#[test]
+fn what_is_configured_of_a_model_counts_and_an_older_server_is_understood() {
+    let world = World::new("http://127.0.0.1:9");
+    let base = format!("-cprovider.ollama.base_url={}", server(OLD_OLLAMA));
+    let ran = world.run(&["models", &base, "-cprovider.ollama.context=32768"]).ended(0);
+    assert!(
+        ran.out.contains("\n  ollama/old, context 32768\n")
+            || ran.out.contains("  ollama/old, context 32768\n"),
+        "{ran:?}"
+    );
+    assert!(!ran.out.contains("OLLAMA_CONTEXT_LENGTH"), "{ran:?}");
+}
+
+#[test]
+fn without_anything_it_says_what_to_do() {
+    let world = World::new("http://127.0.0.1:9");
+    world.configure("");
+    let closed: Vec<String> = ["ollama", "llamacpp", "lmstudio", "vllm"]
+        .map(|name| format!("-cprovider.{name}.base_url=http://127.0.0.1:9"))
+        .into();
+    let mut args = vec!["models"];
+    args.extend(closed.iter().map(String::as_str));
+    let ran = world.run(&args);
+    assert!(ran.out.contains("start it with `ollama serve`"), "{ran:?}");
+}
