@@ -37,7 +37,7 @@ fn a_replayed_run_gives_the_same_events() {
     model.finish().unwrap();
 
     // Nothing is sent any more, and no key is there.
-    world.configure("");
+    world.configure("commands.over_fork = \"off\"\n");
     let replay = |prompt: &str, how: &str| {
         let mut run = world.ropewalk(&["run", "--json", how, tape, prompt]);
         for (name, _) in planted::environment() {

@@ -1,6 +1,10 @@
 //! Recordings: what is played is what was recorded, and what is no recording is refused in words.
 
-#![expect(clippy::unwrap_used, reason = "tests and their helpers may be blunt")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "tests and their helpers may be blunt"
+)]
 
 use futures::{FutureExt, StreamExt, future::BoxFuture, stream::BoxStream};
 use ropewalk_model::tape::{Head, Player, Recorder, Tape};
