@@ -126,7 +126,7 @@ const CASES: &[(&str, &[&str])] = &[
     (
         "model = 'locl/x'",
         &[
-            "`model` in U:1 names the provider `locl`, which is not set up: add `[provider.locl]` with `protocol` and `base_url` to U, or use one of `anthropic`, `deepseek`, `groq`, `llamacpp`, `lmstudio`, `mistral`, `ollama`, `openai`, `openrouter`, `vllm`",
+            "`model` in U:1 names the provider `locl`, which is not set up: add `[provider.locl]` with `protocol` and `base_url` to U, or use one of `anthropic`, `deepseek`, `gemini`, `groq`, `llamacpp`, `lmstudio`, `mistral`, `ollama`, `openai`, `openrouter`, `vllm`",
         ],
     ),
     (

@@ -131,6 +131,7 @@ fn no_key_there_is_counts_from_an_untrusted_folder_and_each_does_from_a_trusted_
                     "provider.anthropic.context",
                     "provider.anthropic.output",
                     "provider.anthropic.price",
+                    "provider.anthropic.printed_calls",
                     "provider.anthropic.models.todos.context",
                     "provider.anthropic.models.todos.output",
                     "provider.anthropic.models.todos.price",

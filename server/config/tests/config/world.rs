@@ -155,6 +155,10 @@ pub(crate) fn value(config: &Config, key: &str) -> String {
         ["commands", "memory_megabytes"] => config.commands.bounds.memory_megabytes.to_string(),
         ["commands", "cache_megabytes"] => config.commands.bounds.cache_megabytes.to_string(),
         ["commands", "environment"] => format!("{:?}", config.commands.environment),
+        ["provider", name, "printed_calls"] => config
+            .providers
+            .get(name)
+            .map_or_else(|| "none".to_owned(), |p| p.printed_calls.to_string()),
         ["provider", name, field] => {
             let provider = config.providers.get(name);
             text(provider.and_then(|provider| match field {
