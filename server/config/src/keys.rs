@@ -283,7 +283,7 @@ pub const KEYS: &[Key] = &[
     theirs(
         "provider.*.context",
         Kind::Tokens { field: |facts| &mut facts.context },
-        "Tokens that its models take, prompt and reply together; below 16384 fewer tools and shorter words are sent.",
+        "Tokens that its models take, prompt and reply together.",
     ),
     theirs(
         "provider.*.output",
