@@ -9,6 +9,7 @@ use ropewalk_lsp::ServerOptions;
 use ropewalk_lsp::serve::{ServeOptions, serve, stdio};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Serves until the client is done. The exit code is LSP's: 0 after `shutdown`, else 1.
 pub(crate) fn lsp(flags: Vec<String>) -> anyhow::Result<ExitCode> {
@@ -32,7 +33,7 @@ pub(crate) fn lsp(flags: Vec<String>) -> anyhow::Result<ExitCode> {
         let (input, output) = stdio()?;
         serve(service, socket, input, output, ServeOptions::default()).await
     })?;
-    // Whatever still runs (a read of standard input, a turn) ends with the process.
-    runtime.shutdown_background();
+    // Sessions clear away what their commands left on the disk. Whatever still runs then ends with the process.
+    runtime.shutdown_timeout(Duration::from_secs(2));
     Ok(ExitCode::from(end.exit_code()))
 }

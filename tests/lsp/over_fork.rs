@@ -2,9 +2,10 @@
 //!
 //! What a sandbox keeps in is tested in its own room; here is what the user and the model see of it.
 
+use crate::support::agent::Agent;
 use crate::support::home::Searched;
-use crate::support::stage::{Stage, bash, edit, say, turn, until};
-use ropewalk_testkit::editor::{FakeEditor, Profile};
+use crate::support::stage::{QUIET, Stage, bash, edit, say, turn, until};
+use ropewalk_testkit::editor::{Dialog, FakeEditor, Profile};
 use ropewalk_testkit::model::ScriptedReply;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -190,6 +191,64 @@ fn the_user_types_and_saves_while_a_command_runs() {
         "what moved outside is a conflict"
     );
     editor.shutdown();
+    rooted.stage.agent.model.finish().unwrap();
+}
+
+#[test]
+fn where_user_namespaces_are_switched_off_commands_run_on_a_copy() {
+    let off = "echo 0 > /proc/sys/user/max_user_namespaces";
+    let tried = std::process::Command::new("unshare").args(["-Ur", "sh", "-c", off]).output();
+    if !tried.is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped: there is no unshare here that can switch user namespaces off");
+        return;
+    }
+    let rooted = Rooted::new(
+        "here",
+        [
+            edit("b.txt", "bee", "changed"),
+            bash("cat a.txt b.txt && sed -i s/two/TWO/ a.txt && rm d.txt && echo new > c.txt"),
+            say("Done.")
+                .expect_text("unsaved ünï one\ntwo\nchanged\n")
+                .expect_text("changed: ")
+                .expect_text("it ran on a copy: "),
+        ],
+    );
+    rooted.write("a.txt", "one\ntwo\n");
+    rooted.write("b.txt", "bee\n");
+    rooted.write("d.txt", "gone\n");
+    let [program, argument] = Agent::command();
+    let start = format!("{off} && exec \"$0\" \"$1\"");
+    let editor = FakeEditor::spawn(
+        "unshare",
+        &["-Ur", "sh", "-c", &start, program, argument],
+        &rooted.stage.agent.environment(),
+        Profile::VSCODE,
+        &[&rooted.root],
+        json!({ "commands": { "overFork": "auto" } }),
+    )
+    .unwrap();
+    editor.ignore(QUIET);
+    editor.open("a.txt");
+    editor.type_at("a.txt", 0, 0, "unsaved ünï ");
+    editor.prompt("Try");
+    let Dialog { message, .. } = editor.answer_dialog("Allow once");
+    assert!(message.contains("it runs on a copy of the open folders"), "{message}");
+    assert_eq!(editor.wait_for_turn_end().stop_reason, "end_turn");
+    assert_eq!(editor.text("a.txt"), "unsaved ünï one\ntwo\n");
+    assert_eq!(rooted.disk("a.txt").unwrap(), "one\ntwo\n");
+    assert_eq!(rooted.disk("c.txt"), None);
+    assert_eq!(rooted.disk("d.txt").unwrap(), "gone\n");
+    editor.execute("ropewalk.accept", json!({ "all": true })).unwrap();
+    editor.wait_for_text("a.txt", "unsaved ünï one\nTWO\n");
+    until("everything is accepted", || {
+        rooted.disk("b.txt").as_deref() == Some("changed\n")
+            && rooted.disk("c.txt").as_deref() == Some("new\n")
+            && rooted.disk("d.txt").is_none()
+    });
+    let cache = rooted.stage.agent.folder("cache");
+    assert!(find(&cache, "c.txt").is_some(), "the copy lies in the cache folder");
+    editor.shutdown();
+    assert_eq!(find(&cache, "c.txt"), None, "the copy goes with the session");
     rooted.stage.agent.model.finish().unwrap();
 }
 

@@ -146,7 +146,8 @@ pub(super) fn commands(config: &Config) -> anyhow::Result<Vec<Finding>> {
             vec![Finding::good("commands", words)]
         }
         Err(Unsupported { why, mend }) => {
-            let words = format!("they run in place, each after an approval: {why}");
+            let words =
+                format!("they run on a copy of the open folders, each after an approval: {why}");
             let mend = mend.lines().map(|line| Finding::fair("commands", line));
             std::iter::once(Finding::fair("commands", words)).chain(mend).collect()
         }

@@ -4,24 +4,30 @@
 //! turn starts, because the model is told. Deliberately not here: whether a command may run, which is policy's.
 
 mod background;
+mod folders;
 mod hidden;
 mod hints;
 mod in_place;
+mod on_a_copy;
 mod over_fork;
 pub(crate) mod places;
 mod repository;
 
 use crate::command::{CommandOutcome, CommandSpec, Exit, result_text, strip_escapes};
+use crate::layer::Collected;
 use crate::tool::{Context, Hides, Output};
 use background::Background;
 pub use background::{Finished, MOST_IN_BACKGROUND};
 use in_place::InPlace;
 use ropewalk_sandbox::Unsupported;
-use ropewalk_workspace::View;
+use ropewalk_workspace::{Proposal, View};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::OnceCell;
+
+/// How many changed files a result names.
+const NAMED: usize = 20;
 
 /// Where commands run, the best first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -96,6 +102,7 @@ pub struct Commands {
     chosen: OnceCell<Chosen>,
     in_place: InPlace,
     over: over_fork::OverFork,
+    copy: on_a_copy::OnACopy,
     background: Background,
 }
 
@@ -116,7 +123,8 @@ impl Commands {
     /// The commands of a session that begins.
     pub fn new(settings: CommandSettings) -> Self {
         let over = over_fork::OverFork::new(settings.clone());
-        Self { settings, over, ..Self::default() }
+        let copy = on_a_copy::OnACopy::new(settings.clone());
+        Self { settings, over, copy, ..Self::default() }
     }
 
     /// A turn begins: where commands run is chosen in the first, by trying it on what is open, and stays so.
@@ -128,20 +136,30 @@ impl Commands {
 
     /// Tries what the settings let be tried.
     async fn choose(&self, view: &Arc<View>, hides: &Arc<Hides>) -> Chosen {
-        match self.settings.over_fork {
-            OverFork::Off => return Chosen::default(),
-            OverFork::Copy | OverFork::Auto => {}
-        }
-        if view.roots().first().is_none() {
+        if self.settings.over_fork == OverFork::Off || view.roots().first().is_none() {
             return Chosen::default();
         }
+        let mut why = None;
+        if self.settings.over_fork == OverFork::Auto {
+            match self.try_over_fork(view, hides).await {
+                Ok(()) => return Chosen { tier: Tier::OverFork, why: None },
+                Err(words) => why = Some(words),
+            }
+        }
+        match self.copy.try_out(view).await {
+            Ok(()) => Chosen { tier: Tier::Copy, why },
+            Err(words) => {
+                let why = why.into_iter().chain([words]).collect::<Vec<_>>().join(" ");
+                Chosen { tier: Tier::InPlace, why: Some(why) }
+            }
+        }
+    }
+
+    async fn try_over_fork(&self, view: &Arc<View>, hides: &Arc<Hides>) -> Result<(), String> {
         if let Err(Unsupported { why, mend }) = ropewalk_sandbox::probe().await {
-            return Chosen { tier: Tier::InPlace, why: Some(format!("{why}. {mend}")) };
+            return Err(format!("{why}. {mend}"));
         }
-        match self.over.try_out(view, hides).await {
-            Ok(()) => Chosen { tier: Tier::OverFork, why: None },
-            Err(why) => Chosen { tier: Tier::InPlace, why: Some(why) },
-        }
+        self.over.try_out(view, hides).await
     }
 
     /// What was chosen; in place before that.
@@ -153,7 +171,8 @@ impl Commands {
     pub(crate) async fn run(&self, asked: Asked, context: &Context) -> Result<Output, Output> {
         match self.tier() {
             Tier::OverFork => self.over.run(asked, context).await,
-            Tier::Copy | Tier::InPlace => self.in_place.run(asked, context).await,
+            Tier::Copy => self.copy.run(asked, context).await,
+            Tier::InPlace => self.in_place.run(asked, context).await,
         }
     }
 
@@ -161,7 +180,8 @@ impl Commands {
     pub(crate) async fn start(&self, asked: Asked, context: &Context) -> Result<Output, Output> {
         match self.tier() {
             Tier::OverFork => self.over.start(asked, context, &self.background).await,
-            Tier::Copy | Tier::InPlace => self.background.start(asked, context),
+            Tier::Copy => self.copy.start(asked, context, &self.background).await,
+            Tier::InPlace => self.background.start(asked, context),
         }
     }
 
@@ -214,6 +234,42 @@ async fn result_of(outcome: &CommandOutcome, file: Option<PathBuf>, context: &Co
     }
     let is_error = matches!(outcome.exit, Exit::TimedOut(_) | Exit::Interrupted);
     Output { text: result_text(outcome, context.bounds), is_error, proposals: Vec::new() }
+}
+
+/// Adds what a command changed to its result, and what is to be said of it.
+fn taken_in(output: &mut Output, collected: Result<Collected, String>, mut told: Vec<String>) {
+    match collected {
+        Ok(collected) => {
+            if let Some(names) = changed(&collected.proposals) {
+                told.insert(0, names);
+            }
+            told.extend(collected.told);
+            output.proposals = collected.proposals;
+        }
+        Err(why) => {
+            output.is_error = true;
+            output.text = format!(
+                "Error: what the command changed could not be taken in: {why}\n{}",
+                output.text
+            );
+        }
+    }
+    for words in told {
+        if !output.text.ends_with('\n') {
+            output.text.push('\n');
+        }
+        output.text.push_str(&format!("({words})"));
+    }
+}
+
+/// The names of changed files, if any.
+fn changed(proposals: &[Proposal]) -> Option<String> {
+    let mut names: Vec<&str> = proposals.iter().map(|proposal| &*proposal.place.shown).collect();
+    names.dedup();
+    let more = names.len().saturating_sub(NAMED);
+    names.truncate(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!names.is_empty()).then(|| format!("changed: {}{more}", names.join(", ")))
 }
 
 /// Removes an output file that nobody needs.

@@ -9,13 +9,14 @@ mod attended;
 mod live;
 
 use super::background::{Background, Work};
+use super::folders::{LayerFolder, Unfinished};
 use super::{Asked, CommandSettings, hidden, hints};
 use crate::blocking::on_thread;
 use crate::command::{Exit, Sink, result_text, strip_escapes};
 use crate::layer::{Collected, EverDirty, Layer};
 use crate::tool::{Context, Hides, Output};
 use attended::{Attended, attended};
-use live::{Live, Unfinished};
+use live::Live;
 use ropewalk_sandbox::{End, Room, Sandbox};
 use ropewalk_workspace::View;
 use std::path::PathBuf;
@@ -26,9 +27,6 @@ use tokio::sync::{Mutex, OwnedMutexGuard};
 
 /// The layer of the commands that run one after the other.
 const MAIN: &str = "main";
-
-/// How many changed files a result names.
-const NAMED: usize = 20;
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -115,7 +113,7 @@ impl OverFork {
             let mut one = One {
                 layer: live.another_layer(&folder).map_err(Output::error)?,
                 ever: EverDirty::default(),
-                _folder: Folder(folder),
+                _folder: LayerFolder::at(folder),
                 sandbox: live.sandbox.clone(),
             };
             let shown = one.layer.materialise(&own.view, &mut one.ever).map_err(Output::error)?;
@@ -184,19 +182,8 @@ impl OverFork {
 struct One {
     layer: Layer,
     ever: EverDirty,
-    _folder: Folder,
+    _folder: LayerFolder,
     sandbox: Arc<Sandbox>,
-}
-
-/// The folder of a layer, removed when its command has ended.
-struct Folder(PathBuf);
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        if let Err(error) = std::fs::remove_dir_all(&self.0) {
-            tracing::debug!(%error, "the layer of a command in the background stays");
-        }
-    }
 }
 
 fn live_of(held: &mut Held) -> Result<&mut Live, Output> {
@@ -255,34 +242,7 @@ async fn result(
     {
         told.push(full(room.size - room.free));
     }
-    match collected {
-        Ok(collected) => {
-            if !collected.proposals.is_empty() {
-                let mut names: Vec<&str> =
-                    collected.proposals.iter().map(|proposal| &*proposal.place.shown).collect();
-                names.dedup();
-                let more = names.len().saturating_sub(NAMED);
-                names.truncate(NAMED);
-                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-                told.insert(0, format!("changed: {}{more}", names.join(", ")));
-            }
-            told.extend(collected.told);
-            output.proposals = collected.proposals;
-        }
-        Err(why) => {
-            output.is_error = true;
-            output.text = format!(
-                "Error: what the command changed could not be taken in: {why}\n{}",
-                output.text
-            );
-        }
-    }
-    for words in told {
-        if !output.text.ends_with('\n') {
-            output.text.push('\n');
-        }
-        output.text.push_str(&format!("({words})"));
-    }
+    super::taken_in(&mut output, collected, told);
     output
 }
 

@@ -1,6 +1,7 @@
 //! The sandbox of a session with its layer: started by what is open, tried out, shown a view, collected.
 
 use crate::blocking::on_thread;
+use crate::commands::folders::{LayerFolder, Unfinished, roots_of};
 use crate::commands::hidden::{Hidden, hidden, named_by};
 use crate::commands::{CommandSettings, repository};
 use crate::layer::{BuildCaches, Collected, EverDirty, Layer, LayerError};
@@ -11,8 +12,6 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::SystemTime;
 
 /// See the module.
 #[derive(Debug)]
@@ -27,7 +26,7 @@ pub(super) struct Live {
     /// Where builds go; without, they go into the layer.
     caches: Option<BuildCaches>,
     roots: Vec<PathBuf>,
-    _disk: DiskFolder,
+    _disk: LayerFolder,
 }
 
 /// What is known before a sandbox is started.
@@ -36,37 +35,7 @@ struct Planned {
     hidden: Hidden,
     caches: Option<BuildCaches>,
     ever: EverDirty,
-    disk: DiskFolder,
-}
-
-/// A command that runs, or was interrupted.
-#[derive(Debug)]
-pub(super) struct Unfinished {
-    pub(super) view: Arc<View>,
-    pub(super) started: SystemTime,
-}
-
-/// A private folder for layers on a disk, removed with the session.
-#[derive(Debug)]
-struct DiskFolder(PathBuf);
-
-impl Drop for DiskFolder {
-    fn drop(&mut self) {
-        if let Err(error) = std::fs::remove_dir_all(&self.0) {
-            tracing::debug!(%error, "a folder for layers stays");
-        }
-    }
-}
-
-/// The roots that commands run over: none inside another.
-fn roots_of(view: &View) -> Vec<PathBuf> {
-    let all: Vec<&Path> = view.roots().iter().map(|root| root.path()).collect();
-    let is_outermost =
-        |root: &&&Path| !all.iter().any(|other| other != *root && root.starts_with(other));
-    let mut outermost: Vec<PathBuf> =
-        all.iter().filter(is_outermost).map(|root| root.to_path_buf()).collect();
-    outermost.dedup();
-    outermost
+    disk: LayerFolder,
 }
 
 impl Live {
@@ -190,7 +159,7 @@ impl Live {
 
 /// What the commands of a session may see and write, and the folder for layers on a disk. Blocking.
 fn plan(settings: &CommandSettings, view: &View, hides: &Hides) -> io::Result<Planned> {
-    let disk = disk_folder(settings)?;
+    let disk = LayerFolder::make(settings)?;
     let roots = roots_of(view);
     let around = around(&roots);
     let hidden = hidden(view, &around, hides);
@@ -208,7 +177,7 @@ fn plan(settings: &CommandSettings, view: &View, hides: &Hides) -> io::Result<Pl
         home: std::env::home_dir(),
         environment: std::env::vars_os().collect(),
         upper: Upper::Memory,
-        disk_layers: disk.0.clone(),
+        disk_layers: disk.path().to_owned(),
         limits,
     };
     Ok(Planned { plan, hidden, caches, ever, disk })
@@ -238,23 +207,6 @@ fn around(roots: &[PathBuf]) -> Vec<PathBuf> {
         }
     }
     outside
-}
-
-/// Makes a new private folder for layers.
-fn disk_folder(settings: &CommandSettings) -> io::Result<DiskFolder> {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    let parent =
-        settings.cache_folder.clone().unwrap_or_else(|| std::env::temp_dir().join("ropewalk"));
-    let name = format!("{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-    let folder = parent.join("layers").join(name);
-    // One of the same number was left by a process that was killed.
-    let _ = std::fs::remove_dir_all(&folder);
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(&folder)?;
-    Ok(DiskFolder(folder.canonicalize()?))
 }
 
 /// The words of a failure.

@@ -1,0 +1,186 @@
+//! Commands on a copy of the open folders, where nothing can be laid over them: they see the fork, and what they write
+//! in the copy comes back as proposals.
+//!
+//! Nothing keeps a command in its copy; that is policy's to ask about. The paths differ from the real ones, which each
+//! result says.
+
+use super::background::{Background, Work};
+use super::folders::{LayerFolder, Unfinished, roots_of};
+use super::{Asked, CommandSettings, result_of, showing, spec, taken_in};
+use crate::blocking::on_thread;
+use crate::command::{CommandError, Sink, run};
+use crate::layer::{Collected, EverDirty, Layer, LayerError};
+use crate::tool::{Context, Output};
+use ropewalk_workspace::View;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::SystemTime;
+use tokio::sync::{Mutex, OwnedMutexGuard};
+
+/// The most that is copied, in bytes.
+const MOST_COPIED: u64 = 2 << 30;
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(super) struct OnACopy {
+    settings: Arc<CommandSettings>,
+    live: Arc<Mutex<Option<Copied>>>,
+}
+
+/// A copy, and what is known of it.
+#[derive(Debug)]
+struct Copied {
+    layer: Layer,
+    ever: EverDirty,
+    roots: Vec<PathBuf>,
+    unfinished: Option<Unfinished>,
+    _folder: LayerFolder,
+}
+
+type Held = OwnedMutexGuard<Option<Copied>>;
+
+impl Copied {
+    /// An empty one for what is open. Blocking.
+    fn new(settings: &CommandSettings, view: &View) -> Result<Self, LayerError> {
+        let roots = roots_of(view);
+        let io = |error| LayerError::Io { path: PathBuf::from("a folder for the copy"), error };
+        let folder = LayerFolder::make(settings).map_err(io)?;
+        let layer = Layer::copy(folder.path(), &roots, MOST_COPIED).map_err(io)?;
+        Ok(Self { layer, ever: EverDirty::default(), roots, unfinished: None, _folder: folder })
+    }
+
+    /// Brings it in step with a view, without what an interrupted command left. Gives what it can't show. Blocking.
+    fn show(&mut self, view: &View) -> Result<Vec<String>, LayerError> {
+        if self.unfinished.is_some() {
+            // What is collected and never merged is taken away by the next line.
+            self.collect()?;
+        }
+        Ok(self.layer.materialise(view, &mut self.ever)?.told)
+    }
+
+    /// What the unfinished command changed. Blocking.
+    fn collect(&mut self) -> Result<Collected, LayerError> {
+        match self.unfinished.take() {
+            Some(Unfinished { view, started }) => {
+                self.layer.collect(&view, started, &mut self.ever)
+            }
+            None => Ok(Collected::default()),
+        }
+    }
+
+    /// The command as it runs in the copy, and what is to be said of that.
+    fn moved(&self, asked: Asked) -> Result<(Asked, String), Output> {
+        let cwd = self.layer.in_copy(&asked.cwd).ok_or_else(|| {
+            Output::error(format_args!("{} is not in the copy", asked.cwd.display()))
+        })?;
+        let words =
+            format!("it ran on a copy: {} stands for {}", cwd.display(), asked.cwd.display());
+        Ok((Asked { cwd, ..asked }, words))
+    }
+}
+
+impl OnACopy {
+    pub(super) fn new(settings: CommandSettings) -> Self {
+        Self { settings: Arc::new(settings), ..Self::default() }
+    }
+
+    /// Makes the copy. The error says why it can't be.
+    pub(super) async fn try_out(&self, view: &Arc<View>) -> Result<(), String> {
+        let mut held = self.live.clone().lock_owned().await;
+        let (settings, view) = (self.settings.clone(), view.clone());
+        let made = on_thread(move |_| {
+            let mut copied = Copied::new(&settings, &view).map_err(Output::error)?;
+            copied.show(&view).map_err(Output::error)?;
+            *held = Some(copied);
+            Ok(())
+        });
+        made.await.map_err(|output| output.text.trim_start_matches("Error: ").to_owned())
+    }
+
+    /// Runs a command to its end, after those that were asked for before. Dropping the future kills it.
+    pub(super) async fn run(&self, asked: Asked, context: &Context) -> Result<Output, Output> {
+        let mut held = self.live.clone().lock_owned().await;
+        let (settings, own) = (self.settings.clone(), context.clone());
+        let shown = on_thread(move |_| {
+            if held.as_ref().is_none_or(|copied| copied.roots != roots_of(&own.view)) {
+                *held = None;
+                *held = Some(Copied::new(&settings, &own.view).map_err(Output::error)?);
+            }
+            let copied = copy_of(&mut held)?;
+            let mut told = copied.show(&own.view).map_err(Output::error)?;
+            let (asked, words) = copied.moved(asked)?;
+            told.push(words);
+            let (view, started) = (own.view.clone(), SystemTime::now());
+            copied.unfinished = Some(Unfinished { view, started });
+            Ok((held, asked, told))
+        });
+        let (mut held, asked, mut told) = shown.await?;
+        let file = asked.output_file.clone();
+        let ran = run(spec(asked, context), Some(showing(context)), std::future::pending()).await;
+        let mut outcome = ran.map_err(not_started)?;
+        if outcome.left_running.take().is_some() {
+            told.push(LEFT_RUNNING.to_owned());
+        }
+        let mut output = result_of(&outcome, file, context).await;
+        let collected = on_thread(move |_| {
+            Ok(copy_of(&mut held)?.collect().map_err(|error| error.to_string()))
+        });
+        taken_in(&mut output, collected.await?, told);
+        Ok(output)
+    }
+
+    /// Starts a command in the background, on a copy of its own.
+    pub(super) async fn start(
+        &self,
+        asked: Asked,
+        context: &Context,
+        background: &Background,
+    ) -> Result<Output, Output> {
+        background.has_room()?;
+        let (settings, view) = (self.settings.clone(), context.view.clone());
+        let made = on_thread(move |_| {
+            let mut copied = Copied::new(&settings, &view).map_err(Output::error)?;
+            let mut told = copied.show(&view).map_err(Output::error)?;
+            let (asked, words) = copied.moved(asked)?;
+            told.push(words);
+            Ok((copied, asked, told))
+        });
+        let (mut copied, asked, mut told) = made.await?;
+        let (command, file) = (asked.command.clone(), asked.output_file.clone());
+        let (own, kept) = (context.clone(), file.clone());
+        let work: Work = Box::new(move |sink: Sink, stop| {
+            Box::pin(async move {
+                let (view, started) = (own.view.clone(), SystemTime::now());
+                copied.unfinished = Some(Unfinished { view, started });
+                let mut outcome = match run(spec(asked, &own), Some(sink), stop).await {
+                    Ok(outcome) => outcome,
+                    Err(error) => return not_started(error),
+                };
+                if outcome.left_running.take().is_some() {
+                    told.push(LEFT_RUNNING.to_owned());
+                }
+                let mut output = result_of(&outcome, kept, &own).await;
+                let collected =
+                    on_thread(move |_| Ok(copied.collect().map_err(|error| error.to_string())));
+                match collected.await {
+                    Ok(collected) => taken_in(&mut output, collected, told),
+                    Err(failure) => return failure,
+                }
+                output
+            })
+        });
+        background.begin(command, file, context, work)
+    }
+}
+
+const LEFT_RUNNING: &str =
+    "processes that it left running were ended with it: use background to let one run on";
+
+fn copy_of(held: &mut Held) -> Result<&mut Copied, Output> {
+    held.as_mut().ok_or_else(|| Output::error("the copy is gone; call again"))
+}
+
+/// These errors bring the word with them.
+fn not_started(error: CommandError) -> Output {
+    Output { text: error.to_string(), is_error: true, ..Output::default() }
+}
