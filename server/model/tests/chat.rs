@@ -228,6 +228,80 @@ fn calls_however_they_are_named() {
 }
 
 #[test]
+fn the_end_of_a_call_that_comes_again_says_nothing_new() {
+    let part = |json: Value| calls(json!([json]));
+    let whole = json!("{\"n\":{\"m\":1}}");
+    let cases: [(&str, Vec<Value>); 6] = [
+        (
+            "the last piece",
+            vec![
+                part(
+                    json!({"index": 0, "id": "a", "function": {"name": "x", "arguments": "{\"n\":{"}}),
+                ),
+                part(json!({"index": 0, "function": {"arguments": "\"m\":1}}"}})),
+                part(json!({"index": 0, "function": {"arguments": "\"m\":1}}"}})),
+            ],
+        ),
+        (
+            "the last bracket",
+            vec![
+                part(
+                    json!({"index": 0, "id": "a", "function": {"name": "x", "arguments": "{\"n\":{\"m\":1}"}}),
+                ),
+                part(json!({"index": 0, "function": {"arguments": "}"}})),
+                part(json!({"index": 0, "function": {"arguments": "}"}})),
+            ],
+        ),
+        (
+            "all of it at the end",
+            vec![
+                part(
+                    json!({"index": 0, "id": "a", "function": {"name": "x", "arguments": "{\"n\":{"}}),
+                ),
+                part(json!({"index": 0, "function": {"arguments": "\"m\":1}}"}})),
+                part(json!({"index": 0, "id": "a", "function": {"name": "x", "arguments": whole}})),
+            ],
+        ),
+        (
+            "a call in one piece",
+            vec![
+                part(json!({"index": 0, "id": "a", "function": {"name": "x", "arguments": whole}})),
+                part(json!({"index": 0, "id": "a", "function": {"name": "x", "arguments": whole}})),
+            ],
+        ),
+        (
+            "a call in one piece, no id",
+            vec![
+                part(json!({"index": 0, "function": {"name": "x", "arguments": whole}})),
+                part(json!({"index": 0, "function": {"name": "x", "arguments": whole}})),
+            ],
+        ),
+        (
+            "arguments as an object",
+            vec![
+                part(
+                    json!({"index": 0, "id": "a", "function": {"name": "x", "arguments": {"n": {"m": 1}}}}),
+                ),
+                part(
+                    json!({"index": 0, "id": "a", "function": {"name": "x", "arguments": {"n": {"m": 1}}}}),
+                ),
+            ],
+        ),
+    ];
+    for (words, deltas) in cases {
+        assert_eq!(inputs(&said(&deltas)), [("x", args(json!({"n": {"m": 1}})))], "{words}");
+        // Another call in between does not matter to one with an index and an id.
+        if words == "a call in one piece" {
+            let other =
+                json!({"index": 1, "id": "b", "function": {"name": "y", "arguments": "{}"}});
+            let reply = said(&[deltas[0].clone(), part(other), deltas[1].clone()]);
+            assert_eq!(inputs(&reply).len(), 2, "{reply:?}");
+            assert_eq!(inputs(&reply)[0], ("x", args(json!({"n": {"m": 1}}))));
+        }
+    }
+}
+
+#[test]
 fn odd_calls_are_calls() {
     let nameless =
         said(&[calls(json!([{"index": 0, "id": "a", "function": {"arguments": "{}"}}]))]);

@@ -236,6 +236,32 @@ fn arguments_broken_empty_lost_and_ids_missing_or_double() {
 }
 
 #[test]
+fn an_event_that_comes_again_says_nothing_new() {
+    for bytes in [rich(), body(TEXT).to_vec(), body(CALL).to_vec()] {
+        let text = String::from_utf8(bytes).unwrap();
+        let events: Vec<&str> = text.split_inclusive("\n\n").collect();
+        let once = read(text.as_bytes(), 1 << 20);
+        // Two pieces of the same words are as they should be.
+        let again: Vec<&str> =
+            events.iter().copied().filter(|event| !event.contains(".delta\"")).collect();
+        let twice = events.iter().flat_map(|event| {
+            let count = if again.contains(event) { 2 } else { 1 };
+            std::iter::repeat_n(*event, count)
+        });
+        assert_eq!(read(twice.collect::<String>().as_bytes(), 1 << 20), once);
+        for event in again {
+            let at = events.iter().position(|other| *other == event).unwrap();
+            // At once, a little later, or behind all others but the last.
+            for later in [1, 2, 4, events.len()] {
+                let mut events = events.clone();
+                events.insert((at + later).min(events.len() - 1).max(at), event);
+                assert_eq!(read(events.concat().as_bytes(), 1 << 20), once, "{event}");
+            }
+        }
+    }
+}
+
+#[test]
 fn the_unknown_and_garbage_are_passed_over() {
     let mut bytes = b": ping\n\ndata: not json\n\ndata: [1]\n\ndata: {\"type\":7}\n\ndata: {\"type\":\"response.output_text.delta\",\"delta\":{}}\n\n".to_vec();
     bytes.extend(stream(&[

@@ -149,6 +149,52 @@ fn arguments_whole_empty_broken_and_ids_missing_or_double() {
 }
 
 #[test]
+fn an_event_that_comes_again_says_nothing_new() {
+    let rich = stream(&[
+        json!({"type": "message_start", "message": {"id": "m"}}),
+        json!({"type": "content_block_start", "index": 0, "content_block": {"type": "redacted_thinking", "data": "x=="}}),
+        json!({"type": "content_block_stop", "index": 0}),
+        json!({"type": "content_block_start", "index": 1, "content_block": {"type": "text", "text": "Both: "}}),
+        json!({"type": "content_block_delta", "index": 1, "delta": {"type": "text_delta", "text": "hi"}}),
+        json!({"type": "content_block_stop", "index": 1}),
+        json!({"type": "content_block_start", "index": 2, "content_block": {"type": "tool_use", "id": "a", "name": "t", "input": {"n": 1}}}),
+        json!({"type": "content_block_stop", "index": 2}),
+        json!({"type": "content_block_start", "index": 3, "content_block": {"type": "tool_use", "id": "b", "name": "t", "input": {}}}),
+        json!({"type": "content_block_delta", "index": 3, "delta": {"type": "input_json_delta", "partial_json": "{\"n\": 2}"}}),
+        json!({"type": "content_block_stop", "index": 3}),
+        json!({"type": "message_stop"}),
+    ]);
+    for bytes in [&rich, body(TEXT), body(CALLS[0]), body(CALLS[1])] {
+        let text = std::str::from_utf8(bytes).unwrap();
+        let events: Vec<&str> = text.split_inclusive("\n\n").collect();
+        let read = |text: &str| {
+            let (mut deltas, end) = read(text.as_bytes(), 1 << 20);
+            // The same count again changes nothing.
+            deltas.dedup_by(|a, b| matches!(a, Delta::Usage(_)) && a == b);
+            (deltas, end)
+        };
+        let once = read(text);
+        // Two pieces of the same words are as they should be.
+        for event in events.iter().filter(|event| !event.contains("content_block_delta")) {
+            let at = events.iter().position(|other| other == event).unwrap();
+            // At once, a little later, or behind all others but the last.
+            for later in [1, 2, 4, events.len()] {
+                let mut events = events.clone();
+                events.insert((at + later).min(events.len() - 1).max(at), event);
+                let (mut deltas, end) = read(&events.concat());
+                if event.contains("message_start") || event.contains("message_delta") {
+                    deltas.retain(|delta| !matches!(delta, Delta::Usage(_)));
+                    let said = once.0.iter().filter(|delta| !matches!(delta, Delta::Usage(_)));
+                    assert_eq!(deltas, said.cloned().collect::<Vec<_>>(), "{event}");
+                } else {
+                    assert_eq!((deltas, end), once, "{event}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn surrogate_pairs_cut_in_two() {
     let delta = |text: &str| {
         format!(

@@ -79,6 +79,10 @@ pub(super) struct Decoder {
     stop_reason: Option<StopReason>,
     calls: HashSet<String>,
     blocks: usize,
+    /// What has begun where, as the start said: the same start again begins nothing.
+    started: HashSet<(u32, String)>,
+    /// The blocks that have ended, and have not gone on since.
+    ended: HashSet<u32>,
     begun: bool,
     /// Arguments that came whole with the start of a call; they count if no others follow.
     whole_input: Option<(u32, String)>,
@@ -94,6 +98,8 @@ impl Decoder {
             stop_reason: None,
             calls: HashSet::new(),
             blocks: 0,
+            started: HashSet::new(),
+            ended: HashSet::new(),
             begun: false,
             whole_input: None,
             surrogates: Surrogates::default(),
@@ -111,6 +117,7 @@ impl Decoder {
             "content_block_delta" => {
                 if let Some(delta) = event.delta {
                     self.begun = true;
+                    self.ended.remove(&index);
                     self.more(index, delta, out);
                 }
             }
@@ -121,7 +128,10 @@ impl Decoder {
                     let what = format!("the reply has more than {MOST_BLOCKS} blocks");
                     return Err(ModelError::TooLarge { what });
                 }
-                if let Some(block) = event.content_block {
+                if let Some(block) = event.content_block
+                    && !self.has_started(index, &block)
+                {
+                    self.ended.remove(&index);
                     self.start(index, block, out);
                 }
             }
@@ -129,7 +139,9 @@ impl Decoder {
                 if let Some((_, partial_json)) = self.whole_input.take_if(|(at, _)| *at == index) {
                     out.push_back(Delta::ToolInput { index, partial_json });
                 }
-                out.push_back(Delta::BlockEnd { index });
+                if self.ended.insert(index) {
+                    out.push_back(Delta::BlockEnd { index });
+                }
             }
             "message_start" => {
                 if let Some(start) = event.message {
@@ -154,6 +166,14 @@ impl Decoder {
             other => tracing::debug!(kind = other, "unknown event of the model's stream"),
         }
         Ok(false)
+    }
+
+    /// Whether this very block has begun already: a server may tell it twice, and a call runs once at most. A
+    /// start that brings nothing is not worth the question.
+    fn has_started(&mut self, index: u32, block: &StartBlock<'_>) -> bool {
+        let brings = [&block.id, &block.data, &block.text, &block.thinking];
+        let brings = brings.into_iter().flatten().find(|text| !text.is_empty());
+        brings.is_some_and(|text| !self.started.insert((index, text.clone())))
     }
 
     fn start(&mut self, index: u32, block: StartBlock<'_>, out: &mut VecDeque<Delta>) {

@@ -2,7 +2,7 @@
 //!
 //! A delta may have an index, an id, both or neither; the index may always be 0, the id may come with
 //! every delta, or be another in each. What decides is said at [`Calls::take`]. Arguments are handed on
-//! as they come and not kept, but for calls that have no name yet.
+//! as they come, and kept: the end of a call may come twice.
 
 use crate::{Delta, ModelError, reader::MOST_BLOCKS, surrogates::Surrogates};
 use std::collections::VecDeque;
@@ -30,8 +30,8 @@ struct Call {
     id: String,
     block: u32,
     name: String,
-    /// Arguments that came before the name.
-    held: String,
+    /// The arguments so far; before the name has come, none of them was handed on.
+    said: String,
     shape: Shape,
     surrogates: Surrogates,
 }
@@ -46,7 +46,7 @@ impl Calls {
     /// one. But a delta with a name begins another
     /// call when its id is another, unless that call has the same name and half of its arguments (some
     /// give every delta a new id); and without ids, when its name is another or that call's arguments are
-    /// whole and it brings more.
+    /// whole and it brings others.
     ///
     /// # Errors
     /// [`ModelError::TooLarge`] for calls without number.
@@ -110,7 +110,7 @@ impl Call {
             id: String::new(),
             block,
             name: String::new(),
-            held: String::new(),
+            said: String::new(),
             shape: Shape::default(),
             surrogates: Surrogates::default(),
         }
@@ -122,8 +122,11 @@ impl Call {
         if part.name.is_empty() || self.name.is_empty() {
             false
         } else if part.id.is_empty() || self.named.is_empty() {
-            let brings = !matches!(part.arguments, "" | "\"\"");
-            other_name || self.shape.is_whole() && brings
+            let brings = || {
+                let text = text_of(part.arguments, &mut Surrogates::default());
+                !self.said.ends_with(&text)
+            };
+            other_name || self.shape.is_whole() && brings()
         } else {
             part.id != self.named && (other_name || !self.shape.is_half())
         }
@@ -136,27 +139,32 @@ impl Call {
         self.id = if own { self.named.clone() } else { format!("call_{}_made_here", self.block) };
         let (index, id, name) = (self.block, self.id.clone(), self.name.clone());
         out.push_back(Delta::ToolUse { index, id, name });
-        if !self.held.is_empty() {
-            let partial_json = std::mem::take(&mut self.held);
-            out.push_back(Delta::ToolInput { index, partial_json });
+        if !self.said.is_empty() {
+            out.push_back(Delta::ToolInput { index, partial_json: self.said.clone() });
         }
     }
 
     fn argue(&mut self, arguments: &str, out: &mut VecDeque<Delta>) {
-        let text = match arguments.as_bytes().first() {
-            Some(b'"') => self.surrogates.read(arguments).unwrap_or_default(),
-            Some(b'{' | b'[') => arguments.to_owned(),
-            _ => return,
-        };
-        if text.is_empty() {
+        let text = text_of(arguments, &mut self.surrogates);
+        // Nothing can follow whole arguments: it is their end again, or all of them.
+        let is_again = self.shape.is_whole() && self.said.ends_with(&text);
+        if text.is_empty() || is_again {
             return;
         }
         self.shape.take(&text);
-        if self.id.is_empty() {
-            self.held.push_str(&text);
-        } else {
+        self.said.push_str(&text);
+        if !self.id.is_empty() {
             out.push_back(Delta::ToolInput { index: self.block, partial_json: text });
         }
+    }
+}
+
+/// Arguments as text, whichever way a server writes them.
+fn text_of(arguments: &str, surrogates: &mut Surrogates) -> String {
+    match arguments.as_bytes().first() {
+        Some(b'"') => surrogates.read(arguments).unwrap_or_default(),
+        Some(b'{' | b'[') => arguments.to_owned(),
+        _ => String::new(),
     }
 }
 

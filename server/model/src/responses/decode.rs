@@ -35,6 +35,8 @@ pub(super) struct Decoder {
 struct Open {
     place: Option<u32>,
     id: String,
+    /// What the server names the call by; empty for what is none.
+    call_id: String,
     kind: Kind,
     block: u32,
     /// The part that grows.
@@ -84,7 +86,9 @@ impl Decoder {
                 self.more(Kind::Text, event, out)?;
             }
             "response.output_item.added" => {
-                if let Some(item) = event.item.and_then(parse::<Item<'_>>) {
+                if let Some(item) = event.item.and_then(parse::<Item<'_>>)
+                    && self.known(event.output_index, &item).is_none()
+                {
                     self.open(event.output_index, &item, out)?;
                 }
             }
@@ -129,7 +133,7 @@ impl Decoder {
             Some(at) => at,
             // A call without a name cannot begin; it comes whole at its end.
             None if kind == Kind::Call => return Ok(()),
-            None => self.push(event.output_index, id.to_owned(), kind)?,
+            None => self.push(event.output_index, id.to_owned(), String::new(), kind)?,
         };
         let part = event.summary_index.or(event.content_index).unwrap_or(0);
         self.begun = true;
@@ -176,7 +180,26 @@ impl Decoder {
         }
     }
 
-    fn push(&mut self, place: Option<u32>, id: String, kind: Kind) -> Result<usize, ModelError> {
+    /// The item that this one is again: a server may tell twice that it begins or ends, and a call runs once
+    /// at most. A call is only known by its ids, since some servers give all of them the same place.
+    fn known(&self, place: Option<u32>, item: &Item<'_>) -> Option<usize> {
+        let (id, call_id) = (item.id(), item.call_id());
+        let kind = kind_of(item);
+        let is_named = !(id.is_empty() && call_id.is_empty());
+        let is_placed = place.is_some() && kind != Kind::Call;
+        let is_same = |open: &Open| {
+            open.kind == kind && open.place == place && open.id == id && open.call_id == call_id
+        };
+        self.items.iter().rposition(is_same).filter(|_| is_named || is_placed)
+    }
+
+    fn push(
+        &mut self,
+        place: Option<u32>,
+        id: String,
+        call_id: String,
+        kind: Kind,
+    ) -> Result<usize, ModelError> {
         let at = self.items.len();
         if at >= MOST_ITEMS {
             let what = format!("the reply has more than {MOST_ITEMS} items");
@@ -187,6 +210,7 @@ impl Decoder {
         self.items.push(Open {
             place,
             id,
+            call_id,
             kind,
             block,
             part: 0,
@@ -206,7 +230,7 @@ impl Decoder {
         if kind == Kind::Other {
             tracing::info!(kind = &*item.kind, "unknown item of the model's reply left out");
         }
-        let at = self.push(place, item.id.clone().unwrap_or_default(), kind)?;
+        let at = self.push(place, item.id().to_owned(), item.call_id().to_owned(), kind)?;
         if kind == Kind::Call {
             self.begun = true;
             let said = item.call_id.clone().or_else(|| item.id.clone()).unwrap_or_default();
@@ -224,13 +248,19 @@ impl Decoder {
         item: Item<'_>,
         out: &mut VecDeque<Delta>,
     ) -> Result<(), ModelError> {
-        let id = item.id.as_deref().unwrap_or_default();
-        let found = self.find(place, id, kind_of(&item));
-        let at = match found.filter(|at| self.items.get(*at).is_some_and(|item| !item.is_done)) {
+        let known = self.known(place, &item);
+        let is_open = |at: &usize| self.items.get(*at).is_some_and(|item| !item.is_done);
+        if known.is_some_and(|at| !is_open(&at)) {
+            return Ok(());
+        }
+        let found = known.or_else(|| self.find(place, item.id(), kind_of(&item)));
+        let at = match found.filter(is_open) {
             Some(at) => at,
             None => self.open(place, &item, out)?,
         };
         let Some(open) = self.items.get_mut(at) else { return Ok(()) };
+        // Some servers name it only now.
+        (open.id, open.call_id) = (item.id().to_owned(), item.call_id().to_owned());
         let (block, is_silent) = (open.block, open.said.is_empty());
         match open.kind {
             Kind::Call => {

@@ -77,6 +77,16 @@ pub(super) struct InputDetails {
 }
 
 impl Item<'_> {
+    /// Its id; empty when it has none.
+    pub(super) fn id(&self) -> &str {
+        self.id.as_deref().unwrap_or_default()
+    }
+
+    /// What its call's result is to name; empty when it says nothing of that.
+    pub(super) fn call_id(&self) -> &str {
+        self.call_id.as_deref().unwrap_or_default()
+    }
+
     /// The arguments as JSON text.
     pub(super) fn arguments(&self) -> String {
         let raw = self.arguments.map(RawValue::get).unwrap_or_default();
