@@ -18,6 +18,7 @@ pub mod http;
 pub mod key;
 pub mod limits;
 pub mod listing;
+mod log;
 pub mod message;
 pub mod model;
 pub mod network;

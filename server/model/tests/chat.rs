@@ -419,7 +419,7 @@ fn errors_in_mid_stream() {
 
 #[test]
 fn garbage_is_passed_over() {
-    let mut bytes = b": OPENROUTER PROCESSING\n\ndata: not json\n\ndata: 7\n\ndata: {\"choices\": 7}\n\ndata: {\"choices\": [{\"delta\": [1, 2]}]}\n\nevent: x\n\ndata: {}\n\n".to_vec();
+    let mut bytes = b": OPENROUTER PROCESSING\n\ndata: not json\n\ndata: 7\n\nevent: x\n\ndata: {}\n\ndata: {\"id\": \"c\", \"usa\n\n".to_vec();
     bytes.extend(stream(&[
         delta(json!({"content": 7, "tool_calls": [], "audio": {"x": 1}})),
         delta(json!({"content": {"text": "?"}, "role": 7})),
@@ -430,6 +430,47 @@ fn garbage_is_passed_over() {
     ]));
     let reply = reply(&bytes, 11);
     assert_eq!(reply.blocks, [Block::text("hi")]);
+}
+
+#[test]
+fn a_reply_with_a_hole_is_cut() {
+    let cut = |bytes: &[u8]| {
+        let (deltas, end) = read(bytes, 11);
+        assert!(
+            matches!(&end, Err(error @ ModelError::Cut { .. }) if error.is_passing()),
+            "{end:?}"
+        );
+        assert!(!deltas.iter().any(|delta| matches!(delta, Delta::Stop(_))), "{deltas:?}");
+    };
+    // An event that may have held words or a call can't be read.
+    for garbage in [
+        r#"{"id": "c", "choices": [{"index": 0, "delta": {"content": "not "#,
+        r#"{"choices": 7}"#,
+        r#"{"choices": [{"delta": [1, 2]}]}"#,
+        r#"{"choices": [{"delta": {"tool_calls": {"index": 0}}}]}"#,
+    ] {
+        let mut bytes = stream(&[delta(json!({"content": "I do "}))]);
+        bytes.extend(format!("data: {garbage}\n\n").bytes());
+        bytes.extend(stream(&[delta(json!({"content": "delete it."})), finish("stop")]));
+        bytes.extend(b"data: [DONE]\n\n");
+        cut(&bytes);
+    }
+    // It ends without a reason in the midst of a call's arguments.
+    let part = |arguments: &str| {
+        calls(json!([{"index": 0, "id": "a", "function": {"name": "x", "arguments": arguments}}]))
+    };
+    let ended = |arguments: &str| [stream(&[part(arguments)]), b"data: [DONE]\n\n".into()].concat();
+    for half in ["{", r#"{"n": [1"#, r#"{"n": "}"#] {
+        cut(&ended(half));
+        let named = reply(&[stream(&[part(half), finish("tool_calls")])].concat(), 9);
+        assert_eq!(
+            inputs(&named),
+            [("x", ToolInput::Broken(half.into()))],
+            "with a reason it is the model's"
+        );
+    }
+    assert_eq!(inputs(&reply(&ended(r#"{"n": 1}"#), 9)), [("x", args(json!({"n": 1})))]);
+    assert_eq!(inputs(&reply(&ended(""), 9)), [("x", args(json!({})))]);
 }
 
 #[test]

@@ -4,8 +4,7 @@
 //! it is logged, and if it mattered the reply lacks its end. Nothing is checked against a schema.
 
 use crate::{
-    Delta, ModelError, StopReason, Usage,
-    error::in_brief,
+    Delta, ModelError, StopReason, Usage, log,
     reader::{Decode, MOST_BLOCKS},
     refusal::in_stream,
     surrogates::Surrogates,
@@ -163,7 +162,7 @@ impl Decoder {
             }
             "error" => return Err(in_stream(data, &self.model)),
             "ping" => {}
-            other => tracing::debug!(kind = other, "unknown event of the model's stream"),
+            other => log::unknown("event", other),
         }
         Ok(false)
     }
@@ -194,7 +193,7 @@ impl Decoder {
                 self.whole_input = (!placeholder).then(|| (index, input.to_owned()));
                 out.push_back(Delta::ToolUse { index, id, name });
             }
-            other => tracing::info!(kind = other, "unknown block of the model's reply left out"),
+            other => log::unknown("block", other),
         }
     }
 
@@ -213,7 +212,7 @@ impl Decoder {
             "signature_delta" => {
                 push_some(delta.signature, out, |signature| Delta::Signature { index, signature });
             }
-            other => tracing::debug!(kind = other, "unknown delta of the model's reply"),
+            other => log::unknown("delta", other),
         }
     }
 
@@ -257,7 +256,7 @@ impl Decode for Decoder {
         match serde_json::from_str::<Event<'_>>(&mended) {
             Ok(event) => self.take(event, &mended, out),
             Err(error) => {
-                tracing::warn!(%error, data = in_brief(data), "garbage in the model's stream");
+                log::garbage(&error, data);
                 Ok(false)
             }
         }

@@ -41,6 +41,11 @@ impl Calls {
         self.calls.is_empty()
     }
 
+    /// Whether the arguments of one are not whole.
+    pub(super) fn are_half(&self) -> bool {
+        self.calls.iter().any(|call| call.shape.is_half())
+    }
+
     /// Takes a delta; `next` is the block of the next call. It belongs to the latest call with its index;
     /// without an index to that with its id; with neither, or with an id that is new and no name, to the last
     /// one. But a delta with a name begins another

@@ -1,12 +1,13 @@
 //! Reading the event stream of a reply, as any of the servers writes it.
 //!
-//! Unknown members and events that are no JSON are passed over; members of another type than they should
-//! have count as absent. Which server writes what is not asked. What ends a reply is `[DONE]`, or the end
-//! of the bytes after a finish reason.
+//! Unknown members and events that are no JSON are passed over; words of another type than they should have
+//! count as absent. But an event with choices that can't be read leaves a hole in the reply, which is cut then.
+//! Which server writes what is not asked. What ends a reply is `[DONE]`, or the end of the bytes after a finish
+//! reason.
 
 use super::calls::{Calls, Part};
 use crate::{
-    Delta, ModelError, StopReason, Usage, error::in_brief, reader::Decode, refusal::in_stream,
+    Delta, ModelError, StopReason, Usage, log, reader::Decode, refusal::in_stream,
     surrogates::Surrogates,
 };
 use serde::{
@@ -350,8 +351,13 @@ impl Decoder {
 impl Decode for Decoder {
     fn event(&mut self, data: &str, out: &mut VecDeque<Delta>) -> Result<bool, ModelError> {
         if data.trim() == "[DONE]" {
-            if self.finish.is_none() && !self.begun {
-                let why = "the server ended the reply before it began".to_owned();
+            // Some servers give no reason, but all end what they have begun.
+            let missing = match self.begun {
+                false => Some("before it began"),
+                true => self.calls.are_half().then_some("in the midst of a call"),
+            };
+            if let Some(missing) = missing.filter(|_| self.finish.is_none()) {
+                let why = format!("the server ended the reply {missing}");
                 return Err(ModelError::Cut { why });
             }
             self.stop(out);
@@ -360,7 +366,12 @@ impl Decode for Decoder {
         match serde_json::from_str::<Chunk<'_>>(data) {
             Ok(chunk) => self.take(chunk, data, out)?,
             Err(error) => {
-                tracing::warn!(%error, data = in_brief(data), "garbage in the model's stream");
+                log::garbage(&error, data);
+                // What can't be read may have been words, or a part of a call.
+                if data.contains("\"choices\"") {
+                    let why = "a part of the reply can't be read".to_owned();
+                    return Err(ModelError::Cut { why });
+                }
             }
         }
         Ok(false)

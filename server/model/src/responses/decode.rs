@@ -7,8 +7,7 @@
 mod wire;
 
 use crate::{
-    Delta, ModelError, StopReason, Usage, error::in_brief, reader::Decode, refusal,
-    surrogates::Surrogates,
+    Delta, ModelError, StopReason, Usage, log, reader::Decode, refusal, surrogates::Surrogates,
 };
 use serde::Serialize;
 use serde_json::{Value, value::RawValue};
@@ -115,7 +114,7 @@ impl Decoder {
             "error" => return Err(refusal::in_stream(data, &self.model)),
             // What they say has come as deltas, or comes with the whole item.
             kind if kind.starts_with("response.") => {}
-            other => tracing::debug!(kind = other, "unknown event of the model's stream"),
+            other => log::unknown("event", other),
         }
         Ok(false)
     }
@@ -228,7 +227,7 @@ impl Decoder {
     ) -> Result<usize, ModelError> {
         let kind = kind_of(item);
         if kind == Kind::Other {
-            tracing::info!(kind = &*item.kind, "unknown item of the model's reply left out");
+            log::unknown("item", &item.kind);
         }
         let at = self.push(place, item.id().to_owned(), item.call_id().to_owned(), kind)?;
         if kind == Kind::Call {
@@ -371,7 +370,7 @@ impl Decode for Decoder {
         match serde_json::from_str::<Event<'_>>(&mended) {
             Ok(event) => self.take(event, &mended, out),
             Err(error) => {
-                tracing::warn!(%error, data = in_brief(data), "garbage in the model's stream");
+                log::garbage(&error, data);
                 Ok(false)
             }
         }
@@ -395,9 +394,7 @@ fn kind_of(item: &Item<'_>) -> Kind {
 }
 
 fn parse<'a, T: serde::Deserialize<'a>>(raw: &'a RawValue) -> Option<T> {
-    serde_json::from_str(raw.get())
-        .inspect_err(|error| tracing::warn!(%error, "an event of the model's stream is odd"))
-        .ok()
+    serde_json::from_str(raw.get()).inspect_err(|error| log::garbage(error, raw.get())).ok()
 }
 
 /// What the server wants back of its reasoning: the item as it came, without its state. None when
