@@ -278,7 +278,7 @@ impl Undoing<'_> {
         }
         self.mark_file(file, true);
         self.witness.ahead(&lock(self.fork));
-        let done = put_back(&roots, &place, file);
+        let done = put_back(self.workspace, &roots, &place, file);
         if done.is_err() {
             self.mark_file(file, false);
         }
@@ -294,7 +294,12 @@ impl Undoing<'_> {
 }
 
 /// Puts back what stood at a place, if what was left there is what stands there.
-fn put_back(roots: &Roots, place: &Place, file: &PublishedFile) -> Result<(), FileError> {
+fn put_back(
+    workspace: &Workspace,
+    roots: &Roots,
+    place: &Place,
+    file: &PublishedFile,
+) -> Result<(), FileError> {
     let changed = || FileError::Changed { path: file.file.clone() };
     let now = match &file.after {
         None => Expect::Absent,
@@ -321,7 +326,8 @@ fn put_back(roots: &Roots, place: &Place, file: &PublishedFile) -> Result<(), Fi
         Some(Stood::Mode { .. }) => return Err(changed()),
         None => {
             disk::remove(roots, place, now)?;
-            return disk::remove_folders(roots, place, file.folders.len());
+            workspace.remove_folders(place, file.folders.len());
+            return Ok(());
         }
     }
     disk::set_folder_modes(roots, place, &file.folders)

@@ -15,7 +15,7 @@ use crate::{DocId, PublishId};
 use dashmap::{DashMap, Entry};
 use ropewalk_text::{Coordinates, Text};
 use std::collections::{HashMap, HashSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
@@ -281,6 +281,26 @@ impl Workspace {
             matches!(found, DiskFile::Text { .. }).then_some(())
         };
         self.documents.contains_key(id) || on_disk().is_some()
+    }
+
+    /// Removes as many of the innermost folders above a place as are said, as long as they are empty. A folder
+    /// above a document that is open stays, whether its file is there or not: some editors save into no folder that
+    /// they don't find. What can't be removed stays too, and is only logged. Blocking.
+    pub(crate) fn remove_folders(&self, place: &Place, most: usize) {
+        let roots = self.roots();
+        let open: Vec<PathBuf> = (self.open_documents().iter())
+            .filter_map(DocId::path)
+            .flat_map(|path| {
+                let resolved = roots.place_of(&path).ok().map(|place| place.path);
+                resolved.into_iter().chain([path])
+            })
+            .collect();
+        let is_used = |folder: &Path| open.iter().any(|path| path.starts_with(folder));
+        let above = place.path.ancestors().skip(1);
+        let most = above.take(most).take_while(|folder| !is_used(folder)).count();
+        if let Err(error) = disk::remove_folders(&roots, place, most) {
+            tracing::warn!(file = place.shown, %error, "emptied folders were left behind");
+        }
     }
 
     /// How a document is named to people.

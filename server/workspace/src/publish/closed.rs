@@ -164,9 +164,9 @@ impl Disk<'_> {
             FileChange::Delete if before.is_none() => {}
             FileChange::Delete => {
                 self.noted(fork, &about(before, None, &folders), || {
-                    disk::remove(&self.roots, place, expect)?;
-                    disk::remove_folders(&self.roots, place, folders.len())
+                    disk::remove(&self.roots, place, expect)
                 })?;
+                self.workspace.remove_folders(place, folders.len());
             }
             FileChange::Binary(bytes) => {
                 let after = Some(Left::File(ContentHash::of(bytes)));
@@ -256,13 +256,13 @@ impl Disk<'_> {
             file.entry.mark_sent(ids, Some(publish));
         }
         let renamed = self.noted(fork, &[new.clone(), gone], || {
-            disk::rename(&self.roots, &old_place, &place, Expect::Hash(old_hash))?;
-            disk::remove_folders(&self.roots, &old_place, emptied)
+            disk::rename(&self.roots, &old_place, &place, Expect::Hash(old_hash))
         });
         if let Some(file) = fork.files.get_mut(id) {
             file.entry.mark_sent(ids, None);
         }
         renamed?;
+        self.workspace.remove_folders(&old_place, emptied);
         let written = match &bytes {
             Some(bytes) => disk::write(&self.roots, &place, bytes, Expect::Hash(old_hash)).err(),
             None => None,

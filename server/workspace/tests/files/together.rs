@@ -197,6 +197,35 @@ fn folders_go_with_their_last_file_and_come_back_with_it() {
 }
 
 #[test]
+fn a_folder_stays_above_a_file_that_is_open() {
+    // Some editors save into no folder that they don't find.
+    let bench = || Bench::new(&[("d/e/x", b"x\n"), ("d/f/y", b"y\n")]);
+    for open in ["d/e/x", "d/e/never saved", "d/e/g/never saved"] {
+        let bench = bench();
+        let before = bench.things();
+        bench.open(open, "x\n");
+        bench.propose("d/e/x", ProposedChange::Delete);
+        bench.rename("d/f/y", "y");
+        let after = bench.accept_and_undo(&before);
+        let names: Vec<&str> = after.keys().map(String::as_str).collect();
+        assert_eq!(names, ["d", "d/e", "y"], "{open} is open");
+    }
+    // It has another name through a link.
+    let bench = bench();
+    bench.link("l", "d/f");
+    bench.open("l/never saved", "");
+    bench.rename("d/f/y", "y");
+    assert_eq!(bench.accept(&Selection::All).failed, []);
+    assert_eq!(bench.thing("d/f"), Some(Thing::Folder));
+    // A folder that came with a file does not go with it.
+    bench.write("n/new", "new\n");
+    assert_eq!(bench.accept(&Selection::All).failed, []);
+    bench.open("n/never saved", "");
+    assert_eq!(bench.undo(&Selection::File(DocId::from_path(&bench.path("n/new")))).failed, []);
+    assert_eq!((bench.thing("n/new"), bench.thing("n")), (None, Some(Thing::Folder)));
+}
+
+#[test]
 fn a_folder_can_become_a_file_and_a_file_a_folder() {
     let bench = Bench::new(&[("d/x", b"x\n"), ("f", b"f\n")]);
     let before = bench.things();
