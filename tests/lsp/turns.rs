@@ -262,6 +262,8 @@ fn two_clients_on_one_root_see_what_the_other_published_and_saved() {
     let one = stage.quiet_editor(Profile::VSCODE);
     let other = stage.quiet_editor(Profile::NEOVIM);
     other.open("b.txt");
+    // An answer says that the server has the document: one that came after the change would be unsaved text.
+    other.code_actions("b.txt", (0, 0), (0, 0));
     assert_eq!(turn(&one, "Change b"), "end_turn");
     assert_eq!(stage.disk("b.txt"), "BEE\n", "a file that is not open here is written");
     // Its buffer there is clean and old: the disk's newer text is what is read.

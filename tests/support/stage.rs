@@ -97,10 +97,14 @@ impl Stage {
     }
 }
 
-/// Prompts, waits for the end of the turn, and gives its stop reason.
+/// Prompts, waits for the end of the turn, and gives its stop reason. What went wrong is printed.
 pub fn turn(editor: &FakeEditor, words: &str) -> String {
     editor.prompt(words);
-    editor.wait_for_turn_end().stop_reason
+    let end = editor.wait_for_turn_end();
+    if let Some(message) = end.message {
+        eprintln!("the turn ended with: {message}");
+    }
+    end.stop_reason
 }
 
 /// Waits until something is so on the disk, of which no message tells.
