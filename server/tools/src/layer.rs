@@ -155,7 +155,7 @@ impl Layer {
     /// The system's.
     pub fn open(folder: &Path, roots: &[PathBuf]) -> io::Result<Self> {
         std::fs::create_dir_all(folder)?;
-        let here = folder::Folder::open(folder)?;
+        let here = folder::Folder::ours(folder)?;
         let mut made = Vec::new();
         for (index, root) in roots.iter().enumerate() {
             let name = index.to_string();
@@ -165,7 +165,7 @@ impl Layer {
             let mode = std::os::unix::fs::PermissionsExt::mode(&like.permissions());
             own.make("up".as_ref(), mode & 0o7777)?;
             own.make("work".as_ref(), 0o700)?;
-            if let Ok(below) = folder::Folder::open(root).and_then(|root| root.own()) {
+            if let Ok(below) = folder::Folder::disk(root).and_then(|root| root.own()) {
                 own.own_like("up".as_ref(), &below);
             }
             let up = folder.join(name).join("up");

@@ -279,6 +279,23 @@ impl View {
         self.read_in(&there, roots)
     }
 
+    /// The disk's file at a place, as a result that is still to be merged was compared with it: what is merged on this
+    /// view is merged on that, whatever the disk has by then. Of no consequence for what is open or in the fork.
+    pub fn keep(&self, place: &Place, file: DiskFile) {
+        if let Ok(mut read) = self.read.lock() {
+            read.insert(place.doc(), file);
+        }
+    }
+
+    /// The open buffer that shows the file at `place`, whose inode number is `inode`, under another name.
+    pub fn open_elsewhere(&self, place: &Place, inode: u64) -> Option<&Seen> {
+        if !self.snapshot.identities.keys().any(|identity| identity.inode == inode) {
+            return None;
+        }
+        let id = self.id_of(place, &self.snapshot.roots);
+        self.snapshot.buffers.get(&id).filter(|_| id != place.doc())
+    }
+
     /// The document that `place` is: the open one that shows the same file, whatever its name there.
     pub fn id_of(&self, place: &Place, roots: &Roots) -> DocId {
         let id = place.doc();

@@ -215,12 +215,12 @@ fn lock(slot: &Path) -> io::Result<Option<File>> {
 }
 
 fn remove(folder: &Path, name: &OsStr) -> io::Result<()> {
-    Folder::open(folder)?.remove(name)
+    Folder::ours(folder)?.remove(name)
 }
 
 /// The bytes of all plain files under a path. What can't be looked at counts as nothing.
 fn size_of(path: &Path) -> u64 {
-    Folder::open(path).map_or(0, |folder| size_in(&folder, 0))
+    Folder::ours(path).map_or(0, |folder| size_in(&folder, 0))
 }
 
 fn size_in(folder: &Folder, depth: usize) -> u64 {
@@ -228,7 +228,7 @@ fn size_in(folder: &Folder, depth: usize) -> u64 {
     for name in folder.names().unwrap_or_default() {
         let Ok(Some(found)) = folder.look(&name) else { continue };
         if found.kind == Kind::Folder {
-            let inner = folder.enter(&name, true).ok().filter(|_| depth < super::folder::DEEPEST);
+            let inner = folder.enter(&name).ok().filter(|_| depth < super::folder::DEEPEST);
             size += inner.map_or(0, |inner| size_in(&inner, depth + 1));
         } else {
             size = size.saturating_add(found.len);

@@ -48,16 +48,16 @@ impl Layer {
         let is_copy = self.copy.is_some();
         let mut judge = Judge::new(view, ever, started.into());
         for (own, materials) in self.roots.iter_mut().zip(materials) {
-            let up = Folder::open(&own.up).map_err(LayerError::at(&own.up))?;
-            let below = Folder::open(&own.root).map_err(LayerError::at(&own.root))?;
+            let up = Folder::ours(&own.up).map_err(LayerError::at(&own.up))?;
+            let below = Folder::disk(&own.root).map_err(LayerError::at(&own.root))?;
             judge.enter(&own.root, materials);
             let ignores = Ignores::above(&own.root);
             let at = own.up.clone();
             let mut walk = Walk {
+                unseen: ours(own),
                 own,
                 judge: &mut judge,
                 ignores,
-                seen: HashSet::new(),
                 names: 0,
                 cut: false,
                 is_moving: false,
@@ -73,8 +73,8 @@ struct Walk<'a, 'b> {
     own: &'a mut Rooted,
     judge: &'a mut Judge<'b>,
     ignores: Ignores,
-    /// The paths that were looked at.
-    seen: HashSet<PathBuf>,
+    /// What we put there and the walk has not come by yet.
+    unseen: HashSet<PathBuf>,
     names: usize,
     /// Whether the list of what a folder hid was cut short.
     cut: bool,
@@ -145,7 +145,7 @@ impl Walk<'_, '_> {
             self.judge.told.deep.push(plain(path));
             return Ok(());
         }
-        let inner = up.enter(name, true)?;
+        let inner = up.enter(name)?;
         let disk = match below {
             Some(below) => below.look(name)?.zip(Some(below)),
             None => None,
@@ -195,7 +195,7 @@ impl Walk<'_, '_> {
     ) -> io::Result<()> {
         let held = self.own.held.get(path);
         if held.is_some() {
-            self.seen.insert(path.to_owned());
+            self.unseen.remove(path);
         }
         if held.and_then(Held::stamp) == Some(&stamp) {
             return Ok(());
@@ -343,14 +343,8 @@ impl Walk<'_, '_> {
 
     /// What we put in the layer and the walk has not come by: gone, or in a folder that is ignored.
     fn unseen(&mut self, up: &Folder, below: &Folder) -> io::Result<()> {
-        let mut unseen: Vec<PathBuf> = self
-            .own
-            .held
-            .iter()
-            .filter(|(_, held)| matches!(held, Held::File { .. } | Held::Link { .. }))
-            .filter(|(path, _)| !self.seen.contains(*path) && !path.starts_with(".git"))
-            .map(|(path, _)| path.clone())
-            .collect();
+        let mut unseen: Vec<PathBuf> = std::mem::take(&mut self.unseen).into_iter().collect();
+        unseen.retain(|path| self.own.held.get(path).is_some_and(is_file));
         unseen.sort_unstable();
         for path in unseen {
             let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { continue };
@@ -439,6 +433,16 @@ impl Walk<'_, '_> {
     }
 }
 
+fn is_file(held: &Held) -> bool {
+    matches!(held, Held::File { .. } | Held::Link { .. })
+}
+
+/// The files and links that we put in a layer, but for git's.
+fn ours(own: &Rooted) -> HashSet<PathBuf> {
+    let files = own.held.iter().filter(|(path, held)| is_file(held) && !path.starts_with(".git"));
+    files.map(|(path, _)| path.clone()).collect()
+}
+
 /// Whether all that is in a `.git` over another is an index that says the same.
 fn only_times(over: &Folder, below: &Folder) -> io::Result<bool> {
     let index = OsStr::new("index");
@@ -471,7 +475,7 @@ enum Hidden {
 }
 
 fn enter(folder: &Folder, name: &OsStr) -> io::Result<Option<Folder>> {
-    match folder.enter(name, false) {
+    match folder.enter(name) {
         Ok(inner) => Ok(Some(inner)),
         Err(error) if is_absence(&error) => Ok(None),
         Err(error) => Err(error),

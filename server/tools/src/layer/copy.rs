@@ -73,8 +73,7 @@ impl Layer {
         }
         for (own, copied) in self.roots.iter().zip(&mut all) {
             let mut git = Copied::new();
-            let Ok(Ok(folder)) =
-                Folder::open(&own.root).map(|root| root.enter(".git".as_ref(), false))
+            let Ok(Ok(folder)) = Folder::disk(&own.root).map(|root| root.enter(".git".as_ref()))
             else {
                 continue;
             };
@@ -96,7 +95,7 @@ impl Layer {
 
 /// A root's files, links and folders that are not ignored.
 fn listed(root: &Path) -> io::Result<Copied> {
-    let base = Folder::open(root)?;
+    let base = Folder::disk(root)?;
     let mut near = Near::default();
     let mut out = Copied::new();
     for entry in walker(root).build().flatten() {
@@ -122,7 +121,7 @@ fn below(path: &Path, folder: &Folder, out: &mut Copied, depth: usize) -> io::Re
         match stamp.kind {
             Kind::Folder if depth < DEEPEST => {
                 out.insert(path.clone(), Stamp { len: 0, ..stamp });
-                if let Ok(inner) = folder.enter(&name, false) {
+                if let Ok(inner) = folder.enter(&name) {
                     below(&path, &inner, out, depth + 1)?;
                 }
             }
@@ -146,7 +145,7 @@ pub(super) fn put_back(own: &mut Rooted, path: &Path, folder: &Folder) -> io::Re
         let path = path.join(&name);
         let Some(stamp) = folder.look(&name)? else { continue };
         if stamp.kind == Kind::Folder {
-            changed |= put_back(own, &path, &folder.enter(&name, true)?)?;
+            changed |= put_back(own, &path, &folder.enter(&name)?)?;
             continue;
         }
         if own.held.get(&path).and_then(Held::stamp) == Some(&stamp) {
@@ -164,7 +163,7 @@ pub(super) fn put_back(own: &mut Rooted, path: &Path, folder: &Folder) -> io::Re
 /// Whether the index in a copy's `.git` says what the root's does.
 fn is_same_index(root: &Path, copy: &Folder) -> io::Result<bool> {
     let name = OsStr::new("index");
-    let Some(below) = Folder::open(root)?.reach(Path::new(".git"))? else { return Ok(false) };
+    let Some(below) = Folder::disk(root)?.reach(Path::new(".git"))? else { return Ok(false) };
     let (old, new) = (below.read(name, LONGEST_INDEX), copy.read(name, LONGEST_INDEX));
     Ok(matches!((old, new), (Ok(old), Ok(new)) if same_entries(&old, &new)))
 }

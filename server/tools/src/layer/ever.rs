@@ -112,8 +112,7 @@ impl EverDirty {
     /// Commands see a file with this content from now on.
     pub(super) fn saw(&mut self, path: &Path, hash: Option<ContentHash>, mtime: Moment) {
         let last = Last { hash, mtime };
-        if self.get(path) != Some(last) {
-            self.files.insert(path.to_owned(), last);
+        if self.files.insert(path.to_owned(), last) != Some(last) {
             self.changed = true;
         }
     }

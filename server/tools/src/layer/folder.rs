@@ -2,7 +2,7 @@
 //!
 //! What a command left behind may be anything: links planted anywhere, pipes, devices, folders without
 //! permissions. So nothing is opened before it was looked at, only plain files are read, and what is
-//! unreadable is made readable first. Overlay marks (a deleted name, a replaced folder) are read and made here
+//! unreadable is made readable first; but nothing of the disk's is ever touched. Overlay marks (a deleted name, a replaced folder) are read and made here
 //! and are known nowhere else. What the files mean is not looked at.
 
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, RawMode, Stat, Timespec, Timestamps};
@@ -108,40 +108,67 @@ fn stamp(stat: &Stat) -> Stamp {
 
 /// See the module.
 #[derive(Debug)]
-pub(super) struct Folder(OwnedFd);
+pub(super) struct Folder {
+    handle: OwnedFd,
+    /// Whether it is a layer's or a cache's, where permissions may be mended; the disk's are the user's.
+    is_ours: bool,
+}
 
 const ENTER: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 impl Folder {
-    /// The folder at a path of our own, which is followed.
-    pub(super) fn open(path: &Path) -> io::Result<Self> {
-        let flags = ENTER.difference(OFlags::NOFOLLOW);
-        match rustix::fs::openat(CWD, path, flags, Mode::empty()) {
-            Err(Errno::ACCESS) => {
+    /// A folder of ours at a path, which is followed; made readable if it is not.
+    pub(super) fn ours(path: &Path) -> io::Result<Self> {
+        match Self::at(path, true) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                 rustix::fs::chmod(path, Mode::RWXU)?;
-                Ok(Self(rustix::fs::openat(CWD, path, flags, Mode::empty())?))
+                Self::at(path, true)
             }
-            opened => Ok(Self(opened?)),
+            opened => opened,
         }
     }
 
-    /// A folder in this one; made readable if it is not and `mend` allows that.
-    pub(super) fn enter(&self, name: &OsStr, mend: bool) -> io::Result<Self> {
-        match rustix::fs::openat(&self.0, name, ENTER, Mode::empty()) {
-            Err(Errno::ACCESS) if mend => {
-                self.permit(name, Mode::RWXU)?;
-                Ok(Self(rustix::fs::openat(&self.0, name, ENTER, Mode::empty())?))
+    /// A folder of the disk's at a path, which is followed.
+    pub(super) fn disk(path: &Path) -> io::Result<Self> {
+        Self::at(path, false)
+    }
+
+    fn at(path: &Path, is_ours: bool) -> io::Result<Self> {
+        let flags = ENTER.difference(OFlags::NOFOLLOW);
+        Ok(Self { handle: rustix::fs::openat(CWD, path, flags, Mode::empty())?, is_ours })
+    }
+
+    /// A folder in this one.
+    pub(super) fn enter(&self, name: &OsStr) -> io::Result<Self> {
+        let handle = self.open_in(name, ENTER, Mode::RWXU)?;
+        Ok(Self { handle, is_ours: self.is_ours })
+    }
+
+    /// Opens what is no link. What is ours and not to be opened gets these permissions as well, for as long as that
+    /// takes if it is a file.
+    fn open_in(&self, name: &OsStr, flags: OFlags, more: Mode) -> io::Result<OwnedFd> {
+        let open = || rustix::fs::openat(&self.handle, name, flags, Mode::empty());
+        match open() {
+            Err(Errno::ACCESS) if self.is_ours => {
+                let found = self.look(name)?.filter(|found| found.kind != Kind::Link);
+                let found = found.ok_or(io::ErrorKind::NotFound)?;
+                self.set_mode(name, found.mode | more.bits())?;
+                let opened = open();
+                if found.kind != Kind::Folder {
+                    self.set_mode(name, found.mode)?;
+                }
+                Ok(opened?)
             }
-            opened => Ok(Self(opened?)),
+            opened => Ok(opened?),
         }
     }
 
     /// The folder at a relative path; None when there is none, or a link or a file on the way.
     pub(super) fn reach(&self, relative: &Path) -> io::Result<Option<Self>> {
-        let mut at = Self(self.0.try_clone()?);
+        let mut at = self.again()?;
         for name in names_of(relative) {
-            at = match at.enter(name, false) {
+            at = match at.enter(name) {
                 Ok(next) => next,
                 Err(error) if is_absence(&error) => return Ok(None),
                 Err(error) => return Err(error),
@@ -150,22 +177,14 @@ impl Folder {
         Ok(Some(at))
     }
 
-    /// Gives the owner these permissions for a name that is no link.
-    fn permit(&self, name: &OsStr, more: Mode) -> io::Result<()> {
-        let Some(found) = self.look(name)?.filter(|found| found.kind != Kind::Link) else {
-            return Err(io::ErrorKind::NotFound.into());
-        };
-        self.set_mode(name, found.mode | more.bits())
-    }
-
     pub(super) fn set_mode(&self, name: &OsStr, mode: u32) -> io::Result<()> {
         let mode = Mode::from_raw_mode(mode as RawMode);
-        Ok(rustix::fs::chmodat(&self.0, name, mode, AtFlags::empty())?)
+        Ok(rustix::fs::chmodat(&self.handle, name, mode, AtFlags::empty())?)
     }
 
     /// What stands under a name, if anything.
     pub(super) fn look(&self, name: &OsStr) -> io::Result<Option<Stamp>> {
-        match rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
+        match rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(stamp(&stat))),
             Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
             Err(error) => Err(error.into()),
@@ -174,13 +193,13 @@ impl Folder {
 
     /// What the folder itself is.
     pub(super) fn own(&self) -> io::Result<Stamp> {
-        Ok(stamp(&rustix::fs::fstat(&self.0)?))
+        Ok(stamp(&rustix::fs::fstat(&self.handle)?))
     }
 
     /// The names in it, sorted.
     pub(super) fn names(&self) -> io::Result<Vec<OsString>> {
         let mut names = Vec::new();
-        for entry in Dir::read_from(&self.0)? {
+        for entry in Dir::read_from(&self.handle)? {
             let entry = entry?;
             let name = entry.file_name().to_bytes();
             if name != b"." && name != b".." {
@@ -193,36 +212,42 @@ impl Folder {
 
     /// A plain file's bytes, `limit` of them at most.
     pub(super) fn read(&self, name: &OsStr, limit: u64) -> io::Result<Vec<u8>> {
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let open = || rustix::fs::openat(&self.0, name, flags, Mode::empty());
-        let handle = match open() {
-            Err(Errno::ACCESS) => {
-                let found = self.look(name)?.ok_or(io::ErrorKind::NotFound)?;
-                self.permit(name, Mode::RUSR)?;
-                let opened = open();
-                self.set_mode(name, found.mode)?;
-                opened?
-            }
-            opened => opened?,
-        };
+        let handle = self.open_in(name, READ, Mode::RUSR)?;
         let found = stamp(&rustix::fs::fstat(&handle)?);
         if found.kind != Kind::File {
             return Err(io::Error::other("it is no plain file any more"));
         }
-        if found.len > limit {
-            return Err(io::ErrorKind::FileTooLarge.into());
-        }
-        // Nobody writes meanwhile, so its length is asked once and no read is made to find its end.
-        let mut bytes = Vec::with_capacity(found.len as usize);
-        while bytes.len() < found.len as usize
-            && rustix::io::read(&handle, rustix::buffer::spare_capacity(&mut bytes))? > 0
-        {}
-        Ok(bytes)
+        bytes_of(&handle, found.len, limit)
+    }
+
+    /// The same of one that was looked at, in a folder that nobody writes in meanwhile: without another look.
+    pub(super) fn read_known(
+        &self,
+        name: &OsStr,
+        found: &Stamp,
+        limit: u64,
+    ) -> io::Result<Vec<u8>> {
+        bytes_of(&self.open_in(name, READ, Mode::RUSR)?, found.len, limit)
+    }
+
+    /// The same, in a folder that others write in; None if it is no longer what was looked at.
+    pub(super) fn read_still(
+        &self,
+        name: &OsStr,
+        found: &Stamp,
+        limit: u64,
+    ) -> io::Result<Option<Vec<u8>>> {
+        let handle = match self.open_in(name, READ, Mode::RUSR) {
+            Err(error) if is_absence(&error) => return Ok(None),
+            opened => opened?,
+        };
+        let bytes = bytes_of(&handle, found.len, limit)?;
+        Ok((stamp(&rustix::fs::fstat(&handle)?) == *found).then_some(bytes))
     }
 
     /// Where a link leads, as it is written.
     pub(super) fn read_link(&self, name: &OsStr) -> io::Result<PathBuf> {
-        let target = rustix::fs::readlinkat(&self.0, name, Vec::new())?;
+        let target = rustix::fs::readlinkat(&self.handle, name, Vec::new())?;
         Ok(PathBuf::from(OsStr::from_bytes(target.as_bytes())))
     }
 
@@ -242,13 +267,12 @@ impl Folder {
     /// A new file under a name that is free, for our eyes until it is finished.
     pub(super) fn create(&self, name: &OsStr) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        Ok(rustix::fs::openat(&self.0, name, flags, Mode::RUSR | Mode::WUSR)?.into())
+        Ok(rustix::fs::openat(&self.handle, name, flags, Mode::RUSR | Mode::WUSR)?.into())
     }
 
-    /// Opens a plain file of the disk for copying.
+    /// Opens a plain file for copying.
     pub(super) fn open_file(&self, name: &OsStr) -> io::Result<File> {
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let handle = rustix::fs::openat(&self.0, name, flags, Mode::empty())?;
+        let handle = self.open_in(name, READ, Mode::RUSR)?;
         match stamp(&rustix::fs::fstat(&handle)?).kind {
             Kind::File => Ok(handle.into()),
             _ => Err(io::Error::other("it is no plain file any more")),
@@ -269,14 +293,14 @@ impl Folder {
 
     /// Puts a link under a name that is free.
     pub(super) fn put_link(&self, name: &OsStr, target: &Path) -> io::Result<()> {
-        Ok(rustix::fs::symlinkat(target, &self.0, name)?)
+        Ok(rustix::fs::symlinkat(target, &self.handle, name)?)
     }
 
     /// Makes a folder under a name that is free.
     pub(super) fn make(&self, name: &OsStr, mode: u32) -> io::Result<Self> {
-        rustix::fs::mkdirat(&self.0, name, Mode::RWXU)?;
-        let made = self.enter(name, false)?;
-        rustix::fs::fchmod(&made.0, Mode::from_raw_mode((mode | 0o700) as RawMode))?;
+        rustix::fs::mkdirat(&self.handle, name, Mode::RWXU)?;
+        let made = self.enter(name)?;
+        rustix::fs::fchmod(&made.handle, Mode::from_raw_mode((mode | 0o700) as RawMode))?;
         Ok(made)
     }
 
@@ -290,13 +314,13 @@ impl Folder {
         let user = Some(rustix::fs::Uid::from_raw(user));
         let group = Some(rustix::fs::Gid::from_raw(group));
         // Only root may; for all others the files are theirs already.
-        let _ = rustix::fs::chownat(&self.0, name, user, group, AtFlags::SYMLINK_NOFOLLOW);
+        let _ = rustix::fs::chownat(&self.handle, name, user, group, AtFlags::SYMLINK_NOFOLLOW);
     }
 
     /// Sets a file's time of last change.
     pub(super) fn set_mtime(&self, name: &OsStr, mtime: Moment) -> io::Result<()> {
         let times = times(mtime);
-        Ok(rustix::fs::utimensat(&self.0, name, &times, AtFlags::SYMLINK_NOFOLLOW)?)
+        Ok(rustix::fs::utimensat(&self.handle, name, &times, AtFlags::SYMLINK_NOFOLLOW)?)
     }
 
     /// Removes whatever stands under a name, a folder with all that is in it. Nothing may be there.
@@ -311,27 +335,27 @@ impl Folder {
                 return Err(io::Error::other("it has more folders in each other than are removed"));
             }
             Some(Kind::Folder) => {
-                let inside = self.enter(name, true)?;
+                let inside = self.enter(name)?;
                 for name in inside.names()? {
                     inside.remove_below(&name, depth + 1)?;
                 }
-                rustix::fs::unlinkat(&self.0, name, AtFlags::REMOVEDIR)?;
+                rustix::fs::unlinkat(&self.handle, name, AtFlags::REMOVEDIR)?;
             }
-            Some(_) => rustix::fs::unlinkat(&self.0, name, AtFlags::empty())?,
+            Some(_) => rustix::fs::unlinkat(&self.handle, name, AtFlags::empty())?,
         }
         Ok(())
     }
 
     /// Removes a folder if it is empty. Whether it went.
     pub(super) fn remove_empty(&self, name: &OsStr) -> bool {
-        rustix::fs::unlinkat(&self.0, name, AtFlags::REMOVEDIR).is_ok()
+        rustix::fs::unlinkat(&self.handle, name, AtFlags::REMOVEDIR).is_ok()
     }
 
     /// Puts overlay's mark for a deleted name where nothing is.
     pub(super) fn mark_gone(&self, name: &OsStr) -> io::Result<()> {
         #[cfg(target_os = "linux")]
         return Ok(rustix::fs::mknodat(
-            &self.0,
+            &self.handle,
             name,
             FileType::CharacterDevice,
             Mode::empty(),
@@ -349,7 +373,7 @@ impl Folder {
         #[cfg(target_os = "linux")]
         {
             let mut value = [0_u8; 4];
-            let read = rustix::fs::fgetxattr(&self.0, OPAQUE, value.as_mut_slice());
+            let read = rustix::fs::fgetxattr(&self.handle, OPAQUE, value.as_mut_slice());
             matches!(read, Ok(1)) && value.first() == Some(&b'y')
         }
         #[cfg(not(target_os = "linux"))]
@@ -362,9 +386,9 @@ impl Folder {
         {
             use rustix::fs::{XattrFlags, fremovexattr, fsetxattr};
             if opaque {
-                return Ok(fsetxattr(&self.0, OPAQUE, b"y", XattrFlags::empty())?);
+                return Ok(fsetxattr(&self.handle, OPAQUE, b"y", XattrFlags::empty())?);
             }
-            match fremovexattr(&self.0, OPAQUE) {
+            match fremovexattr(&self.handle, OPAQUE) {
                 Err(Errno::NODATA) => Ok(()),
                 removed => Ok(removed?),
             }
@@ -381,7 +405,8 @@ impl Folder {
         #[cfg(target_os = "linux")]
         {
             use std::os::fd::AsRawFd as _;
-            let path = PathBuf::from(format!("/proc/self/fd/{}", self.0.as_raw_fd())).join(name);
+            let path =
+                PathBuf::from(format!("/proc/self/fd/{}", self.handle.as_raw_fd())).join(name);
             rustix::fs::lgetxattr(&path, ORIGIN, [0_u8; 512].as_mut_slice()).is_ok()
         }
         #[cfg(not(target_os = "linux"))]
@@ -393,8 +418,23 @@ impl Folder {
 
     /// Another handle of the same folder.
     pub(super) fn again(&self) -> io::Result<Self> {
-        Ok(Self(self.0.as_fd().try_clone_to_owned()?))
+        Ok(Self { handle: self.handle.as_fd().try_clone_to_owned()?, is_ours: self.is_ours })
     }
+}
+
+/// For reading what is there. Nothing waits for a pipe's other end.
+const READ: OFlags =
+    OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
+
+/// A file's bytes: so many, and no read is made to find its end.
+fn bytes_of(handle: &OwnedFd, len: u64, limit: u64) -> io::Result<Vec<u8>> {
+    let len = usize::try_from(len).ok().filter(|_| len <= limit);
+    let len = len.ok_or(io::ErrorKind::FileTooLarge)?;
+    let mut bytes = Vec::with_capacity(len);
+    while bytes.len() < len
+        && rustix::io::read(handle, rustix::buffer::spare_capacity(&mut bytes))? > 0
+    {}
+    Ok(bytes)
 }
 
 #[cfg(target_os = "linux")]

@@ -27,7 +27,7 @@ impl Layer {
         let mut left = 0;
         let mut room = MOST;
         for (own, new) in self.roots.iter().zip(&mut made.roots) {
-            let (from, to) = (Folder::open(&own.up)?, Folder::open(&new.up)?);
+            let (from, to) = (Folder::ours(&own.up)?, Folder::ours(&new.up)?);
             let mut copy = Copy { own, new, room: &mut room, left: &mut left };
             copy.folder(Path::new(""), &from, &to, 0)?;
         }
@@ -56,7 +56,7 @@ impl Copy<'_> {
             let Some(found) = from.look(&name)? else { continue };
             match found.kind {
                 Kind::Folder if depth < DEEPEST => {
-                    let inner = from.enter(&name, true)?;
+                    let inner = from.enter(&name)?;
                     let made = to.make(&name, found.mode)?;
                     to.own_like(&name, &found);
                     if held.is_none() && inner.is_opaque() {

@@ -43,7 +43,7 @@ impl Ignores {
         let global = builder.build().unwrap_or_else(|_| Gitignore::empty());
         let mut above: Vec<&Path> = root.ancestors().skip(1).collect();
         above.reverse();
-        let levels = above.into_iter().map(|folder| match Folder::open(folder) {
+        let levels = above.into_iter().map(|folder| match Folder::disk(folder) {
             Ok(handle) => Level::of(folder, None, Some(&handle)),
             Err(_) => Level::default(),
         });

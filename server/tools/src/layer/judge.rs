@@ -8,7 +8,7 @@ use super::told::{Told, plain};
 use super::{Collected, EverDirty, Held, MOST_BYTES, MOST_CHANGES};
 use ropewalk_text::Text;
 use ropewalk_text::decode::{Encoding, FileFormat, decode, encode};
-use ropewalk_workspace::view::{LARGEST_FILE, Material, Stands};
+use ropewalk_workspace::view::{DiskFile, LARGEST_FILE, Material, Stands};
 use ropewalk_workspace::{ContentHash, Place, Proposal, ProposedChange, View};
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
@@ -23,6 +23,17 @@ enum Was {
     Link(PathBuf),
 }
 
+/// Why that is not known.
+enum Unknown {
+    /// The disk's file changed after the command began.
+    Moved,
+    /// It can't be read.
+    Unreadable,
+}
+
+/// A file's content, for knowing it under another name.
+type Content = (ContentHash, usize);
+
 /// What becomes of a file.
 enum Becomes {
     Text(Text),
@@ -32,18 +43,18 @@ enum Becomes {
 
 /// A file that the command deleted.
 struct Deleted {
-    path: PathBuf,
-    bytes: Option<Vec<u8>>,
+    place: Place,
+    content: Option<Content>,
 }
 
 /// A file that the command made or changed.
 struct Changed {
-    path: PathBuf,
+    place: Place,
     /// None where only its mode is another.
     becomes: Option<Becomes>,
     mode: Option<u32>,
-    /// Whether the view had no such file, and the hash and length of its bytes if so.
-    made: Option<(ContentHash, usize)>,
+    /// Its content, if the view had no such file.
+    made: Option<Content>,
 }
 
 /// See the module.
@@ -57,7 +68,10 @@ pub(super) struct Judge<'a> {
     /// The same, for asking.
     gone: HashSet<PathBuf>,
     changed: Vec<Changed>,
+    /// Of what is proposed.
     bytes: u64,
+    /// Of what is deleted, as far as it was read.
+    gone_bytes: u64,
     pub(super) told: Told,
 }
 
@@ -73,6 +87,7 @@ impl<'a> Judge<'a> {
             gone: HashSet::new(),
             changed: Vec::new(),
             bytes: 0,
+            gone_bytes: 0,
             told: Told::default(),
         }
     }
@@ -113,30 +128,75 @@ impl<'a> Judge<'a> {
             self.told.moved.push(plain(path));
             return false;
         }
-        let is_file = disk.kind == Kind::File && disk.len <= MOST_BYTES;
-        let bytes = if is_file { below.read(name, MOST_BYTES).ok() } else { None };
-        self.delete(path, bytes);
+        let Some(place) = self.place(path) else { return false };
+        if self.view.open_elsewhere(&place, disk.inode).is_some() {
+            self.told.alias.push(plain(path));
+            return false;
+        }
+        let content = match disk.kind {
+            Kind::File if self.gone_bytes.saturating_add(disk.len) <= MOST_BYTES => {
+                match below.read_still(name, &disk, MOST_BYTES) {
+                    Ok(Some(bytes)) => Some(bytes),
+                    Ok(None) => {
+                        self.told.moved.push(plain(path));
+                        return false;
+                    }
+                    Err(_) => None,
+                }
+            }
+            _ => None,
+        };
+        let content = content.map(|bytes| {
+            self.gone_bytes += bytes.len() as u64;
+            let content = content_of(&bytes);
+            self.keep(&place, bytes);
+            content
+        });
+        self.delete(place, content);
         true
+    }
+
+    fn place(&self, path: &Path) -> Option<Place> {
+        self.view.roots().place(self.root.join(path))
+    }
+
+    /// What the disk has at a place is what the result is merged on: somebody may save there before it is.
+    fn keep(&self, place: &Place, bytes: Vec<u8>) -> Was {
+        let hash = ContentHash::of(&bytes);
+        let len = bytes.len() as u64;
+        match decode(&bytes) {
+            Some((text, format)) => {
+                self.view.keep(place, DiskFile::Text { text, hash, format });
+                Was::Text(bytes, format)
+            }
+            None => {
+                self.view.keep(place, DiskFile::Binary { hash, len });
+                Was::Bytes(bytes)
+            }
+        }
     }
 
     /// What the view has of its own at a path is gone, if it has anything.
     pub(super) fn gone_from_view(&mut self, path: &Path) {
-        let bytes = match self.materials.get(path).map(|material| &material.stands) {
+        let content = match self.materials.get(path).map(|material| &material.stands) {
             None | Some(Stands::Missing) => return,
-            Some(Stands::Text(text, format)) => encode(text, *format).ok(),
-            Some(Stands::Bytes(bytes)) => Some(bytes.to_vec()),
+            Some(Stands::Text(text, format)) => {
+                encode(text, *format).ok().map(|bytes| content_of(&bytes))
+            }
+            Some(Stands::Bytes(bytes)) => Some(content_of(bytes)),
             Some(Stands::OnDisk(_) | Stands::Link(_)) => None,
         };
-        self.delete(path, bytes);
+        if let Some(place) = self.place(path) {
+            self.delete(place, content);
+        }
     }
 
-    fn delete(&mut self, path: &Path, bytes: Option<Vec<u8>>) {
-        let path = self.root.join(path);
-        if !self.gone.insert(path.clone()) {
+    fn delete(&mut self, place: Place, content: Option<Content>) {
+        if !self.gone.insert(place.path.clone()) {
             return;
         }
-        self.ever.saw(&path, None, Started::now());
-        self.deleted.push(Deleted { path, bytes });
+        self.ever.saw(&place.path, None, Started::now());
+        self.deleted.push(Deleted { place, content });
     }
 
     /// A file or link stands that is not as we left it. What is to be held of it; None when it is to go.
@@ -149,7 +209,7 @@ impl<'a> Judge<'a> {
         (from, had_mode, is_moving): (Option<Stamp>, Option<u32>, bool),
     ) -> Option<Held> {
         let found = disk.map(|(stamp, _)| stamp);
-        let full = self.root.join(path);
+        let Some(place) = self.place(path) else { return Some(Held::Left { stamp }) };
         if !self.has(path) {
             let moved = match (from, found) {
                 (Some(from), found) => found != Some(from),
@@ -160,7 +220,14 @@ impl<'a> Judge<'a> {
             };
             if moved {
                 self.told.moved.push(plain(path));
-                self.ever.saw(&full, None, stamp.mtime);
+                self.ever.saw(&place.path, None, stamp.mtime);
+                return None;
+            }
+            let open = found.and_then(|disk| self.view.open_elsewhere(&place, disk.inode));
+            if open.is_some_and(|open| open.dirty && open.moved.is_none()) {
+                // The command had the disk's text before it, and not what the user has typed.
+                self.told.alias.push(plain(path));
+                self.ever.saw(&place.path, None, stamp.mtime);
                 return None;
             }
         }
@@ -170,9 +237,17 @@ impl<'a> Judge<'a> {
             self.told.surplus.push(plain(path));
             return left;
         }
-        let Some(was) = self.was(path, name, disk) else {
-            self.told.unreadable.push(plain(path));
-            return left;
+        let was = match self.was(path, &place, name, disk) {
+            Ok(was) => was,
+            Err(Unknown::Moved) => {
+                self.told.moved.push(plain(path));
+                self.ever.saw(&place.path, None, stamp.mtime);
+                return None;
+            }
+            Err(Unknown::Unreadable) => {
+                self.told.unreadable.push(plain(path));
+                return left;
+            }
         };
         if !is_file {
             let Ok(target) = up.read_link(name) else {
@@ -182,11 +257,11 @@ impl<'a> Judge<'a> {
             let held = Held::Link { stamp, target: target.clone() };
             if !matches!(&was, Was::Link(had) if *had == target) {
                 let becomes = Some(Becomes::Link(target));
-                self.changed.push(Changed { path: full, becomes, mode: None, made: None });
+                self.changed.push(Changed { place, becomes, mode: None, made: None });
             }
             return Some(held);
         }
-        let Ok(bytes) = up.read(name, MOST_BYTES) else {
+        let Ok(bytes) = up.read_known(name, &stamp, MOST_BYTES) else {
             self.told.unreadable.push(plain(path));
             return left;
         };
@@ -206,7 +281,7 @@ impl<'a> Judge<'a> {
                 Some(text) => Some(Becomes::Text(text)),
                 None if is_open => {
                     self.told.encoding.push(plain(path));
-                    self.ever.saw(&full, None, stamp.mtime);
+                    self.ever.saw(&place.path, None, stamp.mtime);
                     return None;
                 }
                 None => Some(Becomes::Bytes(bytes.as_slice().into())),
@@ -219,76 +294,90 @@ impl<'a> Judge<'a> {
         };
         if becomes.is_some() {
             self.bytes += bytes.len() as u64;
-            self.ever.saw(&full, Some(hash), stamp.mtime);
+            self.ever.saw(&place.path, Some(hash), stamp.mtime);
         }
         if becomes.is_some() || new_mode.is_some() {
             let made = is_made.then_some((hash, bytes.len()));
-            self.changed.push(Changed { path: full, becomes, mode: new_mode, made });
+            self.changed.push(Changed { place, becomes, mode: new_mode, made });
         }
         Some(held)
     }
 
-    /// The file as the view had it; None when that can't be read.
-    fn was(&self, path: &Path, name: &OsStr, disk: Option<(Stamp, &Folder)>) -> Option<Was> {
+    /// The file as the view had it.
+    fn was(
+        &self,
+        path: &Path,
+        place: &Place,
+        name: &OsStr,
+        disk: Option<(Stamp, &Folder)>,
+    ) -> Result<Was, Unknown> {
         match self.materials.get(path).map(|material| &material.stands) {
-            Some(Stands::Missing) => return Some(Was::Missing),
+            Some(Stands::Missing) => return Ok(Was::Missing),
             Some(Stands::Text(text, format)) => {
-                let bytes = encode(text, *format);
-                return Some(match bytes {
+                return Ok(match encode(text, *format) {
                     Ok(bytes) => Was::Text(bytes, *format),
                     Err(_) => Was::Text(text.to_string().into_bytes(), FileFormat::default()),
                 });
             }
-            Some(Stands::Bytes(bytes)) => return Some(Was::Bytes(bytes.to_vec())),
-            Some(Stands::Link(target)) => return Some(Was::Link(target.clone())),
-            Some(Stands::OnDisk(place)) => {
-                let parent = Folder::open(place.path.parent()?).ok()?;
-                return Some(of_disk(parent.read(place.path.file_name()?, LARGEST_FILE).ok()?));
+            Some(Stands::Bytes(bytes)) => return Ok(Was::Bytes(bytes.to_vec())),
+            Some(Stands::Link(target)) => return Ok(Was::Link(target.clone())),
+            Some(Stands::OnDisk(there)) => {
+                return self.elsewhere(there).map(of_disk).ok_or(Unknown::Unreadable);
             }
             None => {}
         }
-        let Some((stamp, below)) = disk else { return Some(Was::Missing) };
+        let Some((stamp, below)) = disk else {
+            self.view.keep(place, DiskFile::Missing);
+            return Ok(Was::Missing);
+        };
         match stamp.kind {
-            Kind::Link => Some(Was::Link(below.read_link(name).ok()?)),
-            Kind::File => Some(of_disk(below.read(name, LARGEST_FILE).ok()?)),
-            _ => Some(Was::Missing),
+            Kind::Link => {
+                let target = below.read_link(name).map_err(|_| Unknown::Unreadable)?;
+                self.view.keep(place, DiskFile::Link { target: target.clone() });
+                Ok(Was::Link(target))
+            }
+            Kind::File => match below.read_still(name, &stamp, LARGEST_FILE) {
+                Ok(Some(bytes)) => Ok(self.keep(place, bytes)),
+                Ok(None) => Err(Unknown::Moved),
+                Err(_) => Err(Unknown::Unreadable),
+            },
+            _ => Ok(Was::Missing),
         }
     }
 
+    /// The bytes of a file of the disk somewhere in the roots.
+    fn elsewhere(&self, there: &Place) -> Option<Vec<u8>> {
+        let roots = self.view.roots();
+        let root = roots.iter().find(|root| there.path.starts_with(root.path()))?;
+        let inside = there.path.strip_prefix(root.path()).ok()?;
+        let folder = Folder::disk(root.path()).ok()?.reach(inside.parent()?).ok()??;
+        folder.read(inside.file_name()?, LARGEST_FILE).ok()
+    }
+
     /// The proposals, and the words.
-    pub(super) fn finish(mut self) -> Collected {
+    pub(super) fn finish(self) -> Collected {
         let renames = self.renames();
         let mut proposals = Vec::new();
         let place = |path: &Path| self.view.roots().place(path.to_owned());
-        let mut say = |place: Option<Place>, change| {
-            if let Some(place) = place {
-                proposals.push(Proposal { place, change });
-            }
-        };
-        for deleted in &self.deleted {
-            match renames.get(&deleted.path) {
-                Some(to) => {
-                    if let Some(to) = place(to) {
-                        say(place(&deleted.path), ProposedChange::Rename { to });
-                    }
-                }
-                None => say(place(&deleted.path), ProposedChange::Delete),
-            }
+        let arrived: HashSet<&PathBuf> = renames.values().collect();
+        for Deleted { place: from, .. } in self.deleted {
+            let change = match renames.get(&from.path) {
+                Some(to) => place(to).map(|to| ProposedChange::Rename { to }),
+                None => Some(ProposedChange::Delete),
+            };
+            proposals.extend(change.map(|change| Proposal { place: from, change }));
         }
-        let arrived: Vec<&PathBuf> = renames.values().collect();
-        for changed in &self.changed {
-            let change = match &changed.becomes {
-                Some(_) if arrived.contains(&&changed.path) => None,
-                Some(Becomes::Text(text)) => Some(ProposedChange::Write(text.clone())),
-                Some(Becomes::Bytes(bytes)) => Some(ProposedChange::Binary(bytes.clone())),
-                Some(Becomes::Link(target)) => Some(ProposedChange::Link(target.clone())),
+        for Changed { place, becomes, mode, .. } in self.changed {
+            let change = match becomes {
+                Some(_) if arrived.contains(&place.path) => None,
+                Some(Becomes::Text(text)) => Some(ProposedChange::Write(text)),
+                Some(Becomes::Bytes(bytes)) => Some(ProposedChange::Binary(bytes)),
+                Some(Becomes::Link(target)) => Some(ProposedChange::Link(target)),
                 None => None,
             };
-            if let Some(change) = change {
-                say(place(&changed.path), change);
-            }
-            if let Some(mode) = changed.mode {
-                say(place(&changed.path), ProposedChange::Mode(mode));
+            let mode = mode.map(ProposedChange::Mode);
+            for change in change.into_iter().chain(mode) {
+                proposals.push(Proposal { place: place.clone(), change });
             }
         }
         Collected { proposals, told: self.told.words() }
@@ -296,11 +385,11 @@ impl<'a> Judge<'a> {
 
     /// From where to where files went that were deleted and made again with the same content. Those that kept
     /// their file name come first; empty ones are only taken for the same when they did.
-    fn renames(&mut self) -> HashMap<PathBuf, PathBuf> {
-        let mut made: HashMap<(ContentHash, usize), Vec<&Path>> = HashMap::new();
+    fn renames(&self) -> HashMap<PathBuf, PathBuf> {
+        let mut made: HashMap<Content, Vec<&Path>> = HashMap::new();
         for changed in &self.changed {
             if let Some(key) = changed.made {
-                made.entry(key).or_default().push(&changed.path);
+                made.entry(key).or_default().push(&changed.place.path);
             }
         }
         let mut out = HashMap::new();
@@ -309,15 +398,14 @@ impl<'a> Judge<'a> {
         }
         for same_name in [true, false] {
             for deleted in &self.deleted {
-                let Some(bytes) = &deleted.bytes else { continue };
-                if out.contains_key(&deleted.path) || !same_name && bytes.is_empty() {
+                let (path, Some(key)) = (&deleted.place.path, deleted.content) else { continue };
+                if out.contains_key(path) || !same_name && key.1 == 0 {
                     continue;
                 }
-                let key = (ContentHash::of(bytes), bytes.len());
                 let Some(paths) = made.get_mut(&key) else { continue };
-                let fits = |to: &&Path| !same_name || to.file_name() == deleted.path.file_name();
+                let fits = |to: &&Path| !same_name || to.file_name() == path.file_name();
                 if let Some(index) = paths.iter().position(fits) {
-                    out.insert(deleted.path.clone(), paths.remove(index).to_owned());
+                    out.insert(path.clone(), paths.remove(index).to_owned());
                 }
             }
         }
@@ -332,6 +420,10 @@ fn in_format(bytes: &[u8], format: FileFormat) -> Option<Text> {
         // In ISO 8859-1 and in UTF-8 the letters of ASCII are the same.
         || format.encoding == Encoding::Latin1 && bytes.is_ascii();
     same.then_some(text)
+}
+
+fn content_of(bytes: &[u8]) -> Content {
+    (ContentHash::of(bytes), bytes.len())
 }
 
 fn of_disk(bytes: Vec<u8>) -> Was {

@@ -65,7 +65,7 @@ impl Layer {
         }
         let mut out = Materialised { changed: 0, told: std::mem::take(&mut self.told) };
         let open = |own: &Rooted| {
-            let below = Folder::open(&own.root).map_err(LayerError::at(&own.root))?;
+            let below = Folder::disk(&own.root).map_err(LayerError::at(&own.root))?;
             Ok::<_, LayerError>((own.root.clone(), below))
         };
         let disks: Vec<(PathBuf, Folder)> =
@@ -80,7 +80,7 @@ impl Layer {
                     differs: true,
                 });
             }
-            let up = Folder::open(&own.up).map_err(LayerError::at(&own.up))?;
+            let up = Folder::ours(&own.up).map_err(LayerError::at(&own.up))?;
             let disks = disks.as_slice();
             let mut writer = Writer { own, up, below, disks, ever, out: &mut out, is_copy };
             writer.take_away(&wants, copied).map_err(LayerError::at(&writer.own.up))?;
@@ -413,7 +413,7 @@ impl Writer<'_> {
         for name in names_of(folder) {
             match at.look(name)?.map(|found| found.kind) {
                 None => return Ok(false),
-                Some(Kind::Folder) => at = at.enter(name, true)?,
+                Some(Kind::Folder) => at = at.enter(name)?,
                 Some(_) => return Ok(true),
             }
             if at.is_opaque() {
@@ -432,12 +432,12 @@ impl Writer<'_> {
         for name in names_of(folder) {
             walked.push(name);
             let next = match below {
-                Some(below) => below.enter(name, false).ok(),
+                Some(below) => below.enter(name).ok(),
                 None => None,
             };
             let disk = next.as_ref().and_then(|next| next.own().ok());
             match at.look(name)?.map(|found| found.kind) {
-                Some(Kind::Folder) => at = at.enter(name, true)?,
+                Some(Kind::Folder) => at = at.enter(name)?,
                 found => {
                     at.remove(name)?;
                     let made = at.make(name, disk.map_or(0o755, |disk| disk.mode))?;

@@ -13,6 +13,8 @@ pub(super) struct Told {
     pub(super) git: Vec<String>,
     /// Changed outside while the command ran.
     pub(super) moved: Vec<String>,
+    /// Other names of open files.
+    pub(super) alias: Vec<String>,
     /// Pipes, sockets, devices.
     pub(super) special: Vec<String>,
     /// Names that are no text.
@@ -41,6 +43,11 @@ impl Told {
                 self.moved,
                 "conflict: changed on disk while the command ran: ".to_owned(),
                 "; what the command made of it was dropped. Look at it and run the command again if it is still wanted",
+            ),
+            (
+                self.alias,
+                "not kept, because it is another name of a file that is open in the editor, with unsaved text or deleted by the command: ".to_owned(),
+                "; change the file under the name that is open",
             ),
             (
                 self.encoding,

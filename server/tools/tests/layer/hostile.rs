@@ -121,6 +121,43 @@ fn a_file_that_changed_outside_meanwhile_is_a_conflict() {
 }
 
 #[test]
+fn what_changes_outside_before_it_is_merged_is_not_taken_for_the_commands() {
+    let mut bench = Bench::new(&[("a.txt", "one\ntwo\nthree\n")]);
+    let (view, collected) = bench.collect(|bench| {
+        put(&bench.up("a.txt"), b"one\ntwo\nTHREE\n");
+        put(&bench.up("new.txt"), b"made\n");
+    });
+    put(&bench.disk("a.txt"), b"the user's\none\ntwo\nthree\n");
+    put(&bench.disk("new.txt"), b"the user's\n");
+    bench.merge(&view, collected.proposals);
+    assert_eq!(bench.reads("a.txt").unwrap(), "the user's\none\ntwo\nTHREE\n");
+    assert_eq!(bench.reads("new.txt").unwrap(), "made\nthe user's\n");
+}
+
+#[test]
+fn another_name_of_an_open_file_takes_nothing_of_what_is_unsaved() {
+    let mut bench = Bench::new(&[("a.txt", "one\n"), ("c.txt", "same\n")]);
+    for (name, other) in [("a.txt", "b.txt"), ("c.txt", "d.txt")] {
+        fs::hard_link(bench.disk(name), bench.disk(other)).unwrap();
+    }
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    bench.open("a.txt", "unsaved\none\n");
+    bench.open("c.txt", "same\n");
+    let collected = bench.command(|bench| {
+        put(&bench.up("b.txt"), b"one\nmore\n");
+        put(&bench.up("d.txt"), b"same\nmore\n");
+    });
+    assert_eq!(bench.reads("a.txt").unwrap(), "unsaved\none\n");
+    assert_eq!(bench.reads("c.txt").unwrap(), "same\nmore\n");
+    assert!(
+        collected.told[0].contains("unsaved") && collected.told[0].contains(": b.txt"),
+        "{:?}",
+        collected.told
+    );
+    assert!(!bench.up("b.txt").exists());
+}
+
+#[test]
 fn too_many_files_and_too_many_bytes_are_left() {
     let mut bench = Bench::new(&[("a.txt", "a\n")]);
     let collected = bench.command(|bench| {
