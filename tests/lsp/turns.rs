@@ -253,6 +253,8 @@ fn two_clients_on_one_root_see_what_the_other_published_and_saved() {
         "auto",
         &[("a.txt", "one\n"), ("b.txt", "bee\n")],
         [
+            read("b.txt").conversation("other"),
+            say("seen").expect_text("bee").conversation("other"),
             edit("b.txt", "bee", "BEE"),
             say("written"),
             read("b.txt").conversation("other"),
@@ -262,12 +264,12 @@ fn two_clients_on_one_root_see_what_the_other_published_and_saved() {
     let one = stage.quiet_editor(Profile::VSCODE);
     let other = stage.quiet_editor(Profile::NEOVIM);
     other.open("b.txt");
-    // An answer says that the server has the document: one that came after the change would be unsaved text.
-    other.code_actions("b.txt", (0, 0), (0, 0));
+    // A turn looks at the disk: what was opened only after the change would be unsaved text.
+    assert_eq!(turn(&other, "Read b"), "end_turn");
     assert_eq!(turn(&one, "Change b"), "end_turn");
     assert_eq!(stage.disk("b.txt"), "BEE\n", "a file that is not open here is written");
     // Its buffer there is clean and old: the disk's newer text is what is read.
-    assert_eq!(turn(&other, "Read b"), "end_turn");
+    assert_eq!(turn(&other, "Read b again"), "end_turn");
     one.shutdown();
     stage.end(other);
 }
