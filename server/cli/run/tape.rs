@@ -5,7 +5,7 @@ use anyhow::Context;
 use ropewalk_agent::session::Settings;
 use ropewalk_config::Config;
 use ropewalk_model::tape::{Head, Player, Recorder, Tape};
-use ropewalk_model::{Http, Limits, Model, Protocol, ServerConfig, ServerModel};
+use ropewalk_model::{Http, Keys, Limits, Model, Protocol, ServerConfig, ServerModel};
 use std::fs::File;
 use std::io::BufReader;
 use std::path::PathBuf;
@@ -42,7 +42,8 @@ pub(super) fn thread(
     let open = File::open(&file).map_err(|error| wrong(error.to_string()))?;
     let tape = Tape::read(BufReader::new(open)).map_err(wrong)?;
     settings.facts.date.clone_from(&tape.head.date);
-    let model = serialiser(&tape.head).map_err(wrong)?;
+    let keys = settings.model.as_ref().map(|model| model.keys()).unwrap_or_default();
+    let model = serialiser(&tape.head, keys).map_err(wrong)?;
     settings.model = Ok(Arc::new(Player::new(tape, model, is_exact)));
     Ok(None)
 }
@@ -73,6 +74,7 @@ fn record(
         context: model.limits().context,
         output: model.limits().max_output,
         price: model.price(),
+        printed_calls: model.takes_printed_calls(),
         date: settings.facts.date.clone(),
         ..Head::default()
     };
@@ -81,8 +83,8 @@ fn record(
     Ok(Some(recorder))
 }
 
-/// The model that a recording is of, to write its requests; it is never asked.
-fn serialiser(head: &Head) -> Result<Arc<dyn Model>, String> {
+/// The model that a recording is of, to write its requests; it is never asked. `keys` are in none of its texts.
+fn serialiser(head: &Head, keys: Keys) -> Result<Arc<dyn Model>, String> {
     let unknown = || format!("it speaks {:?}, which is not known", head.protocol);
     let protocol = Protocol::from_name(&head.protocol).ok_or_else(unknown)?;
     let mut config = ServerConfig::new(protocol, &head.model);
@@ -90,6 +92,8 @@ fn serialiser(head: &Head) -> Result<Arc<dyn Model>, String> {
     config.base_url.clone_from(&head.base_url);
     config.limits = Limits { context: head.context, max_output: head.output };
     config.price = head.price;
+    config.printed_calls = head.printed_calls;
+    config.keys = keys;
     let model = ServerModel::new(config, Http::new()).map_err(|error| error.to_string())?;
     Ok(Arc::new(model))
 }

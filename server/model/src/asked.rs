@@ -49,6 +49,7 @@ impl Asked {
     }
 }
 
+#[deny(clippy::missing_trait_methods)]
 impl Model for AskedModel {
     fn name(&self) -> &str {
         self.0.bare.name()
@@ -70,6 +71,11 @@ impl Model for AskedModel {
     fn keys(&self) -> Keys {
         let known = self.0.key.known().map(|key| key.text());
         self.0.bare.keys().and(known)
+    }
+
+    fn ready(&self) -> BoxFuture<'static, Result<(), ModelError>> {
+        let asked = self.0.clone();
+        async move { asked.key.get().await.map(|_| ()) }.boxed()
     }
 
     fn encode(&self, message: &Message) -> Piece {

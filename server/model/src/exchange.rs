@@ -3,14 +3,12 @@
 //! A small state machine polled by whoever reads the reply; nothing runs beside it, so dropping it
 //! cancels everything. What bytes mean is the protocol's, through [`Wire`].
 
-mod clean;
 mod line;
 
 pub(crate) use line::Line;
 
-use crate::{Delta, ModelError, protocol::Wire, reader::ReplyReader};
+use crate::{Delta, ModelError, clean::Clean, protocol::Wire, reader::ReplyReader};
 use bytes::Bytes;
-use clean::Clean;
 use futures::{
     FutureExt,
     future::BoxFuture,
@@ -55,7 +53,7 @@ pub(crate) fn stream(
             Err(error) => (Bytes::new(), Some(error)),
         };
         let state = failure.map_or(State::Start, State::Failed);
-        let clean = Clean::new(line.keys.striker());
+        let clean = Clean::of(&line.keys);
         let exchange = Box::new(Exchange {
             line,
             wire,

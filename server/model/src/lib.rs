@@ -12,6 +12,7 @@
 mod anthropic;
 mod asked;
 pub mod chat;
+mod clean;
 pub mod error;
 mod exchange;
 pub mod http;

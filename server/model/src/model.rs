@@ -4,7 +4,7 @@
 //! pieces it makes belong to whoever keeps one.
 
 use crate::{Keys, Limits, Message, ModelError, Price, StopReason, ToolSpec, Usage};
-use futures::{future::BoxFuture, stream::BoxStream};
+use futures::{FutureExt, future::BoxFuture, stream::BoxStream};
 use serde::{Deserialize, Serialize};
 use std::{sync::Arc, time::Duration};
 
@@ -141,9 +141,19 @@ pub trait Model: Send + Sync {
     }
 
     /// The keys that must be in no text that is shown, kept or sent. What [`Model::stream`] gives is free of them;
-    /// other texts from outside are for the caller to strike.
+    /// other texts from outside are for the caller to strike. Complete once [`Model::ready`] has given `Ok`.
     fn keys(&self) -> Keys {
         Keys::default()
+    }
+
+    /// Has [`Model::keys`] know the key that requests are sent with, asking for it if it must be asked for: to be
+    /// awaited before a text from outside is kept. Dropping it stops the asking. Must be polled within a tokio
+    /// runtime.
+    ///
+    /// # Errors
+    /// Those of the asking; a request would fail in the same way.
+    fn ready(&self) -> BoxFuture<'static, Result<(), ModelError>> {
+        async { Ok(()) }.boxed()
     }
 
     /// Serialises a message for this protocol. What the protocol would refuse is left out: blank

@@ -89,8 +89,15 @@ impl Header {
     /// Whether a header of this name presents a key.
     fn is_secret(&self) -> bool {
         let name = self.name.to_ascii_lowercase();
-        let parts = ["authorization", "api-key", "apikey", "token", "secret"];
-        parts.iter().any(|part| name.contains(part))
+        ["key", "auth", "cookie", "token", "secret"].iter().any(|part| name.contains(part))
+    }
+
+    /// All that may be a secret in the value: `Bearer abc` is shown to nobody, and neither is `abc`, nor what a
+    /// cookie is set to.
+    fn secrets(&self) -> impl Iterator<Item = &str> {
+        let value = self.value.as_str();
+        let parts = value.split(|c: char| c.is_whitespace() || matches!(c, ';' | ',' | '=' | '"'));
+        [value].into_iter().chain(value.split_whitespace()).chain(parts)
     }
 }
 
@@ -127,7 +134,8 @@ impl ServerModel {
         let headers = headers(&config, &*wire)?;
         let secret = config.key.iter().map(ApiKey::text);
         let hidden = config.headers.iter().filter(|header| header.is_secret());
-        let keys = config.keys.and(secret.chain(hidden.map(|header| header.value.as_str())));
+        let secrets = secret.chain(hidden.flat_map(Header::secrets)).chain(url.password());
+        let keys = config.keys.and(secrets);
         let presented = config.key.is_some() || config.headers.iter().any(Header::is_secret);
         let missing_key = config.key_var.filter(|_| !presented && !is_loopback(&url));
         let price = config.price.or_else(|| price_of(&config.base_url, &config.model));
@@ -165,6 +173,7 @@ impl ServerModel {
     }
 }
 
+#[deny(clippy::missing_trait_methods)]
 impl Model for ServerModel {
     fn name(&self) -> &str {
         &self.name
@@ -184,6 +193,10 @@ impl Model for ServerModel {
 
     fn keys(&self) -> Keys {
         self.line.keys.clone()
+    }
+
+    fn ready(&self) -> BoxFuture<'static, Result<(), ModelError>> {
+        async { Ok(()) }.boxed()
     }
 
     fn encode(&self, message: &Message) -> Piece {

@@ -10,8 +10,13 @@ pub use play::{Player, Tape};
 
 use crate::{
     Delta, Keys, Limits, Message, Model, ModelError, Piece, Prelude, Price, Request, ToolSpec,
+    clean::Clean,
 };
-use futures::{StreamExt, future::BoxFuture, stream::BoxStream};
+use futures::{
+    StreamExt,
+    future::BoxFuture,
+    stream::{self, BoxStream},
+};
 use serde::{Deserialize, Serialize};
 use std::{
     borrow::Cow,
@@ -41,6 +46,9 @@ pub struct Head {
     pub output: Option<u32>,
     /// What its tokens cost.
     pub price: Option<Price>,
+    /// Whether calls that it printed as text were run.
+    #[serde(default)]
+    pub printed_calls: bool,
     /// The date that the model was told.
     pub date: String,
 }
@@ -86,9 +94,9 @@ impl Recorder {
     /// Begins a recording. A failure to write is kept for [`Recorder::failure`].
     pub fn begin(out: Box<dyn Write + Send>, head: Head) -> Recorder {
         let recorder = Recorder(Arc::new(Mutex::new(Out { out, before: None, failure: None })));
-        recorder.with(|out| {
-            out.write(&Line::Recording(Head { version: VERSION, ..head }), &Keys::default())
-        });
+        let base_url = without_user(head.base_url);
+        let head = Head { version: VERSION, base_url, ..head };
+        recorder.with(|out| out.write(&Line::Recording(head), &Keys::default()));
         recorder
     }
 
@@ -107,22 +115,48 @@ impl Recorder {
     }
 }
 
+/// The URL without user and password; one that is none is left as it is, since nothing was sent there.
+fn without_user(url: String) -> String {
+    let Ok(mut parsed) = reqwest::Url::parse(url.trim()) else { return url };
+    let is_open = parsed.username().is_empty() && parsed.password().is_none();
+    let is_taken = parsed.set_username("").is_ok() && parsed.set_password(None).is_ok();
+    if is_taken && !is_open { parsed.into() } else { url }
+}
+
 impl Out {
     fn request(&mut self, request: &Request, keys: &Keys) {
         let (prelude, kept) = match &self.before {
             Some((prelude, pieces)) => {
                 let same = pieces.iter().zip(&request.pieces).take_while(|(a, b)| a == b).count();
                 let is_other = *prelude != request.prelude;
-                (is_other.then(|| request.prelude.as_str().into()), same)
+                (is_other.then(|| request.prelude.as_str()), same)
             }
-            None => (Some(request.prelude.as_str().into()), 0),
+            None => (Some(request.prelude.as_str()), 0),
         };
-        let messages = request.pieces.iter().skip(kept).map(|piece| Cow::from(&**piece)).collect();
+        // Struck before they are serialised, which would spell a key in other ways than it is looked for.
+        let prelude = prelude.map(|prelude| keys.strike(prelude));
+        let messages = request.pieces.iter().skip(kept).map(|piece| keys.strike(piece)).collect();
         self.write(
             &Line::Request { prelude, kept, messages, max_tokens: request.max_tokens },
             keys,
         );
         self.before = Some((request.prelude.clone(), request.pieces.clone()));
+    }
+
+    /// What has come, or that nothing more comes.
+    fn reply(&mut self, reply: Option<&Result<Delta, ModelError>>, clean: &mut Clean, keys: &Keys) {
+        match reply {
+            Some(Ok(delta)) => clean.take(delta.clone()),
+            _ => clean.close(),
+        }
+        for delta in clean.ready.drain(..) {
+            self.write(&Line::Delta(Cow::Owned(delta)), keys);
+        }
+        match reply {
+            Some(Ok(_)) => {}
+            Some(Err(error)) => self.write(&Line::Failed(Cow::Borrowed(error)), keys),
+            None => self.write(&Line::End, keys),
+        }
     }
 
     fn write(&mut self, line: &Line<'_>, keys: &Keys) {
@@ -138,6 +172,7 @@ impl Out {
     }
 }
 
+#[deny(clippy::missing_trait_methods)]
 impl Model for Recorded {
     fn name(&self) -> &str {
         self.model.name()
@@ -151,8 +186,16 @@ impl Model for Recorded {
         self.model.price()
     }
 
+    fn takes_printed_calls(&self) -> bool {
+        self.model.takes_printed_calls()
+    }
+
     fn keys(&self) -> Keys {
         self.model.keys()
+    }
+
+    fn ready(&self) -> BoxFuture<'static, Result<(), ModelError>> {
+        self.model.ready()
     }
 
     fn encode(&self, message: &Message) -> Piece {
@@ -164,25 +207,23 @@ impl Model for Recorded {
     }
 
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, ModelError>> {
-        let (recorder, model) = (self.recorder.clone(), self.model.clone());
-        recorder.with(|out| out.request(&request, &model.keys()));
-        let replies = model.stream(request);
-        let end = recorder.clone();
-        let end = futures::stream::once(async move {
-            end.with(|out| {
-                out.write(&Line::End, &Keys::default());
+        let Recorded { model, recorder } = self.clone();
+        stream::once(async move {
+            // Before it is known what must not be written, nothing is.
+            if let Err(error) = model.ready().await {
+                return stream::once(async { Err(error) }).boxed();
+            }
+            let keys = model.keys();
+            recorder.with(|out| out.request(&request, &keys));
+            let mut clean = Clean::of(&keys);
+            let replies = model.stream(request).map(Some).chain(stream::once(async { None }));
+            let heard = replies.inspect(move |reply| {
+                recorder.with(|out| out.reply(reply.as_ref(), &mut clean, &keys));
             });
-            None
-        });
-        let recorded = replies.map(move |reply| {
-            let line = match &reply {
-                Ok(delta) => Line::Delta(Cow::Borrowed(delta)),
-                Err(error) => Line::Failed(Cow::Borrowed(error)),
-            };
-            recorder.with(|out| out.write(&line, &model.keys()));
-            Some(reply)
-        });
-        recorded.chain(end).filter_map(|reply| async { reply }).boxed()
+            heard.filter_map(|reply| async { reply }).boxed()
+        })
+        .flatten()
+        .boxed()
     }
 
     fn probe(&self) -> BoxFuture<'static, Result<(), ModelError>> {

@@ -123,6 +123,10 @@ fn base_urls() {
     ] {
         assert_eq!(error(good), None, "{good}");
     }
+    let mut config = ServerConfig::new(Protocol::Anthropic, "m");
+    config.base_url = "https://me:hidden-0123456789@x.test".into();
+    let keys = ServerModel::new(config, Http::new()).unwrap().keys();
+    assert_eq!(keys.strike("me:hidden-0123456789"), "me:[key]");
     for bad in
         ["", "api.anthropic.com", "file:///etc/passwd", "https://x.test/?a=b", "https://me:hidden@"]
     {
@@ -142,6 +146,19 @@ fn headers_that_are_configured() {
     assert!(with("HTTP-Referer", "https://x.test").unwrap().keys().is_empty());
     let keys = with("X-Api-Key", "sk-0123456789abcdef").unwrap().keys();
     assert_eq!(keys.strike("a sk-0123456789abcdef b"), "a [key] b");
+    for (name, value) in [
+        ("Authorization", "Bearer sk-0123456789abcdef"),
+        ("Proxy-Authorization", "Basic sk-0123456789abcdef=="),
+        ("X-Auth", "sk-0123456789abcdef"),
+        ("cookie", "theme=dark; session=sk-0123456789abcdef; a=b"),
+        ("x-signing-KEY", "  sk-0123456789abcdef "),
+        ("My-Token", "Token token=\"sk-0123456789abcdef\", realm=x"),
+    ] {
+        let keys = with(name, value).unwrap().keys();
+        assert_eq!(keys.strike("a sk-0123456789abcdef b"), "a [key] b", "{name}");
+        assert!(!keys.strike(value).contains("abcdef"), "{name}");
+        assert_eq!(keys.strike("Bearer Basic Token theme=dark"), "Bearer Basic Token theme=dark");
+    }
     for (name, value) in [("a b", "xyzzy"), ("", "xyzzy"), ("x", "li\nne"), ("ü", "xyzzy")] {
         let error = with(name, value).err().map(|error| error.to_string()).unwrap();
         assert!(error.contains("cannot be sent") && !error.contains(value), "{error}");

@@ -6,14 +6,19 @@
     reason = "tests and their helpers may be blunt"
 )]
 
+mod loopback;
+
 use futures::{FutureExt, StreamExt, future::BoxFuture, stream::BoxStream};
 use ropewalk_model::tape::{Head, Player, Recorder, Tape};
 use ropewalk_model::{
-    Delta, Http, Keys, Limits, Message, Model, ModelError, Piece, Prelude, Protocol, Request,
-    ServerConfig, ServerModel, StopReason, ToolSpec,
+    ApiKey, AskedModel, Delta, Http, Keys, LazyKey, Limits, Message, Model, ModelError, Piece,
+    Prelude, Price, Protocol, ReplyBuilder, Request, ServerConfig, ServerModel, StopReason,
+    ToolInput, ToolSpec,
 };
 use std::io::Write;
 use std::sync::{Arc, Mutex};
+
+const KEY: &str = "sk-secret-0123456789";
 
 type Replies = Vec<Result<Delta, ModelError>>;
 
@@ -21,6 +26,13 @@ type Replies = Vec<Result<Delta, ModelError>>;
 struct Says {
     model: ServerModel,
     replies: Mutex<Vec<Replies>>,
+    key: &'static str,
+}
+
+impl Says {
+    fn new(replies: Vec<Replies>) -> Arc<Says> {
+        Arc::new(Says { model: server(), replies: Mutex::new(replies), key: KEY })
+    }
 }
 
 impl Model for Says {
@@ -31,7 +43,7 @@ impl Model for Says {
         self.model.limits()
     }
     fn keys(&self) -> Keys {
-        Keys::new(["sk-secret-0123456789"])
+        Keys::new([self.key])
     }
     fn encode(&self, message: &Message) -> Piece {
         self.model.encode(message)
@@ -93,10 +105,9 @@ fn recorded() -> (Vec<Replies>, String) {
     ];
     let file = File::default();
     let recorder = Recorder::begin(Box::new(file.clone()), head());
-    let model =
-        recorder.of(Arc::new(Says { model: server(), replies: Mutex::new(replies.clone()) }));
+    let model = recorder.of(Says::new(replies.clone()));
     assert_eq!(ask(&model, request("s", &["one"], 9)), replies[0]);
-    assert_eq!(ask(&model, request("s", &["one", "sk-secret-0123456789"], 9)), replies[1]);
+    assert_eq!(ask(&model, request("s", &["one", KEY], 9)), replies[1]);
     assert_eq!(ask(&model, request("t", &["other"], 9)), replies[2]);
     assert_eq!(recorder.failure(), None);
     let bytes = file.0.lock().unwrap().clone();
@@ -191,7 +202,145 @@ fn a_full_disk_is_told_and_the_reply_comes_all_the_same() {
         }
     }
     let recorder = Recorder::begin(Box::new(Full), head());
-    let says = Says { model: server(), replies: Mutex::new(vec![vec![text("a")]]) };
-    assert_eq!(ask(&recorder.of(Arc::new(says)), request("s", &["one"], 9)), [text("a")]);
+    let model = recorder.of(Says::new(vec![vec![text("a")]]));
+    assert_eq!(ask(&model, request("s", &["one"], 9)), [text("a")]);
     assert!(recorder.failure().unwrap().contains("the disk is full"));
+}
+
+/// The cuts of a text in two, with the whole one.
+fn cuts(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    (0..=text.len()).filter_map(|at| text.split_at_checked(at))
+}
+
+#[test]
+fn a_key_cut_anywhere_is_in_no_recording() {
+    for key in [KEY, "quote\"back\\slash/0123456789"] {
+        let spelled = serde_json::to_string(key).unwrap();
+        let spelled = spelled.trim_matches('"');
+        for (at, (head, tail)) in cuts(spelled).enumerate() {
+            // The words are cut at about the same place as the arguments, which spell the key as JSON.
+            let (said, rest) = cuts(key).nth(at.min(key.len())).unwrap();
+            let (said, rest) = (format!("a {said}"), format!("{rest} z"));
+            let input = |partial_json: String| Ok(Delta::ToolInput { index: 2, partial_json });
+            let replies: Replies = vec![
+                Ok(Delta::Thinking { index: 1, text: said.clone() }),
+                Ok(Delta::Text { index: 0, text: said }),
+                Ok(Delta::ToolUse { index: 2, id: "c".into(), name: "t".into() }),
+                input(format!("{{\"k\": \"{head}")),
+                Ok(Delta::Thinking { index: 1, text: rest.clone() }),
+                Ok(Delta::Text { index: 0, text: rest }),
+                Ok(Delta::BlockEnd { index: 0 }),
+                input(format!("{tail}\"}}")),
+                Ok(Delta::BlockEnd { index: 2 }),
+                // A last block is cut with the connection.
+                Ok(Delta::Text { index: 3, text: key.split_at(key.len() - 1).0.to_owned() }),
+                Err(ModelError::Cut { why: format!("gone with {key}") }),
+            ];
+            let file = File::default();
+            let recorder = Recorder::begin(Box::new(file.clone()), head_of_all());
+            let says = Says { model: server(), replies: Mutex::new(vec![replies]), key };
+            ask(&recorder.of(Arc::new(says)), request(key, &[key, "b"], 9));
+            assert_eq!(recorder.failure(), None);
+            let recording = String::from_utf8(file.0.lock().unwrap().clone()).unwrap();
+            assert!(!recording.contains("hidden"), "{recording}");
+
+            // The request is found again with the key struck, which shows that nothing else was changed.
+            let mut heard = ask(&player(&recording, true), request("[key]", &["[key]", "b"], 9));
+            let error = heard.pop().unwrap().unwrap_err();
+            assert_eq!(error, ModelError::Cut { why: "gone with [key]".into() });
+            let mut builder = ReplyBuilder::new();
+            heard.iter().for_each(|delta| builder.push(delta.as_ref().unwrap()));
+            let reply = builder.finish();
+            assert_eq!(reply.text(), "a [key] z\n[key]", "{head}|{tail}");
+            let Some(("c", "t", ToolInput::Json(input))) = reply.tool_calls().next() else {
+                panic!("{reply:?}")
+            };
+            assert_eq!(input["k"], "[key]", "{head}|{tail}");
+            let thoughts = serde_json::to_string(&reply.blocks[0]).unwrap();
+            assert!(thoughts.contains("a [key] z"), "{thoughts}");
+        }
+    }
+}
+
+fn head_of_all() -> Head {
+    Head { base_url: "https://me:hidden@x.test/v1".into(), ..head() }
+}
+
+#[tokio::test]
+async fn a_key_that_is_asked_for_is_known_before_the_first_line() {
+    let server = loopback::Loopback::start([loopback::good(Protocol::Anthropic)]).await;
+    let lazy = LazyKey::new(|| async { ApiKey::new(KEY, "KEY") }.boxed());
+    let config = ServerConfig { key: None, ..server.config(Protocol::Anthropic) };
+    let model = AskedModel::new(config, lazy, Http::new()).unwrap();
+    assert_eq!(model.keys().strike(KEY), KEY, "not asked for yet");
+    let file = File::default();
+    let recorder = Recorder::begin(Box::new(file.clone()), head());
+    let replies: Replies =
+        recorder.of(Arc::new(model)).stream(request(KEY, &[KEY], 9)).collect().await;
+    assert!(matches!(replies.last(), Some(Ok(Delta::Stop(_)))), "{replies:?}");
+    let recording = String::from_utf8(file.0.lock().unwrap().clone()).unwrap();
+    assert!(recording.contains("[key]") && !recording.contains(KEY), "{recording}");
+    assert!(server.requests()[0].contains(KEY));
+}
+
+#[test]
+fn all_that_a_model_says_of_itself_goes_through() {
+    struct Odd(ServerModel);
+    // Whatever has a default is said here in another way. That nothing is left to a default by those who wrap a
+    // model is held by a lint on them.
+    #[deny(clippy::missing_trait_methods)]
+    impl Model for Odd {
+        fn name(&self) -> &str {
+            "odd/one"
+        }
+        fn limits(&self) -> Limits {
+            Limits { context: Some(7), max_output: Some(8) }
+        }
+        fn price(&self) -> Option<Price> {
+            Some(Price { input: 1, output: 2, cache_read: 3, cache_write: 4 })
+        }
+        fn takes_printed_calls(&self) -> bool {
+            true
+        }
+        fn keys(&self) -> Keys {
+            Keys::new([KEY])
+        }
+        fn ready(&self) -> BoxFuture<'static, Result<(), ModelError>> {
+            async { Err(ModelError::MissingKey { var: "ODD".into() }) }.boxed()
+        }
+        fn encode(&self, message: &Message) -> Piece {
+            self.0.encode(message)
+        }
+        fn encode_prelude(&self, system: &str, tools: &[ToolSpec]) -> Prelude {
+            self.0.encode_prelude(system, tools)
+        }
+        fn stream(&self, _: Request) -> BoxStream<'static, Result<Delta, ModelError>> {
+            futures::stream::empty().boxed()
+        }
+        fn probe(&self) -> BoxFuture<'static, Result<(), ModelError>> {
+            async { Err(ModelError::MissingKey { var: "PROBED".into() }) }.boxed()
+        }
+    }
+    let odd = Arc::new(Odd(server()));
+    let file = File::default();
+    let recorder = Recorder::begin(Box::new(file.clone()), head());
+    let recorded = recorder.of(odd.clone());
+    let (_, recording) = self::recorded();
+    let player = Player::new(Tape::read(recording.as_bytes()).unwrap(), odd.clone(), true);
+    for model in [&recorded as &dyn Model, &player] {
+        assert_eq!(model.name(), odd.name());
+        assert_eq!(model.limits(), odd.limits());
+        assert_eq!(model.price(), odd.price());
+        assert_eq!(model.takes_printed_calls(), odd.takes_printed_calls());
+        assert_eq!(model.keys().strike(KEY), "[key]");
+        assert_eq!(model.ready().now_or_never(), odd.ready().now_or_never());
+        let message = Message::user("hi");
+        assert_eq!(model.encode(&message), odd.encode(&message));
+        assert_eq!(model.encode_prelude("s", &[]), odd.encode_prelude("s", &[]));
+    }
+    assert_eq!(recorded.probe().now_or_never(), odd.probe().now_or_never());
+    // What must not be written is not known: nothing is written, and nothing sent.
+    let begun = file.0.lock().unwrap().len();
+    assert!(sentence(&ask(&recorded, request("s", &["one"], 9))).contains("ODD"));
+    assert_eq!(file.0.lock().unwrap().len(), begun);
 }

@@ -1,7 +1,9 @@
 //! Playing a recording as a model.
 
 use super::{Head, Line, VERSION};
-use crate::{Delta, Limits, Message, Model, ModelError, Piece, Prelude, Price, Request, ToolSpec};
+use crate::{
+    Delta, Keys, Limits, Message, Model, ModelError, Piece, Prelude, Price, Request, ToolSpec,
+};
 use futures::{
     FutureExt, StreamExt,
     future::BoxFuture,
@@ -169,6 +171,7 @@ fn first_difference<'a>(a: &'a str, b: &'a str) -> Option<(usize, String, String
     Some((same, rest(a), rest(b)))
 }
 
+#[deny(clippy::missing_trait_methods)]
 impl Model for Player {
     fn name(&self) -> &str {
         self.model.name()
@@ -180,6 +183,18 @@ impl Model for Player {
 
     fn price(&self) -> Option<Price> {
         self.model.price()
+    }
+
+    fn takes_printed_calls(&self) -> bool {
+        self.model.takes_printed_calls()
+    }
+
+    fn keys(&self) -> Keys {
+        self.model.keys()
+    }
+
+    fn ready(&self) -> BoxFuture<'static, Result<(), ModelError>> {
+        self.model.ready()
     }
 
     fn encode(&self, message: &Message) -> Piece {
