@@ -73,6 +73,19 @@ pub enum Op {
 }
 
 impl Op {
+    /// Whether it brings text of the user's, which is kept: a key may be in it.
+    pub(crate) fn brings_text(&self) -> bool {
+        matches!(
+            self,
+            Op::Prompt(..)
+                | Op::Steer(_)
+                | Op::Reject(_, Some(_))
+                | Op::Edit(..)
+                | Op::Rename(_)
+                | Op::Approve(_, Verdict::Refuse(Some(_)))
+        )
+    }
+
     /// Strikes keys from what is said in words. What the user writes into a file stays as it is.
     pub(crate) fn strike(&mut self, keys: &Keys) {
         match self {

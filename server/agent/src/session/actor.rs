@@ -9,19 +9,26 @@ use crate::event::{Event, Level, StopReason};
 use crate::journal::record::{Record, now};
 use crate::op::{Op, Prompt};
 use crate::turn::{Ended, Turn};
-use ropewalk_model::Model;
+use futures::future::BoxFuture;
+use ropewalk_model::{Model, ModelError};
 use ropewalk_tools::Registry;
 use ropewalk_tools::bounds::{PREVIEW_CHARS, preview};
 use ropewalk_tools::commands::Finished;
 use ropewalk_workspace::{Note, Selection};
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::task::Poll;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinError;
 
 /// See the module.
 pub(super) struct Actor {
     shared: Arc<Shared>,
+    /// What was asked for and is not taken yet. The first of it waits while a key is asked for.
+    ops: VecDeque<Op>,
+    asking: Option<Asking>,
+    /// Why there is no key for the op that is taken.
+    no_key: Option<ModelError>,
     queue: VecDeque<(u64, Prompt)>,
     running: Option<Running>,
     /// The turn to take back as soon as none is running.
@@ -33,6 +40,9 @@ pub(super) struct Actor {
     /// as the session.
     retired: Vec<Registry>,
 }
+
+/// The question for the key that texts must not hold.
+type Asking = BoxFuture<'static, Result<(), ModelError>>;
 
 struct Running {
     turn: u64,
@@ -47,6 +57,9 @@ impl Actor {
         tokio::spawn(review::run(shared.clone(), receiver));
         Self {
             shared,
+            ops: VecDeque::new(),
+            asking: None,
+            no_key: None,
             queue: VecDeque::new(),
             running: None,
             rewind: None,
@@ -80,17 +93,57 @@ impl Actor {
                     let shared = self.shared.clone();
                     tokio::spawn(async move { take_in(shared, finished).await });
                 }
+                known = known(&mut self.asking) => {
+                    self.asking = None;
+                    self.no_key = known.err();
+                    self.take_first();
+                    self.no_key = None;
+                }
                 op = ops.recv() => match op {
-                    Some(op) => self.take(op),
+                    // The prompt that waits for the key is stopped. Its words are kept, as they are: nobody
+                    // has said what the key is.
+                    Some(Op::Interrupt) if self.asking.take().is_some() => {
+                        self.take_first();
+                        self.take(Op::Interrupt);
+                    }
+                    Some(op) => self.ops.push_back(op),
                     None => break,
                 },
             }
+            self.take_all().await;
         }
         if let Some(running) = &self.running {
             // Nobody listens any more: the turn stops where it is.
             let _ = running.interrupt.send(true);
             let ended = ended(&mut self.running).await;
             self.turn_ended(ended).await;
+        }
+    }
+
+    /// Takes the ops in order, up to one that brings text while the key must still be asked for.
+    async fn take_all(&mut self) {
+        while self.asking.is_none()
+            && let Some(op) = self.ops.front()
+        {
+            let settings = self.shared.settings();
+            if let (true, Ok(model)) = (op.brings_text(), &settings.model) {
+                let mut asking = model.ready();
+                match futures::poll!(&mut asking) {
+                    Poll::Ready(known) => self.no_key = known.err(),
+                    Poll::Pending => {
+                        self.asking = Some(asking);
+                        return;
+                    }
+                }
+            }
+            self.take_first();
+            self.no_key = None;
+        }
+    }
+
+    fn take_first(&mut self) {
+        if let Some(op) = self.ops.pop_front() {
+            self.take(op);
         }
     }
 
@@ -227,7 +280,13 @@ impl Actor {
         let (interrupt, interrupted) = watch::channel(false);
         self.shared.begin_turn(turn, &prompt.text);
         self.shared.tell(Event::TurnStarted { turn, prompt: prompt.text.clone() });
-        let task = tokio::spawn(Turn::new(self.shared.clone(), turn, interrupted).run(prompt));
+        let task = match &self.no_key {
+            Some(error) => {
+                let ended = (StopReason::Error, Some(error.to_string()));
+                tokio::spawn(async { ended })
+            }
+            None => tokio::spawn(Turn::new(self.shared.clone(), turn, interrupted).run(prompt)),
+        };
         self.running = Some(Running { turn, interrupt, task });
     }
 
@@ -275,6 +334,14 @@ async fn rewound(rewinding: &mut Option<oneshot::Receiver<()>>) {
     match rewinding {
         // An error means that it broke down, which has been told.
         Some(done) => drop(done.await),
+        None => std::future::pending().await,
+    }
+}
+
+/// The answer to the question for the key; never, while there is none.
+async fn known(asking: &mut Option<Asking>) -> Result<(), ModelError> {
+    match asking {
+        Some(asking) => asking.await,
         None => std::future::pending().await,
     }
 }

@@ -10,6 +10,7 @@
 )]
 
 mod approvals;
+mod asked;
 mod bench;
 mod breakdown;
 mod calls;
