@@ -4,15 +4,16 @@
 
 use crate::exit::Exit;
 use crate::in_words::runtime;
+use crate::models::network;
 use crate::plain::plain;
 use crate::setup;
-use ropewalk_config::{Config, Environment, Provider, RealEnvironment};
-use ropewalk_model::listing::{Listed, list_models};
-use ropewalk_model::{Http, ModelError, PRICES_AS_OF, limits_of, price_of};
+use ropewalk_config::{Config, Environment, ModelName, Provider, RealEnvironment};
+use ropewalk_model::listing::{Listed, Listing, ServerKind, list_models, own_context, same_model};
+use ropewalk_model::{
+    ENOUGH_CONTEXT, Http, LIMITS_AS_OF, ModelError, PRICES_AS_OF, limits_of, price_of,
+};
 use std::io::Write;
 
-/// Below so many tokens of context a coding agent forgets its task.
-const ENOUGH: u32 = 16_384;
 /// Models of one server that are listed.
 const MOST: usize = 50;
 
@@ -47,7 +48,7 @@ pub(crate) struct Found {
 pub(crate) fn found(config: &Config) -> anyhow::Result<Vec<Found>> {
     let runtime = runtime(tokio::runtime::Builder::new_current_thread().enable_all())?;
     let lines = runtime.block_on(async {
-        let http = Http::new();
+        let http = Http::over(network(config, &RealEnvironment));
         let mut lines = Vec::new();
         for (name, provider) in &config.providers {
             lines.push(match is_local(&provider.base_url) {
@@ -87,9 +88,13 @@ fn remote(config: &Config, name: &str, provider: &Provider) -> Found {
     if key.is_ok() {
         for model in named {
             let facts = provider.facts_of(model);
-            let context = facts.context.or(limits_of(model).context);
+            let known = limits_of(model).context;
+            let context = facts.context.or(known);
             let is_priced = facts.price.is_some() || price_of(url, model).is_some();
             words.push_str(&format!("\n  {name}/{model}{}", about(context)));
+            if facts.context.is_none() && known.is_some() {
+                words.push_str(&format!(" as of {LIMITS_AS_OF}"));
+            }
             words.push_str(
                 match (facts.price.is_some(), is_priced) {
                     (true, _) => ", price configured".to_owned(),
@@ -98,6 +103,7 @@ fn remote(config: &Config, name: &str, provider: &Provider) -> Found {
                 }
                 .as_str(),
             );
+            words.push_str(&set_in_words(name, facts.lean, context).unwrap_or_default());
         }
     }
     Found { words, is_usable: key.is_ok(), is_local: false }
@@ -118,22 +124,38 @@ async fn local(http: &Http, config: &Config, name: &str, provider: &Provider) ->
         }
         Err(ModelError::Unreachable { why, .. }) => format!("{name}: not running at {url} ({why})"),
         Err(error) => format!("{name}: {error}"),
-        Ok(models) if models.is_empty() => {
-            let mend =
-                if name == "ollama" { "get one with `ollama pull NAME`" } else { "load one" };
+        Ok(listing) if listing.models.is_empty() => {
+            let mend = match listing.kind {
+                ServerKind::Ollama => "get one with `ollama pull NAME`",
+                _ => "load one",
+            };
             format!("{name}: {url} answers, and has no model: {mend}")
         }
-        Ok(models) => {
+        Ok(Listing { kind, models }) => {
             let mut words = format!("{name}: {url} answers");
             for Listed { name: model, context } in models.iter().take(MOST) {
-                let context = provider.facts_of(model).context.or(*context);
+                let facts = provider.facts_of(model);
+                let own = match (kind, context) {
+                    (ServerKind::Ollama, None) => own_context(http, url, model).await,
+                    _ => None,
+                };
+                let told = context.or(own);
+                // The server gives what it gives, whatever is configured.
+                let context = told.into_iter().chain(facts.context).min();
                 words.push_str(&format!("\n  {name}/{model}{}", about(context)));
-                words.push_str(&too_small(name, context));
+                words.push_str(&set_in_words(name, facts.lean, context).unwrap_or_default());
+                if let Some(mend) = mend(kind, name, model, (told, context), own.is_some()) {
+                    words.push_str(&format!("\n    {mend}"));
+                }
             }
             if models.len() > MOST {
                 words.push_str(&format!("\n  and {} more", models.len() - MOST));
             }
-            if let Some(chosen) = chosen.filter(|c| models.iter().all(|m| m.name != c.name)) {
+            let is_there = |name: &str| models.iter().any(|model| same_model(&model.name, name));
+            // llama.cpp answers to any name.
+            let is_known =
+                |chosen: &&ModelName| kind == ServerKind::LlamaCpp || is_there(&chosen.name);
+            if let Some(chosen) = chosen.filter(|chosen| !is_known(chosen)) {
                 words.push_str(&format!("\n  it has no {}, which is configured", chosen.name));
             }
             return Found { words, is_usable: true, is_local };
@@ -142,26 +164,36 @@ async fn local(http: &Http, config: &Config, name: &str, provider: &Provider) ->
     Found { words, is_usable: false, is_local }
 }
 
+/// What is sent to the model, where that is not the usual.
+fn set_in_words(provider: &str, lean: Option<bool>, context: Option<u32>) -> Option<String> {
+    let is_small = context.is_some_and(|tokens| tokens < ENOUGH_CONTEXT);
+    match (lean, is_small) {
+        (Some(true), _) => Some(format!("\n    lean set: `provider.{provider}.lean` says so")),
+        (None, true) => Some(format!(
+            "\n    below {ENOUGH_CONTEXT}: four tools and a short system prompt are sent to it"
+        )),
+        _ => None,
+    }
+}
+
 /// What to do about a context that is too small, or, with Ollama, not known: it cuts what is too long without a word.
-fn too_small(provider: &str, context: Option<u32>) -> String {
-    match (provider, context) {
-        (_, Some(context)) if context >= ENOUGH => String::new(),
-        ("ollama", context) => {
-            let found = match context {
-                Some(_) => "too small for more than small tasks",
-                None => "context not told, by default 4096: too small",
-            };
-            format!(
-                "\n    {found}; start it with `OLLAMA_CONTEXT_LENGTH=32768 ollama serve` and set \
-                 `provider.ollama.context = 32768`"
-            )
-        }
-        ("llamacpp", Some(_)) => {
-            "\n    small: start it with `llama-server --ctx-size 32768`".to_owned()
-        }
-        (_, Some(_)) => {
-            format!("\n    small: below {ENOUGH} fewer tools and shorter words are sent")
-        }
-        (_, None) => String::new(),
+/// `contexts` are what the server says, and what counts.
+fn mend(
+    kind: ServerKind,
+    provider: &str,
+    model: &str,
+    contexts: (Option<u32>, Option<u32>),
+    is_own: bool,
+) -> Option<String> {
+    match contexts {
+        (_, Some(counts)) if counts >= ENOUGH_CONTEXT => None,
+        (Some(_), _) => Some(format!("too small; for more: {}", kind.more_context(model, is_own))),
+        (None, Some(_)) => None,
+        (None, None) if kind == ServerKind::Ollama => Some(format!(
+            "its context is told when it is loaded, and may be 4096, which is too small; for more: {}, and set \
+             `provider.{provider}.context = 32768`",
+            kind.more_context(model, false)
+        )),
+        (None, None) => None,
     }
 }

@@ -68,6 +68,7 @@ pub(crate) fn doctor(flags: Vec<String>) -> anyhow::Result<Exit> {
     findings.extend(checks::model(&config, model.as_ref().err()));
     if let Ok(model) = model {
         findings.extend(checks::server(&*model)?);
+        findings.extend(checks::context(&*model)?);
     }
     findings.extend(checks::local(&config)?);
     findings.extend(checks::rules(&config, rules_file(&RealEnvironment), &problems));

@@ -8,6 +8,7 @@ use ropewalk_model::{
     Protocol, ServerConfig, ServerModel,
 };
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -33,11 +34,35 @@ const KEY_VARIABLES: &[&str] = &[
     "XAI_API_KEY",
 ];
 
-/// A factory over one HTTP client, which is built at the first request.
+/// The HTTP clients, one for each file of certificates that was configured so far, so that connections are reused
+/// when the configuration changes.
+#[derive(Default)]
+struct Clients(Mutex<HashMap<Option<PathBuf>, Http>>);
+
+impl Clients {
+    fn of(&self, config: &Config, environment: &dyn Environment) -> Http {
+        let mut clients = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let make = || Http::over(network(config, environment));
+        clients.entry(config.ca_file.clone()).or_insert_with(make).clone()
+    }
+}
+
+/// Proxies and certificates: as the environment has them, but that the configuration's file of certificates counts.
+pub(crate) fn network(config: &Config, environment: &dyn Environment) -> Network {
+    let mut network = Network::from_env(|name| environment.var(name));
+    if let Some(file) = &config.ca_file {
+        network.ca_file = Some(file.clone());
+    }
+    network
+}
+
+/// A factory over HTTP clients that are built at the first request.
 pub(crate) fn factory(environment: Arc<dyn Environment + Send + Sync>) -> ModelFactory {
-    let network = Network::from_env(|name| environment.var(name));
-    let (http, asked) = (Http::over(network), Asked::default());
-    Arc::new(move |config| model_of(config, &*environment, &http, &asked))
+    let (clients, asked) = (Clients::default(), Asked::default());
+    Arc::new(move |config| {
+        let http = clients.of(config, &*environment);
+        model_of(config, &*environment, &http, &asked)
+    })
 }
 
 fn model_of(
@@ -84,6 +109,7 @@ fn model_of(
         cache_write: price.cache_write,
     });
     server.printed_calls = provider.printed_calls;
+    server.lean = facts.lean;
     server.patience = Patience {
         first: Duration::from_secs(u64::from(config.limits.first_byte_seconds)),
         idle: Duration::from_secs(u64::from(config.limits.idle_seconds)),

@@ -179,3 +179,35 @@ fn what_is_kept_and_what_waits() {
     std::fs::set_permissions(&state, PermissionsExt::from_mode(0o700)).unwrap();
     found(&world.run(&["doctor"]).ended(1), "ok", "state", "can be written");
 }
+
+#[test]
+fn a_file_of_certificates_that_is_none_is_named() {
+    let world = World::new("https://127.0.0.1:9");
+    let folder = world.home("config/ropewalk");
+    let config = std::fs::read_to_string(folder.join("config.toml")).unwrap();
+    world.configure(&format!("ca_file = 'certs/own.pem'\n{config}"));
+    let file = folder.join("certs/own.pem");
+    let shown = file.display().to_string();
+    let ran = world.run(&["doctor"]).ended(1);
+    found(&ran, "FAIL", "server", &shown);
+    found(&ran, "FAIL", "server", "`ca_file`");
+    std::fs::create_dir(folder.join("certs")).unwrap();
+    for (text, words) in [
+        ("", "it holds no certificate in PEM form"),
+        ("Not a certificate: é𝄞\n", "it holds no certificate in PEM form"),
+        ("-----BEGIN CERTIFICATE-----\n!!!\n-----END CERTIFICATE-----\n", "certs/own.pem: "),
+    ] {
+        std::fs::write(&file, text).unwrap();
+        let ran = world.run(&["doctor"]).ended(1);
+        found(&ran, "FAIL", "server", words);
+        assert!(!ran.out.contains("nothing listens there"), "{ran:?}");
+    }
+    // The variable does the same, and does not count beside the key.
+    let mut doctor = world.ropewalk(&["doctor"]);
+    let ran = Ran::from(doctor.env("SSL_CERT_FILE", "/nowhere/else.pem").output().unwrap());
+    found(&ran, "FAIL", "server", &shown);
+    world.configure(&config);
+    let mut doctor = world.ropewalk(&["doctor"]);
+    let ran = Ran::from(doctor.env("SSL_CERT_FILE", "/nowhere/else.pem").output().unwrap());
+    found(&ran, "FAIL", "server", "/nowhere/else.pem");
+}

@@ -1,7 +1,7 @@
 //! `ropewalk models`: servers on this machine, played here, and what is said of each.
 
 use crate::world::{KEY_VARIABLE, World};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 
 /// A server that gives these bodies for these paths and 404 for others, as long as the test runs.
@@ -11,10 +11,27 @@ fn server(answers: &'static [(&'static str, &'static str)]) -> String {
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let mut stream = stream.unwrap();
-            let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
-            let first = lines.next().unwrap().unwrap();
-            lines.find(|line| line.as_ref().is_ok_and(String::is_empty));
-            let path = first.split(' ').nth(1).unwrap_or_default();
+            let mut reader = BufReader::new(stream.try_clone().unwrap());
+            let (mut first, mut length) = (String::new(), 0);
+            reader.read_line(&mut first).unwrap();
+            loop {
+                let mut line = String::new();
+                reader.read_line(&mut line).unwrap();
+                match line.trim().to_ascii_lowercase().strip_prefix("content-length:") {
+                    Some(value) => length = value.trim().parse().unwrap(),
+                    None if line.trim().is_empty() => break,
+                    None => {}
+                }
+            }
+            let mut asked = vec![0; length];
+            reader.read_exact(&mut asked).unwrap();
+            let mut path = first.split(' ').nth(1).unwrap_or_default().to_owned();
+            if let Ok(asked) = serde_json::from_slice::<serde_json::Value>(&asked) {
+                path = format!(
+                    "{path} {}",
+                    asked.get("model").and_then(|name| name.as_str()).unwrap_or_default()
+                );
+            }
             let body = answers.iter().find(|(at, _)| *at == path).map(|(_, body)| *body);
             let (status, body) = body.map_or(("404 Not Found", "no"), |body| ("200 OK", body));
             let length = body.len();
@@ -28,11 +45,16 @@ fn server(answers: &'static [(&'static str, &'static str)]) -> String {
 }
 
 const OLLAMA: &[(&str, &str)] = &[
-    ("/v1/models", r#"{"object":"list","data":[{"id":"qwen3:8b"},{"id":"gemma3"},{"id":"big"}]}"#),
+    (
+        "/v1/models",
+        r#"{"object":"list","data":[{"id":"qwen3:8b"},{"id":"gemma3"},{"id":"big"},{"id":"own"}]}"#,
+    ),
     (
         "/api/ps",
         r#"{"models":[{"name":"qwen3:8b","context_length":4096},{"name":"big","context_length":65536}]}"#,
     ),
+    // Asked about each model that is not loaded.
+    ("/api/show own", r#"{"parameters":"num_ctx 2048"}"#),
 ];
 const OLD_OLLAMA: &[(&str, &str)] = &[("/api/tags", r#"{"models":[{"name":"old"}]}"#)];
 const LLAMA: &[(&str, &str)] = &[
@@ -64,11 +86,15 @@ fn servers_on_this_machine_are_found_and_what_is_wrong_is_said() {
     for line in [
         &*format!("ollama: {ollama}/v1 answers"),
         "  ollama/qwen3:8b, context 4096",
-        "    too small for more than small tasks; start it with `OLLAMA_CONTEXT_LENGTH=32768 ollama serve` and set `provider.ollama.context = 32768`",
+        "    below 16384: four tools and a short system prompt are sent to it",
+        "    too small; for more: start Ollama with `OLLAMA_CONTEXT_LENGTH=32768 ollama serve`",
         "  ollama/gemma3",
+        "    its context is told when it is loaded, and may be 4096, which is too small; for more: start Ollama with `OLLAMA_CONTEXT_LENGTH=32768 ollama serve`, and set `provider.ollama.context = 32768`",
+        "  ollama/own, context 2048",
+        "    too small; for more: its own `num_ctx` says so: write the two lines `FROM own` and `PARAMETER num_ctx 32768` into a file Modelfile, run `ollama create NAME -f Modelfile`, and use the model NAME",
         "  ollama/big, context 65536",
         "  llamacpp/any.gguf, context 8192",
-        "    small: start it with `llama-server --ctx-size 32768`",
+        "    too small; for more: start it with `llama-server --ctx-size 32768`",
         "  vllm/q/7b, context 32768",
         &format!("scripted: https://models.example, key from {KEY_VARIABLE}"),
         "groq: https://api.groq.com/openai/v1, no key: set GROQ_API_KEY",
@@ -105,4 +131,20 @@ fn without_anything_it_says_what_to_do() {
     args.extend(closed.iter().map(String::as_str));
     let ran = world.run(&args);
     assert!(ran.out.contains("start it with `ollama serve`"), "{ran:?}");
+}
+
+#[test]
+fn what_is_configured_small_is_said_to_get_the_lean_set() {
+    let world = World::new("https://models.example");
+    let args = |flag| ["models", "-c", flag];
+    let lean = "    below 16384: four tools and a short system prompt are sent to it";
+    let ran = world.run(&args("provider.scripted.context=8192")).ended(0);
+    assert!(ran.out.lines().any(|line| line == lean), "{ran:?}");
+    let ran = world.run(&args("provider.scripted.lean=true")).ended(0);
+    let forced = "    lean set: `provider.scripted.lean` says so";
+    assert!(ran.out.lines().any(|line| line == forced), "{ran:?}");
+    let never = ["models", "-cprovider.scripted.context=8192", "-cprovider.scripted.lean=false"];
+    assert!(!world.run(&never).ended(0).out.contains("four tools"));
+    let doctor = world.run(&["doctor", "-cprovider.scripted.context=8192"]);
+    assert!(doctor.out.contains("note  context   8192 tokens: below 16384"), "{doctor:?}");
 }

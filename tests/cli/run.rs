@@ -1,8 +1,8 @@
 //! `ropewalk run` on real files, against a scripted model over HTTP: what is done, shown and returned.
 
 use crate::world::{KEY, World};
-use ropewalk_model::StopReason;
-use ropewalk_testkit::model::{ScriptedModel, ScriptedReply};
+use ropewalk_model::{StopReason, Usage};
+use ropewalk_testkit::model::{SPOKEN, ScriptedModel, ScriptedReply};
 use serde_json::{Value, json};
 
 const GREET: &str = "def greet(name):\n    return f\"Hello, {name}\"\n";
@@ -237,4 +237,64 @@ fn no_empty_folders_are_left_in_the_state() {
     world.run(&["run", "nothing"]).ended(0);
     let left = std::fs::read_dir(world.home("state/ropewalk/outputs")).unwrap().count();
     assert_eq!(left, 0);
+}
+
+/// Over each protocol: a request with two words in it, as it goes over the wire.
+#[test]
+fn what_is_sent_before_a_word_is_said_is_short_and_shorter_for_a_small_context() {
+    for protocol in SPOKEN {
+        for (context, most) in [("200000", 12 * 1024), ("16383", 4 * 1024)] {
+            let model = ScriptedModel::start_over(*protocol, [reply().text("Hi.")]).unwrap();
+            let world = World::new(&model.base_url());
+            let flags = [
+                format!("-cprovider.scripted.protocol={}", protocol.name()),
+                format!("-cprovider.scripted.context={context}"),
+                "-ccommands.over_fork=auto".to_owned(),
+            ];
+            let ran =
+                world.run(&["run", "--json", &flags[0], &flags[1], &flags[2], "Say hi"]).ended(0);
+            let told = ran.out.matches("16383 tokens of context").count();
+            assert_eq!(told, usize::from(most == 4 * 1024), "{ran:?}");
+            let sent = &model.recorded()[0];
+            assert!(sent.raw.contains("Say hi"));
+            assert!(sent.raw.len() <= most, "{} {context}: {}", protocol.name(), sent.raw.len());
+            println!("{} {context}: {}", protocol.name(), sent.raw.len());
+            let offered = tools(&sent.said);
+            let lean = ["bash", "read_file", "write_file", "edit_file"];
+            assert_eq!(offered == lean, most == 4 * 1024, "{offered:?}");
+        }
+    }
+}
+
+/// A dollar for a million tokens that are read, two for those written, a tenth for what a cache held.
+#[test]
+fn what_it_costs_is_in_the_events_and_in_words_and_a_budget_stops_it() {
+    let price = "-cprovider.scripted.price=[1, 2, 0.1, 1]";
+    let used = |input, cache_read| Usage { input, output: 1_000, cache_read, cache_write: 0 };
+    let look = || reply().call("read_file", json!({"path": "a"}));
+    let steps = || [look().usage(used(10_000, 0)), reply().text("Done.").usage(used(1_000, 9_000))];
+
+    let (cached, _model) = world(steps());
+    cached.write("a", "a\n");
+    let ran = cached.run(&["run", "--json", price, "go"]).ended(0);
+    let usage: Vec<Value> =
+        events(&ran.out).into_iter().filter(|event| event["type"] == "usage").collect();
+    let cost = |event: &Value, of: &str| (event[of]["cost"].as_f64().unwrap() * 1e4).round();
+    // 10,000 at a dollar and 1,000 at two; then 1,000 at a dollar, 9,000 at a tenth and 1,000 at two.
+    let costs: Vec<_> =
+        usage.iter().map(|event| ["step", "inTurn", "total"].map(|of| cost(event, of))).collect();
+    assert_eq!(costs, [[120.0, 120.0, 120.0], [39.0, 159.0, 159.0]], "{usage:#?}");
+    assert_eq!(usage[1]["step"]["cacheHitPercent"], 90, "{usage:#?}");
+    assert_eq!(usage[1]["inTurn"]["cacheHitPercent"], 45, "{usage:#?}");
+
+    let (in_words, _model) = world(steps());
+    in_words.write("a", "a\n");
+    let ran = in_words.run(&["run", price, "go"]).ended(0);
+    assert!(ran.err.contains("20000 tokens in (45% from the cache), 2000 out, $0.0159"), "{ran:?}");
+
+    let (over, _model) = world([look().usage(used(10_000, 0))]);
+    over.write("a", "a\n");
+    let ran = over.run(&["run", price, "-climits.turn_cents=1", "go"]).ended(7);
+    let words = "this turn has used $0.0120, which is its budget (`limits.turn_cents`)";
+    assert!(ran.err.contains(words), "{ran:?}");
 }

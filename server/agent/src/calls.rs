@@ -213,7 +213,7 @@ impl Turn {
             call: call.id.clone(),
             commands: self.shared.commands.clone(),
             reach,
-            bounds: Bounds { max_chars: settings.limits.tool_output },
+            bounds: Bounds { max_chars: self.tool_output() },
             command_time: Duration::from_secs(settings.limits.command_seconds),
             outputs: self.shared.outputs.clone(),
             secrets: self.shared.secrets(),
@@ -378,7 +378,7 @@ impl Turn {
     /// No result is longer than the bound and what tools add to it, whatever a tool does; the whole goes to
     /// a file then.
     async fn bounded(&self, call: &Call, mut output: Output) -> Output {
-        let bounds = Bounds { max_chars: self.shared.settings().limits.tool_output };
+        let bounds = Bounds { max_chars: self.tool_output() };
         let most = bounds.max_chars.saturating_add(2 * NOTE_CHARS);
         if output.text.len() <= most || output.text.chars().count() <= most {
             return output;

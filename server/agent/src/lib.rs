@@ -9,6 +9,7 @@ pub mod approval;
 pub mod audit;
 mod budget;
 mod calls;
+mod context;
 pub mod event;
 pub mod history;
 pub mod journal;

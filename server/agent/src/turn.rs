@@ -5,6 +5,7 @@
 
 use crate::budget;
 use crate::calls::Call;
+use crate::context;
 use crate::event::{Event, Level, StopReason};
 use crate::journal::record::Record;
 use crate::op::Prompt;
@@ -23,6 +24,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::sync::watch;
+use tokio::task::JoinHandle;
 
 /// How the loop ended, and what to say of it.
 pub(crate) type Ended = (StopReason, Option<String>);
@@ -42,6 +44,8 @@ pub(crate) struct Turn {
     pub(crate) failing: (String, u32),
     /// How often the model has printed a call as text.
     pub(crate) printed: u32,
+    /// Finds out how much context the model has, beside everything else.
+    pub(crate) looking: Option<JoinHandle<()>>,
 }
 
 /// What the model said in a step.
@@ -60,7 +64,15 @@ impl Turn {
         interrupted: watch::Receiver<bool>,
     ) -> Self {
         let before = *lock(&shared.spent);
-        Self { shared, number, interrupted, before, failing: (String::new(), 0), printed: 0 }
+        Self {
+            shared,
+            number,
+            interrupted,
+            before,
+            failing: (String::new(), 0),
+            printed: 0,
+            looking: None,
+        }
     }
 
     /// Runs the turn. However it ends, the history is valid afterwards.
@@ -68,8 +80,10 @@ impl Turn {
         if let Err(sentence) = &self.shared.settings().model {
             return (StopReason::Error, Some(sentence.clone()));
         }
+        self.look_for_context();
         self.begin(&prompt).await;
         let (stop, message) = self.steps().await;
+        self.context_is_found().await;
         let why = match stop {
             StopReason::EndTurn | StopReason::Refusal => None,
             StopReason::MaxTokens => Some(CUT),
@@ -192,7 +206,7 @@ impl Turn {
     }
 
     /// One call of the model: its reply, shown as it comes and kept in the history.
-    async fn ask(&self) -> Result<Said, Ended> {
+    async fn ask(&mut self) -> Result<Said, Ended> {
         let settings = self.shared.settings();
         if let Err(sentence) = &settings.model {
             return Err((StopReason::Error, Some(sentence.clone())));
@@ -200,15 +214,11 @@ impl Turn {
         let Some((model, pieces)) = lock(&self.shared.history).request() else {
             return Err((StopReason::Error, Some("No model is set up.".to_owned())));
         };
-        let request = Request {
-            prelude: self.shared.prelude(&settings, &*model),
-            pieces,
-            max_tokens: model
-                .limits()
-                .max_output
-                .unwrap_or(u32::MAX)
-                .min(settings.limits.output_tokens),
-        };
+        self.shared.tell_of_context(&*model);
+        let prelude = self.shared.prelude(&settings, &*model);
+        let max_tokens = settings.limits.output_tokens.min(context::longest_reply(model.limits()));
+        let sent = context::bytes(&prelude, &pieces);
+        let request = Request { prelude, pieces, max_tokens };
         let mut stream = model.stream(request);
         let mut builder = ReplyBuilder::new();
         let ended = loop {
@@ -220,7 +230,10 @@ impl Turn {
                 Ok(None) => {
                     let mut reply = builder.finish();
                     let printed = self.look_for_printed(&mut reply, &*model);
+                    self.shared.tell_of_cut(&*model, sent, reply.usage);
                     let said = self.take_in(reply, model.name(), model.price());
+                    // Some servers know it when they have loaded the model.
+                    self.look_for_context();
                     return Ok(Said { printed, ..said });
                 }
                 Ok(Some(Err(error))) => break (StopReason::Error, Some(error.to_string())),

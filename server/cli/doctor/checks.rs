@@ -6,7 +6,7 @@ use crate::sessions::{in_units, unreadable, unreadable_in_words};
 use ropewalk_agent::Sessions;
 use ropewalk_agent::journal::store::make_private_folder;
 use ropewalk_config::{Config, OverFork, Problem};
-use ropewalk_model::{Model, ModelError};
+use ropewalk_model::{ENOUGH_CONTEXT, Model, ModelError};
 use ropewalk_sandbox::{Unsupported, Upper};
 use std::path::{Path, PathBuf};
 
@@ -79,6 +79,21 @@ pub(super) fn server(model: &dyn Model) -> anyhow::Result<Vec<Finding>> {
         }
         Err(error) => Finding::bad("server", error.to_string()),
     }])
+}
+
+/// How much context the model has, where that is known, and what follows from it.
+pub(super) fn context(model: &dyn Model) -> anyhow::Result<Option<Finding>> {
+    let runtime = runtime(tokio::runtime::Builder::new_current_thread().enable_all())?;
+    runtime.block_on(model.find_context());
+    runtime.shutdown_background();
+    let Some(tokens) = model.limits().context else { return Ok(None) };
+    let what = if model.is_lean() { "four tools and a short system prompt" } else { "all tools" };
+    if tokens >= ENOUGH_CONTEXT {
+        return Ok(Some(Finding::good("context", format!("{tokens} tokens: {what} are sent"))));
+    }
+    let more = model.more_context().map_or_else(String::new, |more| format!("; for more: {more}"));
+    let words = format!("{tokens} tokens: below {ENOUGH_CONTEXT}; {what} are sent{more}");
+    Ok(Some(Finding::fair("context", words)))
 }
 
 /// The model servers on this machine that are there.

@@ -75,6 +75,7 @@ fn record(
         output: model.limits().max_output,
         price: model.price(),
         printed_calls: model.takes_printed_calls(),
+        lean: provider.facts_of(&name.name).lean,
         date: settings.facts.date.clone(),
         ..Head::default()
     };
@@ -94,6 +95,7 @@ fn serialiser(head: &Head, keys: Keys) -> Result<Arc<dyn Model>, String> {
     config.price = head.price;
     config.printed_calls = head.printed_calls;
     config.keys = keys;
+    config.lean = head.lean;
     let model = ServerModel::new(config, Http::new()).map_err(|error| error.to_string())?;
     Ok(Arc::new(model))
 }

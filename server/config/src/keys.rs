@@ -3,6 +3,7 @@
 //! key does is in `resolve`.
 
 use crate::rules::RuleList;
+use crate::value::MAX_DEPTH;
 use crate::{CommandBounds, DEFAULT_LOG, Keep, Limits, Mode, ModelFacts, OverFork};
 
 /// The least and the most tokens that a model may be said to take or give.
@@ -65,6 +66,8 @@ pub(crate) enum Kind {
     Tokens { field: fn(&mut ModelFacts) -> &mut Option<u32> },
     Price,
     PrintedCalls,
+    Lean,
+    CaFile,
 }
 
 /// A bound, which a project may lower.
@@ -154,6 +157,11 @@ pub const KEYS: &[Key] = &[
         "A file that replaces the system prompt; relative to the file that names it, or under `~/`.",
     ),
     own("system_prompt_append", Kind::PromptAppend, "Text added at the end of the system prompt."),
+    theirs(
+        "ca_file",
+        Kind::CaFile,
+        "A PEM file of certificates that are trusted besides the system's, in place of the one that `SSL_CERT_FILE` names; a path as above. Not taken from a project or an editor's settings.",
+    ),
     own(
         "log",
         Kind::Log,
@@ -301,6 +309,11 @@ pub const KEYS: &[Key] = &[
         "Whether a tool call that a model prints as text is run. Small local models may need it.",
     ),
     theirs(
+        "provider.*.lean",
+        Kind::Lean,
+        "Whether a model gets the lean set: `bash`, `read_file`, `write_file`, `edit_file` and a short system prompt, 4 KB in all.",
+    ),
+    theirs(
         "provider.*.models.*.context",
         Kind::Tokens { field: |facts| &mut facts.context },
         "As above, of one model.",
@@ -311,6 +324,7 @@ pub const KEYS: &[Key] = &[
         "As above, of one model.",
     ),
     theirs("provider.*.models.*.price", Kind::Price, "As above, of one model."),
+    theirs("provider.*.models.*.lean", Kind::Lean, "As above, of one model."),
     Key {
         name: "locked",
         description: "In `/etc/ropewalk/config.toml` only: keys that keep the value they have there, or their default, such as `mode`, `limits` or `provider.*.base_url`.",
@@ -336,9 +350,9 @@ impl Key {
             }
             Kind::Tools | Kind::Variables => "a list of names".to_owned(),
             Kind::Rules(_) => "a list of rules".to_owned(),
-            Kind::Mechanism => "`true` or `false`".to_owned(),
+            Kind::Mechanism | Kind::Lean => "`true` or `false`".to_owned(),
             Kind::Locked => "a list of keys".to_owned(),
-            Kind::PromptFile => "a path".to_owned(),
+            Kind::PromptFile | Kind::CaFile => "a path".to_owned(),
             Kind::PromptAppend | Kind::Log => "text".to_owned(),
             Kind::Limit { least, most, .. }
             | Kind::Keep { least, most, .. }
@@ -395,9 +409,12 @@ impl Key {
                 KeyDefault::Unset("set for the built-in providers")
             }
             Kind::Tokens { .. } | Kind::Price => KeyDefault::Unset("known for some models"),
-            Kind::PromptFile | Kind::PromptAppend | Kind::KeyCommand | Kind::Header => {
-                KeyDefault::Unset("none")
-            }
+            Kind::Lean => KeyDefault::Unset("below 16384 tokens of context"),
+            Kind::CaFile
+            | Kind::PromptFile
+            | Kind::PromptAppend
+            | Kind::KeyCommand
+            | Kind::Header => KeyDefault::Unset("none"),
         }
     }
 
@@ -413,9 +430,13 @@ impl Key {
         matches!(self.kind, Kind::Rules(_))
     }
 
-    /// Whether it starts a program: what an editor says may come from a repository's own settings.
-    pub(crate) fn starts_a_program(&self) -> bool {
-        matches!(self.kind, Kind::KeyCommand)
+    /// Why no editor may set it, if none may: what an editor says may come from a repository's own settings.
+    pub(crate) fn not_for_editors(&self) -> Option<&'static str> {
+        match self.kind {
+            Kind::KeyCommand => Some("it starts a program"),
+            Kind::CaFile => Some("it says whom to trust"),
+            _ => None,
+        }
     }
 
     /// Whether only the system's file sets it.
@@ -435,6 +456,7 @@ impl Key {
                 | Kind::Tokens { .. }
                 | Kind::Price
                 | Kind::PrintedCalls
+                | Kind::Lean
                 | Kind::Variables
                 | Kind::CommandBound { .. }
                 | Kind::Limit { .. }
@@ -463,6 +485,36 @@ pub fn markdown_table() -> String {
         table += &format!("| `{name}` | {takes} | {default} | {project} | {} |\n", key.description);
     }
     table
+}
+
+/// Whether what stands below `path` are names of the user's own, as he spells them: of providers, headers, models.
+pub(crate) fn holds_own_names(path: &[&str]) -> bool {
+    matches!(path, ["provider"]) || holds_dotted_names(path)
+}
+
+/// Whether names of the user's own stand below `path` that may have dots in them, as `gpt-4.1` has.
+fn holds_dotted_names(path: &[&str]) -> bool {
+    matches!(path, ["provider", _, "headers" | "models"])
+}
+
+/// A key with dots in it, below `path`, as segments of a path. The name of a header or a model is one segment,
+/// dots and all: what stands behind the last dot is the key of a model, unless `is_table` of them is said.
+pub(crate) fn segments<'a>(path: &[&'a str], key: &'a str, is_table: bool) -> Vec<&'a str> {
+    let (mut whole, mut rest) = (path.to_vec(), key);
+    loop {
+        let split = match holds_dotted_names(&whole) {
+            true if whole.last() == Some(&"models") && !is_table => rest.rsplit_once('.'),
+            true => None,
+            // What lies deeper is unknown anyway.
+            false if whole.len() >= path.len() + MAX_DEPTH - 1 => None,
+            false => rest.split_once('.'),
+        };
+        let Some((first, more)) = split else { break };
+        whole.push(first);
+        rest = more;
+    }
+    whole.push(rest);
+    whole.split_off(path.len())
 }
 
 /// What a path leads to.

@@ -174,6 +174,7 @@ impl Provider {
             context: own.context.or(self.facts.context),
             output: own.output.or(self.facts.output),
             price: own.price.or(self.facts.price),
+            lean: own.lean.or(self.facts.lean),
         }
     }
 }
@@ -196,6 +197,8 @@ pub struct ModelFacts {
     pub output: Option<u32>,
     /// What its tokens cost.
     pub price: Option<Price>,
+    /// Whether it gets the lean set, whatever its context is.
+    pub lean: Option<bool>,
 }
 
 /// Prices in millionths of a US dollar per million tokens.
@@ -379,6 +382,8 @@ pub struct Config {
     /// A file that replaces the system prompt. Absolute, or from a flag as the user gave it, which
     /// is relative to the working directory.
     pub system_prompt_file: Option<PathBuf>,
+    /// A PEM file of certificates that are trusted besides the system's. A path as for `system_prompt_file`.
+    pub ca_file: Option<PathBuf>,
     /// Text added to the system prompt.
     pub system_prompt_append: Option<String>,
     /// The filter of the log, in the syntax of `RUST_LOG`.

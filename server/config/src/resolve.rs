@@ -9,6 +9,7 @@ mod locks;
 mod project;
 mod rules;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -16,7 +17,7 @@ use std::path::Path;
 use crate::keys::{self, Found, Key, ProjectRule};
 use crate::problem::{Layer, Problem, Source, shown};
 use crate::sources::{self, Environment, MAX_FILE_BYTES, Sources};
-use crate::value::{Entry, MAX_DEPTH, Value};
+use crate::value::{Entry, Value};
 use crate::{Commands, Config, DEFAULT_LOG, Keep, Limits, Mode, PROVIDER_PRESETS, toml_text};
 use crate::{KeyCommand, ModelFacts};
 pub(crate) use locks::Lock;
@@ -102,6 +103,7 @@ impl<'a> Builder<'a> {
             ask: Vec::new(),
             deny: Vec::new(),
             system_prompt_file: None,
+            ca_file: None,
             system_prompt_append: None,
             log: DEFAULT_LOG.to_owned(),
             problems: Vec::new(),
@@ -198,9 +200,7 @@ impl<'a> Builder<'a> {
 
     fn client(&mut self, source: Source, json: &serde_json::Value) {
         self.told = 0;
-        // Editors send either the section or an object with the section below its name.
-        let json = json.get("ropewalk").unwrap_or(json);
-        match Value::from_json(json, 0) {
+        match Value::from_json(&section(json), 0) {
             Value::Table(entries) => self.table(&source, &mut Vec::new(), entries),
             Value::Null => {}
             other => {
@@ -225,9 +225,9 @@ impl<'a> Builder<'a> {
                 self.problem(&source, None, sentence);
                 continue;
             };
-            let parts = key.splitn(MAX_DEPTH, '.');
-            let path: Vec<String> = parts.map(|part| part.trim().to_owned()).collect();
             let text = text.trim();
+            let parts = keys::segments(&[], key.trim(), text.starts_with('{'));
+            let path: Vec<String> = parts.iter().map(|part| part.trim().to_owned()).collect();
             let wants_text = matches!(keys::find(&path), Found::Key(key) if key.is_text());
             let value = match toml_text::parse_value(text) {
                 Some(value @ Value::Text(_)) => value,
@@ -258,8 +258,17 @@ impl<'a> Builder<'a> {
             }
             // The names of providers are the user's; everything else is snake_case.
             let names: Vec<&str> = path.iter().map(String::as_str).collect();
-            let own_name =
-                matches!(names[..], ["provider"] | ["provider", _, "headers" | "models"]);
+            if client && written.contains('.') {
+                let is_table = matches!(value, Value::Table(_));
+                let segments = keys::segments(&names, &written, is_table);
+                if segments.len() > 1 {
+                    if let Value::Table(entries) = Value::nested(&segments, value) {
+                        self.table(&source, path, entries);
+                    }
+                    continue;
+                }
+            }
+            let own_name = keys::holds_own_names(&names);
             path.push(if client && !own_name { keys::snake(&written) } else { written });
             match (keys::find(path), value) {
                 (Found::Key(_) | Found::Table, Value::Null) => {}
@@ -293,6 +302,13 @@ impl<'a> Builder<'a> {
             format!(
                 "`{key}` in {source} is ignored: a configuration holds no keys or passwords; put the key into an environment variable, name that with `api_key_env`, and remove it here"
             )
+        } else if !source.layer.is_client()
+            && matches!(path, [provider, _, models, _, rest, ..]
+                if provider == "provider" && models == "models" && rest.starts_with(|c: char| c.is_ascii_digit()))
+        {
+            format!(
+                "unknown key `{key}` in {source}: a model's name with a dot in it stands in quotes, as in `[provider.NAME.models.\"gpt-4.1\"]`"
+            )
         } else {
             match keys::nearest(path) {
                 Some(nearest) => {
@@ -315,10 +331,10 @@ impl<'a> Builder<'a> {
             } else if source.layer == Layer::Project && key.project == ProjectRule::Ignored {
                 let own = self.own_file();
                 Some(format!("it is about more than this project; put it into {own}"))
-            } else if source.layer.is_client() && key.starts_a_program() {
+            } else if let Some(why) = key.not_for_editors().filter(|_| source.layer.is_client()) {
                 // An editor's settings may come from the folder that is open in it.
                 let own = self.own_file();
-                Some(format!("it starts a program; put it into {own}"))
+                Some(format!("{why}; put it into {own}"))
             } else {
                 self.config.is_locked(&dotted).map(|lock| format!("it is locked by {lock}"))
             };
@@ -392,6 +408,10 @@ impl<'a> Builder<'a> {
                 let header = path.get(3).cloned().unwrap_or_default();
                 self.drafts.entry(name).or_default().headers.insert(header, text);
             }
+            Setting::CaFile(path) => config.ca_file = Some(path),
+            Setting::Lean(on) => {
+                self.drafts.entry(name).or_default().facts(path).lean = Some(on);
+            }
             Setting::PrintedCalls(on) => self.drafts.entry(name).or_default().printed_calls = on,
             Setting::Tokens(field, number) => {
                 *field(self.drafts.entry(name).or_default().facts(path)) = Some(number);
@@ -412,6 +432,28 @@ impl<'a> Builder<'a> {
             }
         }
     }
+}
+
+/// What editors send: the section itself, an object with the section below its name, or keys that begin with the
+/// name of the section, as `"ropewalk.model"`.
+fn section(json: &serde_json::Value) -> Cow<'_, serde_json::Value> {
+    const PREFIX: &str = "ropewalk.";
+    let whole = json.get("ropewalk");
+    let is_prefixed = |key: &String| key.starts_with(PREFIX);
+    let Some(map) = json.as_object().filter(|map| map.keys().any(is_prefixed)) else {
+        return Cow::Borrowed(whole.unwrap_or(json));
+    };
+    let mut section = match whole {
+        Some(whole) => whole.as_object().cloned().unwrap_or_default(),
+        None => map.iter().filter(|(key, _)| !is_prefixed(key)).map(owned).collect(),
+    };
+    let keys = map.iter().filter_map(|(key, value)| Some((key.strip_prefix(PREFIX)?, value)));
+    section.extend(keys.map(|(key, value)| (key.to_owned(), value.clone())));
+    Cow::Owned(serde_json::Value::Object(section))
+}
+
+fn owned((key, value): (&String, &serde_json::Value)) -> (String, serde_json::Value) {
+    (key.clone(), value.clone())
 }
 
 /// Whether a key that doesn't exist looks as if its value were a secret.

@@ -60,7 +60,7 @@ impl Value {
         })
     }
 
-    /// Takes over JSON. A dotted key (`"limits.steps"`), as some editors write them, is a path.
+    /// Takes over JSON. A dotted key (`"limits.steps"`), as some editors write them, stays one here.
     pub(crate) fn from_json(json: &serde_json::Value, depth: usize) -> Value {
         use serde_json::Value as Json;
         if depth >= MAX_DEPTH {
@@ -85,15 +85,8 @@ impl Value {
             Json::Object(map) => Value::Table(
                 map.iter()
                     .map(|(key, item)| {
-                        let item = Value::from_json(item, depth + 1);
-                        match key.split_once('.') {
-                            Some((first, rest)) => {
-                                let rest: Vec<&str> = rest.splitn(MAX_DEPTH, '.').collect();
-                                let value = Value::nested(&rest, item);
-                                Entry { key: first.to_owned(), line: None, value }
-                            }
-                            None => Entry { key: key.clone(), line: None, value: item },
-                        }
+                        let value = Value::from_json(item, depth + 1);
+                        Entry { key: key.clone(), line: None, value }
                     })
                     .collect(),
             ),

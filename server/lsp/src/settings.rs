@@ -73,6 +73,7 @@ pub fn settings_of(
         facts: PromptFacts {
             tools: Vec::new(),
             commands: Tier::default(),
+            lean: false,
             date: ropewalk_agent::time::today(),
             platform: std::env::consts::OS.to_owned(),
             replace,

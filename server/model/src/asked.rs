@@ -67,6 +67,18 @@ impl Model for AskedModel {
         self.0.bare.takes_printed_calls()
     }
 
+    fn is_lean(&self) -> bool {
+        self.0.bare.is_lean()
+    }
+
+    fn find_context(&self) -> BoxFuture<'static, ()> {
+        self.0.bare.find_context()
+    }
+
+    fn more_context(&self) -> Option<String> {
+        self.0.bare.more_context()
+    }
+
     /// With the key itself once it is known.
     fn keys(&self) -> Keys {
         let known = self.0.key.known().map(|key| key.text());

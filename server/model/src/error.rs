@@ -68,7 +68,7 @@ pub enum ModelError {
     /// The server's certificate is signed by nobody who is trusted here, or is for another.
     #[error(
         "the certificate of {host} is not trusted ({why}): if a company's own authority signs here, name its file in \
-         SSL_CERT_FILE"
+         `ca_file` of the configuration, or in SSL_CERT_FILE"
     )]
     Untrusted {
         /// Host and port.

@@ -36,12 +36,13 @@ pub mod sse;
 pub mod strike;
 mod surrogates;
 pub mod tape;
+mod told;
 
 pub use asked::AskedModel;
 pub use error::ModelError;
 pub use http::{Http, Patience};
 pub use key::{ApiKey, LazyKey};
-pub use limits::{Limits, limits_of};
+pub use limits::{ENOUGH_CONTEXT, LIMITS_AS_OF, Limits, limits_of};
 pub use message::{Block, Message, Role, StopReason, ToolInput, ToolSpec, Usage};
 pub use model::{Delta, Model, Piece, Prelude, Request};
 pub use network::Network;

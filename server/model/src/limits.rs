@@ -1,7 +1,8 @@
 //! What known models can take and give, as a table.
 //!
 //! Only what a request needs to be right; an unknown model has no limits here, and prices are
-//! another matter.
+//! another matter. The figures are as remembered at [`LIMITS_AS_OF`] from the providers' documentation and were not
+//! compared with it since: the configuration overrides each of them.
 
 /// A model's own bounds, in tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -11,6 +12,13 @@ pub struct Limits {
     /// The longest reply; none when not known.
     pub max_output: Option<u32>,
 }
+
+/// The month that the table is of.
+pub const LIMITS_AS_OF: &str = "November 2025";
+
+/// Below so many tokens of context all tools and the whole system prompt leave too little room for the task: a model
+/// with less gets the lean set.
+pub const ENOUGH_CONTEXT: u32 = 16_384;
 
 /// Beginnings of model names, the more special before the general: (name, context, longest reply).
 const TABLE: &[(&str, u32, u32)] = &[

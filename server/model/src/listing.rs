@@ -23,18 +23,100 @@ pub struct Listed {
     pub context: Option<u32>,
 }
 
+/// What kind of server it is, by what it answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ServerKind {
+    /// Ollama.
+    Ollama,
+    /// llama.cpp's `llama-server`.
+    LlamaCpp,
+    /// LM Studio.
+    LmStudio,
+    /// Another, or not to be told.
+    Other,
+}
+
+/// The context that is advised: room for the tools, the task and some files.
+const ADVISED: u32 = 32_768;
+
+impl ServerKind {
+    /// What the user does to give `model` more context. `is_own` says that the model itself sets it.
+    pub fn more_context(self, model: &str, is_own: bool) -> String {
+        match self {
+            // A parameter of the model counts before the server's variable.
+            ServerKind::Ollama if is_own => format!(
+                "its own `num_ctx` says so: write the two lines `FROM {model}` and `PARAMETER num_ctx {ADVISED}` into \
+                 a file Modelfile, run `ollama create NAME -f Modelfile`, and use the model NAME"
+            ),
+            ServerKind::Ollama => {
+                format!("start Ollama with `OLLAMA_CONTEXT_LENGTH={ADVISED} ollama serve`")
+            }
+            ServerKind::LlamaCpp => {
+                format!("start it with `llama-server --ctx-size {ADVISED}`")
+            }
+            ServerKind::LmStudio => {
+                format!("load it with `lms load {model} --context-length {ADVISED}`")
+            }
+            ServerKind::Other => {
+                format!("start its server with {ADVISED} tokens of context or more")
+            }
+        }
+    }
+}
+
+/// The models of a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listing {
+    /// What kind of server it is.
+    pub kind: ServerKind,
+    /// Its models, in its order.
+    pub models: Vec<Listed>,
+}
+
+impl Listing {
+    /// The context of a model, where the server says it. llama.cpp has one model, whatever it is called in a request.
+    pub fn context_of(&self, model: &str) -> Option<u32> {
+        let is_it =
+            |listed: &&Listed| self.kind == ServerKind::LlamaCpp || same_model(&listed.name, model);
+        self.models.iter().find(is_it)?.context
+    }
+}
+
+/// Whether a server that lists `listed` means it by `asked`: Ollama adds a tag to a name without one.
+pub fn same_model(listed: &str, asked: &str) -> bool {
+    listed == asked || listed.strip_suffix(":latest") == Some(asked)
+}
+
+/// The context that an Ollama model sets itself, whatever the server's default is.
+pub async fn own_context(http: &Http, base_url: &str, model: &str) -> Option<u32> {
+    let body = serde_json::json!({ "model": model });
+    let shown = ask(http, &format!("{}/api/show", root_of(base_url)), Some(body)).await.ok()?;
+    // A line for each parameter: its name, spaces, its value.
+    let lines = shown.get("parameters")?.as_str()?.lines();
+    let mut values =
+        lines.filter_map(|line| line.trim().strip_prefix("num_ctx")?.trim().parse().ok());
+    values.find(|tokens| *tokens > 0)
+}
+
+fn root_of(base_url: &str) -> &str {
+    let base = base_url.trim_end_matches('/');
+    base.strip_suffix("/v1").unwrap_or(base)
+}
+
 /// The models of the server at `base_url`, which may end in a version, in its order. No key is sent.
 ///
 /// # Errors
 /// [`ModelError::Unreachable`], [`ModelError::BadKey`], [`ModelError::NotAModelServer`], [`ModelError::BadUrl`].
-pub async fn list_models(http: &Http, base_url: &str) -> Result<Vec<Listed>, ModelError> {
-    let base = base_url.trim_end_matches('/');
-    let root = base.strip_suffix("/v1").unwrap_or(base);
+pub async fn list_models(http: &Http, base_url: &str) -> Result<Listing, ModelError> {
+    let root = root_of(base_url);
+    let mut kind = ServerKind::Other;
     let models = match get(http, &format!("{root}/v1/models")).await {
         Ok(models) => models,
         // Older Ollamas have only their own list.
         Err(error @ ModelError::NotAModelServer { .. }) => {
-            get(http, &format!("{root}/api/tags")).await.map_err(|_| error)?
+            let tags = get(http, &format!("{root}/api/tags")).await.map_err(|_| error)?;
+            kind = ServerKind::Ollama;
+            tags
         }
         Err(error) => return Err(error),
     };
@@ -47,11 +129,16 @@ pub async fn list_models(http: &Http, base_url: &str) -> Result<Vec<Listed>, Mod
         let whole = props
             .as_ref()
             .and_then(|props| tokens(props.pointer("/default_generation_settings/n_ctx")?));
-        for path in ["/api/ps", "/api/v0/models"] {
+        if whole.is_some() {
+            kind = ServerKind::LlamaCpp;
+        }
+        let others = [("/api/ps", ServerKind::Ollama), ("/api/v0/models", ServerKind::LmStudio)];
+        for (path, others_kind) in others {
             if whole.is_some() {
                 break;
             }
             let Ok(loaded) = get(http, &format!("{root}{path}")).await else { continue };
+            kind = others_kind;
             let list =
                 loaded.get("models").or_else(|| loaded.get("data")).and_then(Value::as_array);
             for other in list.into_iter().flatten().filter_map(listed) {
@@ -59,10 +146,11 @@ pub async fn list_models(http: &Http, base_url: &str) -> Result<Vec<Listed>, Mod
                     model.context = other.context.or(model.context);
                 }
             }
+            break;
         }
         found.iter_mut().for_each(|model| model.context = model.context.or(whole));
     }
-    Ok(found)
+    Ok(Listing { kind, models: found })
 }
 
 /// A model as one of the many kinds of servers lists it.
@@ -78,6 +166,11 @@ fn tokens(value: &Value) -> Option<u32> {
 }
 
 async fn get(http: &Http, url: &str) -> Result<Value, ModelError> {
+    ask(http, url, None).await
+}
+
+/// Asks by GET, or by POST with a body.
+async fn ask(http: &Http, url: &str, body: Option<Value>) -> Result<Value, ModelError> {
     let bad = |why: String| ModelError::BadUrl { url: url.to_owned(), why };
     let url = Url::parse(url).map_err(|error| bad(error.to_string()))?;
     let host = crate::exchange::host_of(&url);
@@ -85,7 +178,14 @@ async fn get(http: &Http, url: &str) -> Result<Value, ModelError> {
         |why: &str| ModelError::NotAModelServer { host: host.clone(), why: why.to_owned() };
     let unreachable =
         |why: &str| ModelError::Unreachable { host: host.clone(), why: why.to_owned() };
-    let request = http.client(&url)?.get(url.clone());
+    let client = http.client(&url)?;
+    let request = match body {
+        Some(body) => client
+            .post(url.clone())
+            .header(reqwest::header::CONTENT_TYPE, "application/json")
+            .body(body.to_string()),
+        None => client.get(url.clone()),
+    };
     let asking = async {
         let mut response = request.send().await.map_err(|error| {
             unreachable(if error.is_connect() { "nothing listens there" } else { "no answer" })

@@ -3,7 +3,9 @@
 //! Object safe, so that front ends choose a model by name at run time. It holds no history; the
 //! pieces it makes belong to whoever keeps one.
 
-use crate::{Keys, Limits, Message, ModelError, Price, StopReason, ToolSpec, Usage};
+use crate::{
+    ENOUGH_CONTEXT, Keys, Limits, Message, ModelError, Price, StopReason, ToolSpec, Usage,
+};
 use futures::{FutureExt, future::BoxFuture, stream::BoxStream};
 use serde::{Deserialize, Serialize};
 use std::{sync::Arc, time::Duration};
@@ -138,6 +140,25 @@ pub trait Model: Send + Sync {
     /// Whether calls that the model prints as text are to be run, as if they had been made.
     fn takes_printed_calls(&self) -> bool {
         false
+    }
+
+    /// Whether it gets the lean set, four tools and a short system prompt: where it is configured, else where
+    /// its context is known to be below [`ENOUGH_CONTEXT`].
+    fn is_lean(&self) -> bool {
+        self.limits().context.is_some_and(|tokens| tokens < ENOUGH_CONTEXT)
+    }
+
+    /// Asks a server on this machine how much context it gives, if it has not said so; [`Model::limits`] has it
+    /// afterwards. A few questions of at most two seconds each; others answer at once. It never fails: what is
+    /// not told stays unknown. Must be polled within a tokio runtime.
+    fn find_context(&self) -> BoxFuture<'static, ()> {
+        async {}.boxed()
+    }
+
+    /// What the user does to get more context, in words that follow a colon; none where the server has not said
+    /// how much it gives.
+    fn more_context(&self) -> Option<String> {
+        None
     }
 
     /// The keys that must be in no text that is shown, kept or sent. What [`Model::stream`] gives is free of them;

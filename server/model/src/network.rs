@@ -18,7 +18,8 @@ pub struct Network {
     pub http_proxy: Option<String>,
     /// Hosts, domains and networks that are reached without one, with commas between: `NO_PROXY`.
     pub no_proxy: Option<String>,
-    /// A PEM file of certificates that are trusted besides the system's: `SSL_CERT_FILE`.
+    /// A PEM file of certificates that are trusted besides the system's: the configuration's `ca_file`, else
+    /// `SSL_CERT_FILE`.
     pub ca_file: Option<PathBuf>,
 }
 
@@ -66,7 +67,7 @@ impl Network {
     pub(crate) fn certificates(&self) -> Result<Vec<CertificateDer<'static>>, ModelError> {
         let Some(path) = &self.ca_file else { return Ok(Vec::new()) };
         let bad = |why: String| ModelError::BadSetting {
-            name: "the file of CA certificates".to_owned(),
+            name: "the file of CA certificates (`ca_file`, or SSL_CERT_FILE)".to_owned(),
             why: format!("{}: {why}", path.display()),
         };
         let read = CertificateDer::pem_file_iter(path).map_err(|error| bad(error.to_string()))?;

@@ -2,13 +2,14 @@
 //!
 //! A price belongs to a server, not to a name: the same model behind another address may cost anything, so a row
 //! holds for its host alone. What is not in the table, and in no configuration, has no price here: its tokens are
-//! counted, and nothing is guessed.
+//! counted, and nothing is guessed. The figures are as remembered at [`PRICES_AS_OF`] from the providers' price lists
+//! and were not compared with them since: the configuration overrides each of them.
 
 use crate::Usage;
 use serde::{Deserialize, Serialize};
 use std::{fmt, ops::AddAssign};
 
-/// When the table was true, by the providers' own price lists.
+/// The month that the table is of.
 pub const PRICES_AS_OF: &str = "November 2025";
 
 /// An amount of money in millionths of a millionth of a US dollar: fine enough for one token of any model, so that

@@ -4,12 +4,13 @@
 //! is sent and what it means is the [`Protocol`]'s; limits and retries are the exchange's.
 
 use crate::{
-    ApiKey, Delta, Http, Keys, Limits, Message, Model, ModelError, Patience, Piece, Prelude, Price,
-    Protocol, ReplyReader, Request, Retry, ToolSpec,
+    ApiKey, Delta, ENOUGH_CONTEXT, Http, Keys, Limits, Message, Model, ModelError, Patience, Piece,
+    Prelude, Price, Protocol, ReplyReader, Request, Retry, ToolSpec,
     exchange::{self, Line, host_of},
     http::is_loopback,
     limits_of, price_of,
     protocol::Wire,
+    told::Told,
 };
 use futures::{FutureExt, future::BoxFuture, stream::BoxStream};
 use reqwest::{
@@ -51,6 +52,8 @@ pub struct ServerConfig {
     pub price: Option<Price>,
     /// Whether calls that the model prints as text are to be run.
     pub printed_calls: bool,
+    /// Whether it gets the lean set; none goes by its context.
+    pub lean: Option<bool>,
 }
 
 impl ServerConfig {
@@ -72,6 +75,7 @@ impl ServerConfig {
             limits: Limits::default(),
             price: None,
             printed_calls: false,
+            lean: None,
         }
     }
 }
@@ -115,6 +119,9 @@ pub struct ServerModel {
     limits: Limits,
     price: Option<Price>,
     printed_calls: bool,
+    lean: Option<bool>,
+    /// What a server on this machine says of its context; none for others.
+    told: Option<Arc<Told>>,
     line: Arc<Line>,
     /// Where the server lists its models.
     list: Url,
@@ -145,6 +152,8 @@ impl ServerModel {
             max_output: config.limits.max_output.or(known.max_output),
         };
         let parallel = config.parallel.or_else(|| is_loopback(&url).then_some(1));
+        let listed_at = list.as_str().strip_suffix("/models").unwrap_or(list.as_str());
+        let told = is_loopback(&url).then(|| Told::of(&http, listed_at, &config.model));
         let line = Line {
             http,
             url,
@@ -161,6 +170,8 @@ impl ServerModel {
             limits,
             price,
             printed_calls: config.printed_calls,
+            lean: config.lean,
+            told: told.map(Arc::new),
             line: Arc::new(line),
             list,
             missing_key,
@@ -179,8 +190,11 @@ impl Model for ServerModel {
         &self.name
     }
 
+    /// What is configured, but never more context than the server says it gives.
     fn limits(&self) -> Limits {
-        self.limits
+        let told = self.told.as_ref().and_then(|told| told.tokens());
+        let known = self.limits.context;
+        Limits { context: told.into_iter().chain(known).min(), ..self.limits }
     }
 
     fn price(&self) -> Option<Price> {
@@ -189,6 +203,25 @@ impl Model for ServerModel {
 
     fn takes_printed_calls(&self) -> bool {
         self.printed_calls
+    }
+
+    fn is_lean(&self) -> bool {
+        let is_small = || self.limits().context.is_some_and(|tokens| tokens < ENOUGH_CONTEXT);
+        self.lean.unwrap_or_else(is_small)
+    }
+
+    fn find_context(&self) -> BoxFuture<'static, ()> {
+        let told = self.told.clone();
+        async move {
+            if let Some(told) = told {
+                told.look().await;
+            }
+        }
+        .boxed()
+    }
+
+    fn more_context(&self) -> Option<String> {
+        self.told.as_ref()?.more()
     }
 
     fn keys(&self) -> Keys {

@@ -49,6 +49,9 @@ pub struct Head {
     /// Whether calls that it printed as text were run.
     #[serde(default)]
     pub printed_calls: bool,
+    /// Whether it was configured to get the lean set, or not to; none goes by its context.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lean: Option<bool>,
     /// The date that the model was told.
     pub date: String,
 }
@@ -188,6 +191,19 @@ impl Model for Recorded {
 
     fn takes_printed_calls(&self) -> bool {
         self.model.takes_printed_calls()
+    }
+
+    fn is_lean(&self) -> bool {
+        self.model.is_lean()
+    }
+
+    /// What is found out on the way would be in no recording: what it knows at first counts.
+    fn find_context(&self) -> BoxFuture<'static, ()> {
+        Box::pin(async {})
+    }
+
+    fn more_context(&self) -> Option<String> {
+        self.model.more_context()
     }
 
     fn keys(&self) -> Keys {

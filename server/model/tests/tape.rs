@@ -302,6 +302,16 @@ fn all_that_a_model_says_of_itself_goes_through() {
         fn takes_printed_calls(&self) -> bool {
             true
         }
+        fn is_lean(&self) -> bool {
+            // By its context it would get it.
+            false
+        }
+        fn find_context(&self) -> BoxFuture<'static, ()> {
+            panic!("a recording has no place for what is found out on the way")
+        }
+        fn more_context(&self) -> Option<String> {
+            Some("more".into())
+        }
         fn keys(&self) -> Keys {
             Keys::new([KEY])
         }
@@ -332,6 +342,8 @@ fn all_that_a_model_says_of_itself_goes_through() {
         assert_eq!(model.limits(), odd.limits());
         assert_eq!(model.price(), odd.price());
         assert_eq!(model.takes_printed_calls(), odd.takes_printed_calls());
+        assert_eq!((model.is_lean(), model.more_context()), (false, odd.more_context()));
+        assert_eq!(model.find_context().now_or_never(), Some(()));
         assert_eq!(model.keys().strike(KEY), "[key]");
         assert_eq!(model.ready().now_or_never(), odd.ready().now_or_never());
         let message = Message::user("hi");

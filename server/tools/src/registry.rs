@@ -36,6 +36,14 @@ pub enum CallError {
     Input(String),
 }
 
+/// The tools that most work needs.
+const LEAN: [&str; 4] = [
+    crate::bash::Bash::NAME,
+    crate::read_file::ReadFile::NAME,
+    crate::write_file::WriteFile::NAME,
+    crate::edit_file::EditFile::NAME,
+];
+
 /// Tools by name, in the order they are shown to the model.
 #[derive(Clone, Default)]
 pub struct Registry {
@@ -82,6 +90,14 @@ impl Registry {
     pub fn only(mut self, keep: impl Fn(&str) -> bool) -> Self {
         self.tools.retain(|tool| keep(tool.name()));
         self
+    }
+
+    /// The same with only those of [`LEAN`], or all where it has none of them: what a model with a small context is
+    /// told of.
+    #[must_use]
+    pub fn lean(&self) -> Self {
+        let lean = self.clone().only(|name| LEAN.contains(&name));
+        if lean.tools.is_empty() { self.clone() } else { lean }
     }
 
     /// The names, in order.

@@ -6,6 +6,7 @@
 use super::{SessionConfig, Settings};
 use crate::approval::Approvals;
 use crate::audit::Audit;
+use crate::context::ToldOfContext;
 use crate::event::{Event, HunkInfo, Level, StopReason};
 use crate::history::History;
 use crate::journal::Journal;
@@ -43,6 +44,8 @@ pub(crate) struct Shared {
     pub(crate) spent: Mutex<Spent>,
     /// Whether it was said that a budget in money can't be kept.
     pub(crate) told_unkept: AtomicBool,
+    /// What was said of the model's context, so that it is said once.
+    pub(crate) told_of_context: Mutex<ToldOfContext>,
     pub(crate) commands: Arc<Commands>,
     pub(crate) outputs: Option<PathBuf>,
     pub(crate) publish: Bounds,
@@ -123,6 +126,7 @@ impl Shared {
             saves: watch::Sender::new(0),
             spent: Mutex::new(past.spent),
             told_unkept: AtomicBool::new(false),
+            told_of_context: Mutex::default(),
             commands: Arc::new(Commands::new(settings.commands.clone())),
             outputs: config.outputs,
             publish: config.publish,
@@ -318,18 +322,21 @@ impl Shared {
     /// System prompt and tools, serialised once and kept until something in them changes.
     pub(crate) fn prelude(&self, settings: &Arc<Settings>, model: &dyn Model) -> Prelude {
         let roots = self.workspace.roots();
+        let lean = model.is_lean();
         let mut kept = lock(&self.prelude);
         if let Some(kept) = kept.as_ref()
             && Arc::ptr_eq(&kept.settings, settings)
             && kept.model == model.name()
+            && kept.facts.lean == lean
             && kept.system == system_prompt(&kept.facts, &roots)
         {
             return kept.prelude.clone();
         }
         let tier = self.commands.tier();
-        let infos = settings.registry.infos(tier);
+        let registry = if lean { settings.registry.lean() } else { settings.registry.clone() };
+        let infos = registry.infos(tier);
         let tools = infos.iter().map(|info| info.effect).collect();
-        let facts = PromptFacts { tools, commands: tier, ..settings.facts.clone() };
+        let facts = PromptFacts { tools, commands: tier, lean, ..settings.facts.clone() };
         let system = system_prompt(&facts, &roots);
         let spec = |info: ToolInfo| ToolSpec {
             name: info.name.to_owned(),

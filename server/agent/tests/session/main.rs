@@ -17,6 +17,7 @@ mod calls;
 mod history;
 mod interrupt;
 mod journal;
+mod lean;
 mod news;
 mod queue;
 mod resume;

@@ -42,6 +42,8 @@ pub(super) enum Setting {
     Tokens(fn(&mut ModelFacts) -> &mut Option<u32>, u32),
     Price(Price),
     PrintedCalls(bool),
+    Lean(bool),
+    CaFile(PathBuf),
 }
 
 pub(super) enum ProviderField {
@@ -106,9 +108,10 @@ fn single(key: &Key, value: Value, context: &Context<'_>) -> Result<Setting, Ref
             }
             other => Err(expected(key, other.describe())),
         },
-        Kind::PrintedCalls => {
+        Kind::PrintedCalls | Kind::Lean => {
             provider_name(context)?;
             match value {
+                Value::Bool(on) if matches!(key.kind, Kind::Lean) => Ok(Setting::Lean(on)),
                 Value::Bool(on) => Ok(Setting::PrintedCalls(on)),
                 other => Err(expected(key, other.describe())),
             }
@@ -157,6 +160,7 @@ fn text(key: &Key, text: String, context: &Context<'_>) -> Result<Setting, Refus
             Setting::OverFork(*found.ok_or_else(wrong)?)
         }
         Kind::PromptFile => Setting::PromptFile(path(trimmed, context)?),
+        Kind::CaFile => Setting::CaFile(path(trimmed, context)?),
         Kind::PromptAppend => Setting::PromptAppend(text),
         Kind::Log => {
             let filter = Some(trimmed).filter(|text| !text.is_empty()).ok_or_else(wrong)?;
@@ -195,6 +199,7 @@ fn text(key: &Key, text: String, context: &Context<'_>) -> Result<Setting, Refus
         | Kind::Tokens { .. }
         | Kind::Price
         | Kind::PrintedCalls
+        | Kind::Lean
         | Kind::Rules(_)
         | Kind::Mechanism
         | Kind::Locked

@@ -40,7 +40,8 @@ fn a_provider_is_a_few_lines() {
     assert_eq!(problems(&config).len(), 1, "{:?}", config.problems);
     assert!(problems(&config)[0].contains("must be text without line breaks"));
     let price = Price { input: 280_000, output: 420_000, cache_read: 28_000, cache_write: 280_000 };
-    let facts = ModelFacts { context: Some(8192), output: Some(2048), price: Some(price) };
+    let facts =
+        ModelFacts { context: Some(8192), output: Some(2048), price: Some(price), lean: None };
     assert_eq!(found.facts_of("qwen3:8b"), facts);
     let own =
         Price { input: 2_000_000, output: 8_000_000, cache_read: 500_000, cache_write: 2_500_000 };
@@ -151,4 +152,47 @@ fn a_key_that_is_printed_is_not_missing() {
     assert_eq!(problems(&World::new().file(USER, text).build()), Vec::<String>::new());
     let config = World::new().file(USER, "model = 'openai/gpt-5'").build();
     assert!(problems(&config)[0].contains("set `OPENAI_API_KEY`"), "{:?}", config.problems);
+}
+
+#[test]
+fn the_lean_set_is_configured_for_a_provider_or_a_model() {
+    let text = "[provider.anthropic]\nlean = true\nmodels.\"big.1\".lean = false";
+    let config = World::new().file(USER, text).build();
+    assert_eq!(problems(&config), Vec::<String>::new());
+    let found = provider(&config, "anthropic");
+    assert_eq!((found.facts_of("m").lean, found.facts_of("big.1").lean), (Some(true), Some(false)));
+    assert_eq!(provider(&World::new().build(), "anthropic").facts_of("m").lean, None);
+    let wrong = World::new().file(USER, "provider.anthropic.lean = 'auto'").build();
+    assert!(problems(&wrong)[0].contains("must be `true` or `false`"), "{:?}", wrong.problems);
+    assert_eq!(provider(&wrong, "anthropic").facts_of("m").lean, None);
+}
+
+#[test]
+fn whom_to_trust_is_for_nobody_but_the_user_to_say() {
+    let said = "ca_file = 'certs/own.pem'";
+    let file = |world: World| world.build().ca_file;
+    let folder = |path: &str| Some(std::path::PathBuf::from(path));
+    assert_eq!(
+        file(World::new().file(USER, said)),
+        folder("/home/ada/.config/ropewalk/certs/own.pem")
+    );
+    assert_eq!(file(World::new().file(SYSTEM, said)), folder("/etc/ropewalk/certs/own.pem"));
+    assert_eq!(file(World::new().file(USER, "ca_file = '~/own.pem'")), folder("/home/ada/own.pem"));
+    assert_eq!(file(World::new().flag("ca_file=own.pem")), folder("own.pem"));
+    for refused in [
+        World::new().file(PROJECT, said),
+        World::new().initialization(json!({"caFile": "/code/app/evil.pem"})),
+        World::new().settings(json!({"ropewalk.ca_file": "/code/app/evil.pem"})),
+    ] {
+        let config = refused.build();
+        assert_eq!(config.ca_file, None);
+        let told = problems(&config);
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(told[0].contains("put it into ~/.config/ropewalk/config.toml"), "{told:?}");
+        assert_eq!(config.untrusted, []);
+    }
+    for wrong in ["ca_file = ''", "ca_file = 3", "ca_file = \"a\\u0000\""] {
+        let config = World::new().file(USER, wrong).build();
+        assert_eq!((problems(&config).len(), config.ca_file), (1, None), "{wrong}");
+    }
 }

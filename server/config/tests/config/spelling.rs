@@ -101,3 +101,99 @@ fn flags_that_will_not_do() {
         check(&World::new().flag(flag), &[], &[problem]);
     }
 }
+
+/// Every way in which an editor may write a name with a dot in it, and what is then known of that model.
+#[test]
+fn a_model_s_name_may_have_dots_wherever_it_is_written() {
+    let base =
+        json!({"provider.home.protocol": "openai", "provider.home.base_url": "http://localhost:1"});
+    let with = |more: serde_json::Value| {
+        let mut all = base.clone();
+        let all_map = all.as_object_mut().unwrap();
+        all_map.extend(more.as_object().unwrap().clone());
+        all
+    };
+    for options in [
+        json!({"provider": {"home": {"protocol": "openai", "baseUrl": "http://localhost:1",
+            "models": {"gpt-4.1": {"context": 8192}}}}}),
+        json!({"provider": {"home": {"protocol": "openai", "baseUrl": "http://localhost:1",
+            "models": {"gpt-4.1.context": 8192}}}}),
+        with(json!({"provider.home.models": {"gpt-4.1": {"context": 8192}}})),
+        with(json!({"provider.home.models.gpt-4.1": {"context": 8192}})),
+        with(json!({"provider.home.models.gpt-4.1.context": 8192})),
+        with(json!({"provider.home": {"models.gpt-4.1": {"context": 8192}}})),
+        with(json!({"ropewalk": {"provider.home.models.gpt-4.1.context": 8192}})),
+    ] {
+        // An object with the section below its name holds nothing else that counts.
+        let is_section = options.get("ropewalk").is_some();
+        let mut world = World::new().settings(options.clone());
+        if is_section {
+            world = world.initialization(base.clone());
+        }
+        let config = world.build();
+        assert_eq!(config.problems, [], "{options}");
+        let home = &config.providers["home"];
+        assert_eq!(home.models.keys().collect::<Vec<_>>(), ["gpt-4.1"], "{options}");
+        assert_eq!(home.facts_of("gpt-4.1").context, Some(8192), "{options}");
+        let source = config.provenance("provider.home.models.gpt-4.1.context");
+        assert_eq!(source.to_string(), "the editor's settings", "{options}");
+    }
+    let flag = World::new().flag("provider.openai.models.gpt-4.1.price=[2, 8]").build();
+    assert_eq!(flag.problems, []);
+    assert!(flag.providers["openai"].facts_of("gpt-4.1").price.is_some());
+    let header = World::new().settings(json!({"provider.openai.headers.x.y-z": "1"})).build();
+    assert_eq!(header.providers["openai"].headers["x.y-z"], "1");
+    let name = World::new().settings(json!({"model": "openrouter/openai/gpt-4.1"})).build();
+    assert_eq!(name.model.unwrap().name, "openai/gpt-4.1");
+}
+
+#[test]
+fn an_editor_may_put_the_section_s_name_before_each_key() {
+    let values: &[&str] = &[
+        "model = \"openai/gpt-4.1\" < the editor's settings",
+        "limits.steps = 7 < the editor's settings",
+        "mode = \"plan\" < the editor's settings",
+    ];
+    let wants_key = &[
+        "the provider `openai` needs a key: set `OPENAI_API_KEY` in the environment of the editor",
+    ];
+    for settings in [
+        json!({"ropewalk.model": "openai/gpt-4.1", "ropewalk.limits.steps": 7, "ropewalk.mode": "plan"}),
+        json!({"ropewalk": {"mode": "plan", "limits": {"steps": 7}}, "ropewalk.model": "openai/gpt-4.1",
+            "other.model": "x"}),
+        json!({"ropewalk.limits": {"steps": 7}, "ropewalk.model": "openai/gpt-4.1", "mode": "plan"}),
+    ] {
+        check(&World::new().settings(settings), values, wants_key);
+    }
+}
+
+#[test]
+fn names_with_dots_that_will_not_do() {
+    let deep = vec!["a"; 100_000].join(".");
+    for (json, problem) in [
+        (json!({"provider.home.models.gpt-4.1.contxt": 1}), "did you mean"),
+        (json!({"provider.openai.models.gpt-4.1": 3}), "unknown key"),
+        (json!({"provider.openai.models": {"é.𝄞.context": "8192"}}), "must be a whole number"),
+        (json!({"..": 1}), "unknown key"),
+        (json!({ deep: 1 }), "unknown key"),
+        (json!({"ropewalk.": 1}), "unknown key"),
+        (json!({"ropewalk": 7, "ropewalk.modle": "x"}), "did you mean `model`"),
+    ] {
+        let told: Vec<String> = World::new()
+            .settings(json.clone())
+            .build()
+            .problems
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(told[0].contains(problem), "{told:?}");
+    }
+    check(
+        &World::new().file(crate::world::USER, "[provider.openai.models.gpt-4.1]\ncontext = 8192"),
+        &[],
+        &[
+            "unknown key `provider.openai.models.gpt-4.1` in ~/.config/ropewalk/config.toml:1: a model's name with a dot in it stands in quotes, as in `[provider.NAME.models.\"gpt-4.1\"]`",
+        ],
+    );
+}

@@ -197,6 +197,19 @@ impl Model for Player {
         self.model.ready()
     }
 
+    fn is_lean(&self) -> bool {
+        self.model.is_lean()
+    }
+
+    /// Nobody is asked.
+    fn find_context(&self) -> BoxFuture<'static, ()> {
+        async {}.boxed()
+    }
+
+    fn more_context(&self) -> Option<String> {
+        self.model.more_context()
+    }
+
     fn encode(&self, message: &Message) -> Piece {
         self.model.encode(message)
     }

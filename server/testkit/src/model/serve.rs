@@ -224,6 +224,10 @@ async fn handle(
     shared: Arc<Shared>,
 ) -> Result<Response<ReplyBody>, io::Error> {
     let (parts, body) = request.into_parts();
+    if parts.method == Method::GET {
+        // It lists nothing and tells nothing of itself, as many servers don't; that is no part of the script.
+        return Ok(whole(StatusCode::NOT_FOUND, String::new()));
+    }
     let raw = match Limited::new(body, MOST_BYTES).collect().await {
         Ok(body) => String::from_utf8_lossy(&body.to_bytes()).into_owned(),
         Err(error) => {

@@ -1,0 +1,201 @@
+//! The lean set, and how much of a context system prompt and tools take: in each protocol, wherever commands run.
+
+use crate::bench::*;
+use futures::future::BoxFuture;
+use futures::stream::BoxStream;
+use ropewalk_agent::prompt::{PromptFacts, system_prompt};
+use ropewalk_agent::{Event, Op, StopReason};
+use ropewalk_model::{
+    Delta, Http, Limits, Message, Model, ModelError, Piece, Prelude, Protocol, Request,
+    ServerConfig, ServerModel, ToolSpec, Usage,
+};
+use ropewalk_tools::{Registry, Tier};
+use ropewalk_workspace::Roots;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+const TIERS: [Tier; 3] = [Tier::OverFork, Tier::Copy, Tier::InPlace];
+
+/// System prompt and tools as they go over the wire.
+fn prelude(protocol: Protocol, tier: Tier, lean: bool, instructions: &str) -> String {
+    let all = ropewalk_agent::tools::registry();
+    let registry = if lean { all.lean() } else { all };
+    let infos = registry.infos(tier);
+    let facts = PromptFacts {
+        tools: infos.iter().map(|info| info.effect).collect(),
+        commands: tier,
+        lean,
+        date: "2026-01-31".into(),
+        platform: "linux".into(),
+        instructions: (!instructions.is_empty())
+            .then(|| ("~/work/project/AGENTS.md".into(), instructions.into()))
+            .into_iter()
+            .collect(),
+        ..PromptFacts::default()
+    };
+    let root = std::path::PathBuf::from("/home/somebody/work/a-project-with-a-name");
+    let roots = Roots::new(vec![("a-project-with-a-name".into(), root)]);
+    let specs: Vec<ToolSpec> = infos
+        .into_iter()
+        .map(|info| ToolSpec {
+            name: info.name.into(),
+            description: info.description.into(),
+            input_schema: info.schema,
+        })
+        .collect();
+    let config = ServerConfig::new(protocol, "m");
+    let model = ServerModel::new(config, Http::new()).unwrap();
+    model.encode_prelude(&system_prompt(&facts, &roots), &specs).as_str().to_owned()
+}
+
+#[test]
+fn system_prompt_and_tools_are_short_and_shorter_for_a_small_context() {
+    for protocol in Protocol::ALL {
+        for tier in TIERS {
+            let whole = prelude(*protocol, tier, false, "").len();
+            let lean = prelude(*protocol, tier, true, "").len();
+            let told = prelude(*protocol, tier, true, &"Use \"tabs\" – é𝄞.\n".repeat(5_000)).len();
+            println!("{} {tier:?}: {whole} and {lean}, {told} with instructions", protocol.name());
+            assert!(whole <= 12 * 1024, "{} {tier:?}: {whole}", protocol.name());
+            assert!(told <= 4 * 1024, "{} {tier:?}: {told}", protocol.name());
+            assert!(lean < told && told < whole);
+        }
+    }
+}
+
+#[test]
+fn a_lean_prompt_still_says_what_matters() {
+    for tier in TIERS {
+        let text = prelude(Protocol::Chat, tier, true, "Use tabs.");
+        for part in
+            ["fork", "/home/somebody/work/a-project-with-a-name", "Use tabs.", "unsaved text"]
+        {
+            assert!(text.contains(part), "{tier:?}: no {part} in {text}");
+        }
+        let commands = match tier {
+            Tier::OverFork => "Commands run over the fork",
+            Tier::Copy => "Commands run on a copy",
+            Tier::InPlace => "Commands see the disk: not unsaved text",
+        };
+        assert!(text.contains(commands), "{text}");
+        assert!(!text.contains("list_dir"), "{text}");
+    }
+    // What is cut of the instructions is said.
+    let cut = prelude(Protocol::Chat, Tier::InPlace, true, &"é".repeat(151));
+    assert!(cut.contains("(cut here: read the file for the rest)"), "{cut}");
+    let whole = prelude(Protocol::Chat, Tier::InPlace, true, &"é".repeat(150));
+    assert!(!whole.contains("(cut here"), "{whole}");
+}
+
+/// A model that finds out with its second look that its context is small, as one that is loaded by its first request.
+struct Loads {
+    inner: Arc<dyn Model>,
+    looks: AtomicU32,
+}
+
+impl Model for Loads {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+    fn limits(&self) -> Limits {
+        let is_known = self.looks.load(Ordering::SeqCst) > 1;
+        Limits { context: is_known.then_some(8192), max_output: None }
+    }
+    fn find_context(&self) -> BoxFuture<'static, ()> {
+        self.looks.fetch_add(1, Ordering::SeqCst);
+        Box::pin(async {})
+    }
+    fn more_context(&self) -> Option<String> {
+        Some("turn the screw".into())
+    }
+    fn encode(&self, message: &Message) -> Piece {
+        self.inner.encode(message)
+    }
+    fn encode_prelude(&self, system: &str, tools: &[ToolSpec]) -> Prelude {
+        self.inner.encode_prelude(system, tools)
+    }
+    fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, ModelError>> {
+        self.inner.stream(request)
+    }
+    fn probe(&self) -> BoxFuture<'static, Result<(), ModelError>> {
+        self.inner.probe()
+    }
+}
+
+fn offers(
+    count: usize,
+    tokens: u64,
+) -> impl Fn(&Value) -> Result<(), String> + Send + Sync + 'static {
+    move |body: &Value| {
+        let found = body["tools"].as_array().map_or(0, Vec::len);
+        let is_right = found == count && body["max_tokens"] == tokens;
+        if is_right { Ok(()) } else { Err(format!("{found} tools, {}", body["max_tokens"])) }
+    }
+}
+
+fn notices(bench: &Bench, part: &str) -> usize {
+    let told =
+        |event: &&Event| matches!(event, Event::Notice { message, .. } if message.contains(part));
+    bench.seen.iter().filter(told).count()
+}
+
+#[tokio::test]
+async fn a_small_context_that_is_found_out_later_counts_from_the_next_step_and_is_said_once() {
+    let all = Registry::standard().names().count();
+    let long = "x".repeat(60_000);
+    let mut bench = start([
+        calls("read_file", json!({"path": "long.txt"})).expect(offers(all, 8_000)),
+        says("ok").conversation("lean").expect(offers(4, 4_096)),
+        calls("read_file", json!({"path": "long.txt"}))
+            .conversation("lean")
+            .expect(offers(4, 4_096)),
+        // No more of it than a quarter of the context.
+        says("ok").conversation("lean").expect(|body| {
+            let last = body["messages"].as_array().and_then(|all| all.last()).map(Value::to_string);
+            let length = last.map_or(0, |last| last.len());
+            if (4_000..12_000).contains(&length) { Ok(()) } else { Err(length.to_string()) }
+        }),
+    ]);
+    bench.file("long.txt", &long);
+    let inner = client(&bench.model);
+    bench.session.send(Op::Model(Arc::new(Loads { inner, looks: AtomicU32::new(0) })));
+    assert_eq!(bench.run("one").await, StopReason::EndTurn);
+    assert_eq!(notices(&bench, "8192 tokens of context"), 1, "{:#?}", bench.seen);
+    assert_eq!(notices(&bench, "For more: turn the screw."), 1);
+    assert_eq!(bench.run("two").await, StopReason::EndTurn);
+    assert_eq!(notices(&bench, "8192 tokens of context"), 1);
+}
+
+#[tokio::test]
+async fn a_prompt_of_which_the_server_read_little_is_told_once() {
+    let read = |input| Usage { input, output: 1, ..Usage::default() };
+    let mut bench = start([
+        says("a").usage(read(4_096)),
+        says("b").usage(read(4_096)),
+        says("c").usage(read(60_000)),
+    ]);
+    let words = "word ".repeat(20_000);
+    assert_eq!(bench.run(&words).await, StopReason::EndTurn);
+    assert_eq!(
+        notices(&bench, "has read 4096 tokens of a request of 1"),
+        1,
+        "{:#?}",
+        bench.seen.last()
+    );
+    assert_eq!(bench.run("more").await, StopReason::EndTurn);
+    assert_eq!(bench.run("more").await, StopReason::EndTurn);
+    assert_eq!(notices(&bench, "has read"), 1);
+}
+
+#[test]
+fn the_lean_set_is_what_the_configuration_leaves_of_it() {
+    let of = |keep: &[&str]| {
+        let kept = Registry::standard().only(|name| keep.contains(&name));
+        kept.lean().names().collect::<Vec<_>>()
+    };
+    assert_eq!(Registry::standard().lean().names().count(), 4);
+    assert_eq!(of(&["read_file", "grep", "bash"]), ["bash", "read_file"]);
+    assert_eq!(of(&["grep", "glob"]), ["grep", "glob"], "none of the four: what there is");
+    assert_eq!(of(&[]), Vec::<&str>::new());
+}

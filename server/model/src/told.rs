@@ -1,0 +1,80 @@
+//! What a server on this machine says of the context it gives to one model.
+//!
+//! Asked beside the requests and never before them. A server that loads a model with its first request knows the
+//! context only then, so there is a second look; after that it is left in peace.
+
+use crate::{
+    Http,
+    listing::{ServerKind, list_models, own_context},
+};
+use std::sync::{Mutex, PoisonError};
+
+/// How often a server is looked at that does not say it.
+const MOST_LOOKS: u32 = 2;
+
+/// See the module.
+pub(crate) struct Told {
+    http: Http,
+    base_url: String,
+    model: String,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    looks: u32,
+    found: Option<(u32, String)>,
+}
+
+impl Told {
+    /// Nothing is asked yet. `base_url` may end in a version.
+    pub(crate) fn of(http: &Http, base_url: &str, model: &str) -> Told {
+        let (base_url, model) = (base_url.to_owned(), model.to_owned());
+        Told { http: http.clone(), base_url, model, state: Mutex::default() }
+    }
+
+    /// The tokens, once the server has said them.
+    pub(crate) fn tokens(&self) -> Option<u32> {
+        self.with(|state| state.found.as_ref().map(|(tokens, _)| *tokens))
+    }
+
+    /// How to get more, once the server has said how much there is.
+    pub(crate) fn more(&self) -> Option<String> {
+        self.with(|state| state.found.as_ref().map(|(_, more)| more.clone()))
+    }
+
+    /// Asks, if it is not known yet and another look is worth it.
+    pub(crate) async fn look(&self) {
+        let is_due = self.with(|state| {
+            let is_due = state.found.is_none() && state.looks < MOST_LOOKS;
+            state.looks = state.looks.saturating_add(u32::from(is_due));
+            is_due
+        });
+        if !is_due {
+            return;
+        }
+        let Ok(listing) = list_models(&self.http, &self.base_url).await else {
+            // It is no server that lists its models, or none at all, which the request will find out.
+            return self.with(|state| state.looks = MOST_LOOKS);
+        };
+        let kind = listing.kind;
+        let mut tokens = listing.context_of(&self.model);
+        let own = match kind {
+            ServerKind::Ollama => own_context(&self.http, &self.base_url, &self.model).await,
+            _ => None,
+        };
+        tokens = tokens.or(own);
+        self.with(|state| match tokens {
+            Some(tokens) => {
+                let more = kind.more_context(&self.model, own.is_some());
+                state.found = Some((tokens, more));
+            }
+            None if matches!(kind, ServerKind::Ollama | ServerKind::LmStudio) => {}
+            None => state.looks = MOST_LOOKS,
+        });
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&mut State) -> T) -> T {
+        work(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}

@@ -1,0 +1,214 @@
+//! How much context a server on this machine gives, found out by asking it: the answers of each kind of server, those
+//! that make no sense, and what a model knows then.
+#![expect(clippy::unwrap_used, reason = "helpers of tests may be blunt, as tests are")]
+
+use ropewalk_model::{Http, Limits, Model, Protocol, ServerConfig, ServerModel};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::sync::{Arc, Mutex};
+
+/// What is answered to a path and a body: a body, or 404.
+type Answers = fn(path: &str, body: &str, asked: usize) -> Option<String>;
+
+/// A server, and the lines of the requests that came.
+fn server(answers: Answers) -> (String, Arc<Mutex<Vec<String>>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    let asked: Arc<Mutex<Vec<String>>> = Arc::default();
+    let seen = asked.clone();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut reader = BufReader::new(stream.try_clone().unwrap());
+            let (mut first, mut length) = (String::new(), 0);
+            reader.read_line(&mut first).unwrap();
+            loop {
+                let mut line = String::new();
+                reader.read_line(&mut line).unwrap();
+                let line = line.trim().to_ascii_lowercase();
+                assert!(!line.contains("authorization"), "no key is sent");
+                if let Some(value) = line.strip_prefix("content-length:") {
+                    length = value.trim().parse().unwrap();
+                }
+                if line.is_empty() {
+                    break;
+                }
+            }
+            let mut body = vec![0; length];
+            reader.read_exact(&mut body).unwrap();
+            let path = first.split(' ').nth(1).unwrap_or_default().to_owned();
+            let before = seen.lock().unwrap().len();
+            seen.lock().unwrap().push(first);
+            let answer = answers(&path, std::str::from_utf8(&body).unwrap(), before);
+            let (status, body) =
+                answer.map_or(("404 Not Found", "no".to_owned()), |body| ("200 OK", body));
+            let _ = write!(
+                stream,
+                "HTTP/1.1 {status}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
+                body.len()
+            );
+        }
+    });
+    (url, asked)
+}
+
+fn model(base_url: &str, name: &str, change: impl FnOnce(&mut ServerConfig)) -> ServerModel {
+    let mut config = ServerConfig::new(Protocol::Chat, name);
+    config.provider = "local".to_owned();
+    config.base_url = base_url.to_owned();
+    config.key_var = None;
+    change(&mut config);
+    ServerModel::new(config, Http::new()).unwrap()
+}
+
+/// The context and how to get more, after one look.
+async fn found(answers: Answers, name: &str) -> (Option<u32>, Option<String>) {
+    let (url, _) = server(answers);
+    let model = model(&url, name, |_| {});
+    assert_eq!((model.limits().context, model.is_lean()), (None, false));
+    model.find_context().await;
+    (model.limits().context, model.more_context())
+}
+
+fn ollama(path: &str, body: &str, _: usize) -> Option<String> {
+    let answer = match path {
+        "/v1/models" => r#"{"data":[{"id":"qwen3:8b"},{"id":"gemma3:latest"},{"id":"own"}]}"#,
+        "/api/ps" => r#"{"models":[{"name":"gemma3:latest","context_length":4096}]}"#,
+        "/api/show" if body == r#"{"model":"own"}"# => {
+            r#"{"parameters":"stop    \"<|x|>\"\nnum_ctx    8192\ntemperature 1"}"#
+        }
+        "/api/show" => r#"{"model_info":{"qwen3.context_length":40960}}"#,
+        _ => return None,
+    };
+    Some(answer.to_owned())
+}
+
+#[tokio::test]
+async fn ollama_is_asked_what_it_gives() {
+    let (context, more) = found(ollama, "gemma3").await;
+    assert_eq!(context, Some(4096));
+    assert_eq!(more.unwrap(), "start Ollama with `OLLAMA_CONTEXT_LENGTH=32768 ollama serve`");
+
+    // What the model says of itself counts before the variable.
+    let (context, more) = found(ollama, "own").await;
+    assert_eq!(context, Some(8192));
+    let more = more.unwrap();
+    for part in ["`FROM own`", "`PARAMETER num_ctx 32768`", "ollama create"] {
+        assert!(more.contains(part), "{more}");
+    }
+
+    // Not loaded: what the model could take at most is not what it is given.
+    assert_eq!(found(ollama, "qwen3:8b").await, (None, None));
+    assert_eq!(found(ollama, "other").await, (None, None));
+}
+
+#[tokio::test]
+async fn what_is_known_only_after_loading_is_asked_for_once_more_and_never_again() {
+    fn loads(path: &str, body: &str, asked: usize) -> Option<String> {
+        match path {
+            "/api/ps" if asked < 4 => Some(r#"{"models":[]}"#.to_owned()),
+            "/api/ps" => {
+                Some(r#"{"models":[{"name":"qwen3:8b","context_length":4096}]}"#.to_owned())
+            }
+            _ => ollama(path, body, asked),
+        }
+    }
+    let (url, asked) = server(loads);
+    let small = model(&url, "qwen3:8b", |_| {});
+    small.find_context().await;
+    assert_eq!(small.limits().context, None);
+    assert_eq!(asked.lock().unwrap().len(), 4, "{asked:?}");
+    small.find_context().await;
+    assert_eq!((small.limits().context, small.is_lean()), (Some(4096), true));
+    let requests = asked.lock().unwrap().len();
+    for _ in 0..3 {
+        small.find_context().await;
+    }
+    assert_eq!(asked.lock().unwrap().len(), requests);
+
+    // A server that never says it is left in peace as well.
+    let (url, asked) =
+        server(|path, _, _| (path == "/v1/models").then(|| r#"{"data":[{"id":"m"}]}"#.to_owned()));
+    let silent = model(&url, "m", |_| {});
+    silent.find_context().await;
+    let requests = asked.lock().unwrap().len();
+    silent.find_context().await;
+    assert_eq!(asked.lock().unwrap().len(), requests);
+    assert_eq!(silent.limits().context, None);
+}
+
+#[tokio::test]
+async fn other_servers_say_it_their_way() {
+    fn llama(path: &str, _: &str, _: usize) -> Option<String> {
+        match path {
+            "/v1/models" => Some(r#"{"data":[{"id":"any.gguf"}]}"#.to_owned()),
+            "/props" => Some(r#"{"default_generation_settings":{"n_ctx":8192}}"#.to_owned()),
+            _ => None,
+        }
+    }
+    let (context, more) = found(llama, "whatever").await;
+    assert_eq!(context, Some(8192));
+    assert!(more.unwrap().contains("llama-server --ctx-size 32768"));
+
+    fn studio(path: &str, _: &str, _: usize) -> Option<String> {
+        match path {
+            "/v1/models" => Some(r#"{"data":[{"id":"q"}]}"#.to_owned()),
+            "/api/v0/models" => Some(
+                r#"{"data":[{"id":"q","loaded_context_length":4096,"max_context_length":131072}]}"#
+                    .to_owned(),
+            ),
+            _ => None,
+        }
+    }
+    let (context, more) = found(studio, "q").await;
+    assert_eq!(context, Some(4096));
+    assert!(more.unwrap().contains("lms load q --context-length 32768"));
+
+    fn vllm(path: &str, _: &str, _: usize) -> Option<String> {
+        (path == "/v1/models")
+            .then(|| r#"{"data":[{"id":"q/7b","max_model_len":16384}]}"#.to_owned())
+    }
+    assert_eq!(found(vllm, "q/7b").await.0, Some(16384));
+}
+
+#[tokio::test]
+async fn nonsense_is_no_context() {
+    for answers in [
+        (|_, _, _| Some("{}".to_owned())) as Answers,
+        |_, _, _| Some("[[[".to_owned()),
+        |_, _, _| Some(r#"{"data":[{"id":"m","max_model_len":-1}],"parameters":7}"#.to_owned()),
+        |_, _, _| {
+            Some(r#"{"data":[{"id":"m","max_model_len":1e300}],"parameters":"num_ctx 0\nnum_ctx é"}"#.to_owned())
+        },
+        |_, _, _| None,
+    ] {
+        assert_eq!(found(answers, "m").await, (None, None));
+    }
+    let gone = model("http://127.0.0.1:9/v1", "m", |_| {});
+    gone.find_context().await;
+    assert_eq!(gone.limits().context, None);
+}
+
+#[tokio::test]
+async fn the_configuration_counts_but_for_a_server_that_gives_less() {
+    let (url, _) = server(ollama);
+    let limits = |context| Limits { context: Some(context), max_output: None };
+    let more = model(&url, "gemma3", |config| config.limits = limits(32_768));
+    assert!(!more.is_lean());
+    more.find_context().await;
+    assert_eq!((more.limits().context, more.is_lean()), (Some(4096), true));
+    let less = model(&url, "gemma3", |config| config.limits = limits(2048));
+    less.find_context().await;
+    assert_eq!(less.limits().context, Some(2048));
+    // The lean set is forced and forbidden whatever the context is.
+    let forbidden = model(&url, "gemma3", |config| config.lean = Some(false));
+    forbidden.find_context().await;
+    assert_eq!((forbidden.limits().context, forbidden.is_lean()), (Some(4096), false));
+    assert!(model(&url, "m", |config| config.lean = Some(true)).is_lean());
+
+    // A server elsewhere is not asked.
+    let far = model("http://192.0.2.1/v1", "gemma3", |config| config.limits = limits(16_383));
+    far.find_context().await;
+    assert_eq!((far.limits().context, far.is_lean()), (Some(16_383), true));
+    assert!(!model("http://192.0.2.1/v1", "m", |config| config.limits = limits(16_384)).is_lean());
+}
