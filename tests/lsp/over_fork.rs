@@ -195,6 +195,23 @@ fn the_user_types_and_saves_while_a_command_runs() {
 }
 
 #[test]
+fn what_a_command_runs_from_the_build_folder_is_what_it_built() {
+    let build = "mkdir -p \"$CARGO_TARGET_DIR/debug\"; echo new > \"$CARGO_TARGET_DIR/debug/x\"";
+    let rooted = Rooted::new(
+        "crate",
+        [bash(&format!("{build}; cat target/debug/x")), say("Done.").expect_text("new\n")],
+    );
+    rooted.write("Cargo.toml", "[package]\n");
+    rooted.write(".gitignore", "/target\n");
+    rooted.write("target/debug/x", "old\n");
+    let editor = rooted.editor();
+    assert_eq!(turn(&editor, "Try"), "end_turn");
+    assert_eq!(rooted.disk("target/debug/x").unwrap(), "old\n");
+    editor.shutdown();
+    rooted.stage.agent.model.finish().unwrap();
+}
+
+#[test]
 fn where_user_namespaces_are_switched_off_commands_run_on_a_copy() {
     let off = "echo 0 > /proc/sys/user/max_user_namespaces";
     let tried = std::process::Command::new("unshare").args(["-Ur", "sh", "-c", off]).output();
@@ -210,7 +227,8 @@ fn where_user_namespaces_are_switched_off_commands_run_on_a_copy() {
             say("Done.")
                 .expect_text("unsaved ünï one\ntwo\nchanged\n")
                 .expect_text("changed: ")
-                .expect_text("it ran on a copy: "),
+                .expect_text("it ran on a copy: ")
+                .expect_text("commands run on a copy here: "),
         ],
     );
     rooted.write("a.txt", "one\ntwo\n");

@@ -74,6 +74,7 @@ async fn measure(name: &str, plan: &Plan, plain: f64) {
         network: false,
         shown: Vec::new(),
         unhidden: Vec::new(),
+        laid: Vec::new(),
     };
     let ran = median(async || {
         sandbox.run(spec(&["/bin/true"])).await.unwrap().wait().await;

@@ -90,6 +90,10 @@ pub struct Spec {
     pub shown: Vec<PathBuf>,
     /// Paths of [`Plan::hidden`], spelled as there, that it may see after all.
     pub unhidden: Vec<PathBuf>,
+    /// Folders of [`Plan::caches`], and the place in a root that each is seen at as well, instead of what the root
+    /// has there. The place is made where nothing is; where something else than a folder is, or a link is on the
+    /// way, that stays.
+    pub laid: Vec<(PathBuf, PathBuf)>,
 }
 
 /// How a command ended. All its processes have ended when this is told.
@@ -205,7 +209,8 @@ impl Spec {
         if name.file_name() != Some(name.as_os_str()) || self.layer.starts_with('.') {
             return unfit(format!("{:?} can't be the name of a layer", self.layer));
         }
-        for path in self.shown.iter().chain(&self.unhidden).chain([&self.cwd]) {
+        let laid = self.laid.iter().flat_map(|(cache, place)| [cache, place]);
+        for path in self.shown.iter().chain(&self.unhidden).chain([&self.cwd]).chain(laid) {
             if !is_plain(path) {
                 return unfit(format!("{path:?} must be absolute and without \"..\""));
             }

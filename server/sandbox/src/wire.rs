@@ -96,6 +96,7 @@ pub(crate) struct WireSpec {
     pub(crate) network: bool,
     pub(crate) shown: Vec<OsString>,
     pub(crate) unhidden: Vec<OsString>,
+    pub(crate) laid: Vec<(OsString, OsString)>,
 }
 
 fn raw(paths: &[PathBuf]) -> Vec<OsString> {
@@ -157,6 +158,11 @@ impl WireSpec {
             network: spec.network,
             shown: raw(&spec.shown),
             unhidden: raw(&spec.unhidden),
+            laid: spec
+                .laid
+                .into_iter()
+                .map(|(cache, place)| (cache.into(), place.into()))
+                .collect(),
         };
         (wire, spec.output)
     }

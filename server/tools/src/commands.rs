@@ -23,6 +23,7 @@ use ropewalk_sandbox::Unsupported;
 use ropewalk_workspace::{Proposal, View};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::sync::OnceCell;
 
@@ -100,6 +101,8 @@ pub struct CommandSettings {
 pub struct Commands {
     settings: CommandSettings,
     chosen: OnceCell<Chosen>,
+    /// Whether a result has said why it is no better tier.
+    said_why: AtomicBool,
     in_place: InPlace,
     over: over_fork::OverFork,
     copy: on_a_copy::OnACopy,
@@ -169,20 +172,36 @@ impl Commands {
 
     /// Runs a command to its end. Dropping the future kills it.
     pub(crate) async fn run(&self, asked: Asked, context: &Context) -> Result<Output, Output> {
-        match self.tier() {
+        let ran = match self.tier() {
             Tier::OverFork => self.over.run(asked, context).await,
             Tier::Copy => self.copy.run(asked, context).await,
             Tier::InPlace => self.in_place.run(asked, context).await,
-        }
+        };
+        self.with_why(ran)
     }
 
     /// Starts a command that runs on beside the calls that follow, and says under which id.
     pub(crate) async fn start(&self, asked: Asked, context: &Context) -> Result<Output, Output> {
-        match self.tier() {
+        let started = match self.tier() {
             Tier::OverFork => self.over.start(asked, context, &self.background).await,
             Tier::Copy => self.copy.start(asked, context, &self.background).await,
             Tier::InPlace => self.background.start(asked, context),
+        };
+        self.with_why(started)
+    }
+
+    /// The session's first result says why commands have no better tier, and what mends it: the user sees it there,
+    /// and the model can tell.
+    fn with_why(&self, result: Result<Output, Output>) -> Result<Output, Output> {
+        let Some(Chosen { tier, why: Some(why) }) = self.chosen.get() else { return result };
+        if self.said_why.swap(true, Ordering::Relaxed) {
+            return result;
         }
+        let add = |mut output: Output| {
+            say(&mut output, &format!("commands run {} here: {why}", tier.word()));
+            output
+        };
+        result.map(add).map_err(add)
     }
 
     /// The next command that has ended in the background. Of several callers one hears of each.
@@ -255,11 +274,16 @@ fn taken_in(output: &mut Output, collected: Result<Collected, String>, mut told:
         }
     }
     for words in told {
-        if !output.text.ends_with('\n') {
-            output.text.push('\n');
-        }
-        output.text.push_str(&format!("({words})"));
+        say(output, &words);
     }
+}
+
+/// Adds what is to be said of a command to its result.
+fn say(output: &mut Output, words: &str) {
+    if !output.text.ends_with('\n') {
+        output.text.push('\n');
+    }
+    output.text.push_str(&format!("({words})"));
 }
 
 /// The names of changed files, if any.

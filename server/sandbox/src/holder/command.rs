@@ -3,7 +3,10 @@
 //! The first process of its PID namespace lays the overlays, starts the command, and watches it; when it ends,
 //! the kernel ends all that are left in the namespace, and the mounts go with them.
 
-use super::mounts::{During, attach, detach, open_inside, overlay, set_flags, special};
+use super::mounts::{
+    During, HARMLESS, attach, attach_over, copy_of, detach, open_inside, overlay, set_flags,
+    special,
+};
 use super::places::{self, Place, Show};
 use super::root::{self, OUTSIDE};
 use super::{Holder, close_all_but, limits, namespaces, watch};
@@ -11,7 +14,8 @@ use crate::plan::End;
 use crate::wire::{Failure, WireSpec};
 use nix::sched::{CloneFlags, setns};
 use nix::sys::signal::{SigHandler, SigSet, SigmaskHow, Signal, sigprocmask};
-use rustix::fs::{Mode, OFlags, open};
+use rustix::fs::{Mode, OFlags, ResolveFlags, mkdirat, open, openat2};
+use rustix::io::Errno;
 use rustix::mount::MountAttrFlags;
 use rustix::process::{Pid, set_parent_process_death_signal};
 use serde::{Deserialize, Serialize};
@@ -88,6 +92,9 @@ fn prepare(holder: &Holder, spec: &WireSpec) -> Result<(), Failure> {
     for (index, root) in holder.plan.roots.iter().enumerate() {
         lay_root(holder, &spec.layer, &outside, index, root)?;
     }
+    for (cache, place) in &spec.laid {
+        lay_cache(holder, &outside, Path::new(cache), Path::new(place))?;
+    }
     let shown =
         spec.shown.iter().map(PathBuf::from).chain(resolver(&outside).filter(|_| spec.network));
     let unhidden = |path: &Path| spec.unhidden.iter().any(|known| path == Path::new(known));
@@ -157,6 +164,43 @@ pub(super) fn lay_root(
         Failure { words, ..failure }
     })?;
     attach(&mount, root).during(what)
+}
+
+/// Lays a cache over a folder in a root.
+fn lay_cache(
+    holder: &Holder,
+    outside: &OwnedFd,
+    cache: &Path,
+    place: &Path,
+) -> Result<(), Failure> {
+    let what = format!("laying {} over {}", cache.display(), place.display());
+    let inside = |root: &PathBuf| Some((root.clone(), place.strip_prefix(root).ok()?.to_owned()));
+    let known = holder.plan.caches.iter().any(|known| known == cache);
+    let Some((root, inside)) = holder.plan.roots.iter().find_map(inside).filter(|_| known) else {
+        let words = format!("{what}: it is no cache, or that is in no root");
+        return Err(Failure { words, errno: None });
+    };
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let root = open(&root, flags, Mode::empty()).during(&what)?;
+    // What a command left may be a link to anywhere, and the machine's tree is still here.
+    let enter = |inside: &Path| {
+        let how = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+        openat2(&root, inside, flags, Mode::empty(), how)
+    };
+    let folder = match (enter(&inside), inside.parent(), inside.file_name()) {
+        (Err(Errno::NOENT), Some(parent), Some(name)) => {
+            let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+            let made =
+                enter(parent).and_then(|parent| mkdirat(&parent, name, Mode::from_raw_mode(0o755)));
+            made.and_then(|()| enter(&inside))
+        }
+        (opened, ..) => opened,
+    };
+    let Ok(folder) = folder else { return Ok(()) };
+    let Ok(source) = open_inside(outside.as_fd(), cache) else { return Ok(()) };
+    let copy = copy_of(source.as_fd()).during(&what)?;
+    set_flags(&copy, HARMLESS, true).during(&what)?;
+    attach_over(&copy, &folder).during(&what)
 }
 
 /// What is mounted inside a folder of the machine, if anything: an overlay can't be laid over that.

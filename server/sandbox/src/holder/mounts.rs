@@ -69,6 +69,12 @@ pub(super) fn attach(mount: &OwnedFd, path: &Path) -> Result<(), Errno> {
     move_mount(mount, "", CWD, path, flags)
 }
 
+/// Attaches a mount over an open folder.
+pub(super) fn attach_over(mount: &OwnedFd, folder: &OwnedFd) -> Result<(), Errno> {
+    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+    move_mount(mount, "", folder, "", flags)
+}
+
 /// Takes the mounts at `path` away, now or as soon as nothing uses them.
 pub(super) fn detach(path: &Path) -> Result<(), Errno> {
     unmount(path, UnmountFlags::DETACH)

@@ -205,6 +205,39 @@ pub(crate) fn caches_are_written_in_earnest() {
     });
 }
 
+pub(crate) fn a_cache_lies_over_a_folder_of_a_root() {
+    let mut world = World::new();
+    let cache = world.home().parent().unwrap().join("builds/cargo");
+    std::fs::create_dir_all(cache.join("debug")).unwrap();
+    std::fs::write(cache.join("debug/x"), "built").unwrap();
+    world.plan.caches.push(cache.clone());
+    world.write("target/debug/x", "old");
+    world.write("file", "file");
+    world.run(async |world| {
+        let sandbox = world.sandbox().await;
+        let at = |name: &str| (cache.clone(), world.root().join(name));
+        let (mut spec, output) = world.spec("cat target/debug/x new/debug/x; echo n > target/n");
+        spec.laid = vec![at("target"), at("new")];
+        assert_eq!(finish(&sandbox, spec, output).await, (OK, "builtbuilt".to_owned()));
+        assert_eq!(std::fs::read_to_string(cache.join("n")).unwrap(), "n\n");
+        assert!(!world.root().join("target/n").exists() && !world.root().join("new").exists());
+        // Where there is no folder, nothing is laid; and a link of a command's leads nothing anywhere.
+        let outside = world.home().parent().unwrap().join("outside");
+        let script = format!("ln -s /.ropewalk/outside{0} link; ln -s {0} sub", outside.display());
+        assert_eq!(world.sh(&sandbox, &script).await.0, OK);
+        let (mut spec, output) = world.spec("cat file target/debug/x");
+        spec.laid = vec![at("file"), at("link"), at("link/deep"), at("sub/deep"), at("no/deep")];
+        assert_eq!(finish(&sandbox, spec, output).await, (OK, "fileold".to_owned()));
+        assert!(!outside.exists());
+        for (source, place) in [(outside, world.root().join("target")), (cache, "/etc".into())] {
+            let (mut spec, _output) = world.spec(":");
+            spec.laid = vec![(source, place)];
+            let error = sandbox.run(spec).await.unwrap_err().to_string();
+            assert!(error.contains("no cache"), "{error}");
+        }
+    });
+}
+
 pub(crate) fn shown_and_unhidden_for_one_command() {
     let mut world = World::new();
     let other = world.home().join("other");

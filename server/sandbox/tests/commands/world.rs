@@ -111,6 +111,7 @@ impl World {
             network: false,
             shown: Vec::new(),
             unhidden: Vec::new(),
+            laid: Vec::new(),
         };
         (spec, output)
     }

@@ -67,9 +67,10 @@ impl OverFork {
         let shown = on_thread(move |_| {
             let live = live_of(&mut held)?;
             let shown = live.show(&view).map_err(Output::error)?;
-            Ok((held, shown))
+            let laid = live.caches_seen_at();
+            Ok((held, shown, laid))
         });
-        let (mut held, shown) = shown.await?;
+        let (mut held, shown, laid) = shown.await?;
         told.extend(shown);
         let live = live_of(&mut held)?;
         let unhidden = live.unhidden_for(&asked.command, context);
@@ -80,7 +81,7 @@ impl OverFork {
         let never = std::future::pending();
         let sink = super::showing(context);
         let mut asked = asked.over_fork(context, &self.settings, MAIN, unhidden);
-        asked.set(live.cache_variables());
+        asked.build_in(live.cache_variables(), laid);
         let ran = attended(&sandbox, asked, sink, never).await;
         let ran = ran.inspect_err(|_| live.unfinished = None)?;
         if let End::Lost(_) = ran.end {

@@ -6,8 +6,9 @@
 //! list of [`EverDirty`] files that it is about, because without it its times mean nothing. What is in a slot is the
 //! tools' own business.
 
-use super::EverDirty;
 use super::folder::{Folder, Kind};
+use super::ignores::Ignores;
+use super::{EverDirty, Layer, Rooted};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
@@ -18,14 +19,37 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Which variable points a tool to which folder of a slot.
+/// What build tools of a kind use a slot for.
+struct Cache {
+    /// What points them to it.
+    variable: &'static str,
+    /// Its folder in the slot.
+    folder: &'static str,
+    /// The file that a root of such a project has, and the folder where these tools would build without the variable.
+    instead: Option<(&'static str, &'static str)>,
+}
+
+/// The folders of a slot.
 ///
 /// Only what tools write without being asked and read again as fresh: cargo's output, what goes by the cache folder
 /// of the desktop rules (Go, pip, uv, ccache, Zig and many more), and Python's compiled files. Caches of downloads
 /// in a home's toolchains are not here: those are shown as they are, and a cold one in their place would need the
 /// network.
-const VARIABLES: &[(&str, &str)] =
-    &[("CARGO_TARGET_DIR", "cargo"), ("PYTHONPYCACHEPREFIX", "python"), ("XDG_CACHE_HOME", "xdg")];
+///
+/// Where the tools would build without the variable, commands see the cache as well: what they run from there is what
+/// they just built, and not what the disk has there of an older text.
+const CACHES: &[Cache] = &[
+    Cache {
+        variable: "CARGO_TARGET_DIR",
+        folder: "cargo",
+        instead: Some(("Cargo.toml", "target")),
+    },
+    Cache { variable: "PYTHONPYCACHEPREFIX", folder: "python", instead: None },
+    Cache { variable: "XDG_CACHE_HOME", folder: "xdg", instead: None },
+];
+
+/// What tools put into a folder that holds nothing but what they can make again.
+const TAG: &str = "CACHEDIR.TAG";
 
 /// The most slots of one set of roots.
 const MOST_SLOTS: usize = 8;
@@ -66,8 +90,8 @@ impl BuildCaches {
         for number in 0..MOST_SLOTS {
             let slot = folder.join(format!("{hash}-{number}"));
             let Some(lock) = lock(&slot)? else { continue };
-            for (_, name) in VARIABLES {
-                private(&slot.join(name))?;
+            for cache in CACHES {
+                private(&slot.join(cache.folder))?;
             }
             // The time of last use, for who makes room.
             lock.set_modified(SystemTime::now())?;
@@ -83,15 +107,26 @@ impl BuildCaches {
 
     /// The variables that point tools here.
     pub fn environment(&self) -> Vec<(OsString, OsString)> {
-        let point = |(name, folder): &(&str, &str)| {
-            (OsString::from(name), self.slot.join(folder).into_os_string())
-        };
-        VARIABLES.iter().map(point).collect()
+        let point =
+            |cache: &Cache| (cache.variable.into(), self.slot.join(cache.folder).into_os_string());
+        CACHES.iter().map(point).collect()
     }
 
     /// The folders that commands must be able to write.
     pub fn paths(&self) -> Vec<PathBuf> {
-        VARIABLES.iter().map(|(_, folder)| self.slot.join(folder)).collect()
+        CACHES.iter().map(|cache| self.slot.join(cache.folder)).collect()
+    }
+
+    /// Which of them are seen at which places in the roots of a layer too.
+    pub fn seen_at(&self, layer: &Layer) -> Vec<(PathBuf, PathBuf)> {
+        let mut all = Vec::new();
+        for cache in CACHES {
+            let Some((project, place)) = cache.instead else { continue };
+            let here = |own: &&Rooted| is_built_in(own, project.as_ref(), place.as_ref());
+            let roots = layer.roots.iter().filter(here);
+            all.extend(roots.map(|own| (self.slot.join(cache.folder), own.root.join(place))));
+        }
+        all
     }
 
     /// The files that builds in this slot have seen with another text than the disk's. If that is not known any
@@ -104,8 +139,8 @@ impl BuildCaches {
             Ok(ever) => Ok(ever),
             Err(error) => {
                 tracing::warn!(%error, "a build cache's list is broken; the cache is emptied");
-                for (_, name) in VARIABLES {
-                    self.empty(name)?;
+                for cache in CACHES {
+                    self.empty(cache.folder)?;
                 }
                 match fs::remove_file(self.slot.join(EVER)) {
                     Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -131,7 +166,7 @@ impl BuildCaches {
     /// The system's.
     pub fn make_room(&self) -> io::Result<()> {
         let size = |name: &str| (size_of(&self.slot.join(name)), name.to_owned());
-        let mut own: Vec<(u64, String)> = VARIABLES.iter().map(|(_, name)| size(name)).collect();
+        let mut own: Vec<(u64, String)> = CACHES.iter().map(|cache| size(cache.folder)).collect();
         own.sort_unstable();
         let mut held: u64 = own.iter().map(|(size, _)| size).sum();
         while held > self.most
@@ -172,6 +207,23 @@ impl BuildCaches {
         remove(&self.slot, name.as_ref())?;
         private(&self.slot.join(name))
     }
+}
+
+/// Whether a project lies right in a root, as commands see it, and `place` is where it is built: ignored, or said by
+/// the tools to be theirs. What can't be looked at is not.
+fn is_built_in(own: &Rooted, project: &OsStr, place: &OsStr) -> bool {
+    let (Ok(up), Ok(below)) = (Folder::ours(&own.up), Folder::disk(&own.root)) else {
+        return false;
+    };
+    let kind = |folder: &Folder, name: &OsStr| folder.look(name).ok()?.map(|found| found.kind);
+    let project = kind(&up, project).or_else(|| kind(&below, project));
+    if project != Some(Kind::File) {
+        return false;
+    }
+    let is_tagged = || below.enter(place).is_ok_and(|place| kind(&place, TAG.as_ref()).is_some());
+    let mut ignores = Ignores::above(&own.root);
+    ignores.enter(&own.root, Some(&up), Some(&below));
+    ignores.ignores(place, true) || is_tagged()
 }
 
 /// A folder that only its owner may look into, made with those above it.

@@ -47,6 +47,27 @@ fn each_session_has_a_slot_of_its_own_and_finds_it_again() {
 }
 
 #[test]
+fn the_build_folder_of_a_project_is_seen_as_its_cache() {
+    let mut bench = Bench::new(&[("target/debug/x", "old")]);
+    let caches = open(&bench.dir.path().join("builds"), &["/w"]);
+    let root = bench.disk("").canonicalize().unwrap();
+    let seen = [(target(&caches), root.join("target"))];
+    let at = |bench: &Bench| caches.seen_at(&bench.layer);
+    assert_eq!(at(&bench), [], "no project");
+    bench.open("target/debug/x", "old");
+    bench.change("Cargo.toml", ropewalk_workspace::ProposedChange::Write("[package]".into()));
+    bench.materialise();
+    assert_eq!(at(&bench), [], "a folder like any other");
+    put(&bench.disk("target/CACHEDIR.TAG"), b"Signature");
+    assert_eq!(at(&bench), seen);
+    fs::remove_file(bench.disk("target/CACHEDIR.TAG")).unwrap();
+    put(&bench.disk(".gitignore"), b"/target\n");
+    assert_eq!(at(&bench), seen);
+    fs::remove_dir_all(bench.disk("target")).unwrap();
+    assert_eq!(at(&bench), seen);
+}
+
+#[test]
 fn what_is_too_large_goes_the_oldest_first_and_never_what_is_in_use() {
     let dir = tempfile::tempdir().unwrap();
     let fill = |caches: &BuildCaches, bytes: u64| {

@@ -22,6 +22,7 @@ pub(super) struct ForSandbox {
     network: bool,
     shown: Vec<PathBuf>,
     unhidden: Vec<PathBuf>,
+    laid: Vec<(PathBuf, PathBuf)>,
     secrets: Secrets,
 }
 
@@ -54,16 +55,22 @@ impl Asked {
             network: context.reach.network,
             shown: context.reach.outside.clone(),
             unhidden,
+            laid: Vec::new(),
             secrets: context.secrets.clone(),
         }
     }
 }
 
 impl ForSandbox {
-    /// Sets variables, whatever they were.
-    pub(super) fn set(&mut self, variables: Vec<(OsString, OsString)>) {
+    /// Points tools to build caches by these variables, whatever they were, and shows them at these places.
+    pub(super) fn build_in(
+        &mut self,
+        variables: Vec<(OsString, OsString)>,
+        laid: Vec<(PathBuf, PathBuf)>,
+    ) {
         self.env.retain(|(name, _)| !variables.iter().any(|(set, _)| set == name));
         self.env.extend(variables);
+        self.laid = laid;
     }
 }
 
@@ -74,7 +81,7 @@ pub(super) async fn attended(
     sink: Sink,
     interrupt: impl Future<Output = ()>,
 ) -> Result<Attended, Output> {
-    let ForSandbox { asked, env, layer, network, shown, unhidden, secrets } = command;
+    let ForSandbox { asked, env, layer, network, shown, unhidden, laid, secrets } = command;
     // These errors bring the word with them.
     let not_started = |error: CommandError| Output {
         text: error.to_string(),
@@ -110,6 +117,7 @@ pub(super) async fn attended(
         network,
         shown,
         unhidden,
+        laid,
     };
     let began = Instant::now();
     let mut running = sandbox.run(spec).await.map_err(|error| {

@@ -77,6 +77,7 @@ impl Live {
             network: false,
             shown: Vec::new(),
             unhidden: Vec::new(),
+            laid: Vec::new(),
         };
         let mut running = self.sandbox.run(spec).await.map_err(|error| error.to_string())?;
         match running.wait().await {
@@ -149,6 +150,11 @@ impl Live {
     /// The variables that point tools to the build caches.
     pub(super) fn cache_variables(&self) -> Vec<(OsString, OsString)> {
         self.caches.as_ref().map(BuildCaches::environment).unwrap_or_default()
+    }
+
+    /// Where build caches are seen besides, for what the layer shows now. Blocking.
+    pub(super) fn caches_seen_at(&self) -> Vec<(PathBuf, PathBuf)> {
+        self.caches.as_ref().map(|caches| caches.seen_at(&self.layer)).unwrap_or_default()
     }
 
     /// A layer for a command in the background, with what is ignored in ours. Blocking.
