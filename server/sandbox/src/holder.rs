@@ -3,6 +3,7 @@
 //! It has one thread and decides nothing: the server tells it what to start and what to end. When the server is
 //! gone, so is the socket, the holder ends, and with it all it started.
 
+mod calls;
 mod command;
 mod limits;
 mod mounts;

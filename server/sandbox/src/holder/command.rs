@@ -9,7 +9,7 @@ use super::mounts::{
 };
 use super::places::{self, Place, Show};
 use super::root::{self, OUTSIDE};
-use super::{Holder, close_all_but, limits, namespaces, watch};
+use super::{Holder, calls, close_all_but, limits, namespaces, watch};
 use crate::plan::End;
 use crate::wire::{Failure, WireSpec};
 use nix::sched::{CloneFlags, setns};
@@ -287,7 +287,8 @@ fn become_program(holder: &Holder, spec: &WireSpec, output: &OwnedFd) -> Failure
         limits::give_up_rights()?;
         let writable: Vec<PathBuf> =
             holder.plan.roots.iter().chain(&holder.root.writable).cloned().collect();
-        limits::confine(&writable)
+        limits::confine(&writable)?;
+        calls::refuse()
     };
     if let Err(failure) = ready() {
         return failure;

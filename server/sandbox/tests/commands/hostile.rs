@@ -188,6 +188,24 @@ pub(crate) const ROWS: &[Row] = &[
         &["PermissionError"],
         Code(1),
     ),
+    row(
+        "a socket to the machine's host",
+        "python3 -c 'import socket; socket.socket(40, socket.SOCK_STREAM)'",
+        &["Address family not supported"],
+        Code(1),
+    ),
+    row(
+        "a ring of calls",
+        "python3 -c 'import ctypes,os; l=ctypes.CDLL(None,use_errno=True); print(l.syscall(425, 8, bytes(256)), os.strerror(ctypes.get_errno()))'",
+        &["-1 Function not implemented"],
+        Code(0),
+    ),
+    row(
+        "faults handled outside the kernel, its programs and counters",
+        "python3 -c 'import ctypes,os\nl=ctypes.CDLL(None,use_errno=True)\nfor n in 323,321,298: print(l.syscall(n, 1), os.strerror(ctypes.get_errno()))'",
+        &["-1 Operation not permitted\n-1 Operation not permitted\n-1 Operation not permitted\n"],
+        Code(0),
+    ),
     // Processes.
     row("end the server", "kill -9 $SERVER; ls /proc/$SERVER", &["No such"], Somehow),
     row("end everything", "kill -9 -1; echo still here", &[], Somehow),
