@@ -14,6 +14,7 @@ use crate::{ContentHash, DocId};
 use ropewalk_text::Text;
 use ropewalk_text::decode::{FileFormat, decode};
 use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -149,6 +150,27 @@ pub enum DiskFile {
     Missing,
 }
 
+/// What the disk had at a place.
+#[derive(Clone, Debug)]
+pub enum Kept {
+    /// A file's bytes.
+    Bytes(Vec<u8>),
+    /// A symbolic link with this target.
+    Link(PathBuf),
+    /// No file.
+    Missing,
+}
+
+impl Kept {
+    fn into_file(self) -> DiskFile {
+        match self {
+            Self::Bytes(bytes) => of_bytes(&bytes, ContentHash::of(&bytes)),
+            Self::Link(target) => DiskFile::Link { target },
+            Self::Missing => DiskFile::Missing,
+        }
+    }
+}
+
 /// See the module.
 #[derive(Debug, Default)]
 pub struct View {
@@ -157,6 +179,8 @@ pub struct View {
     /// The links of the fork, and what of the disk it has taken away.
     links: Links,
     read: Mutex<HashMap<DocId, DiskFile>>,
+    /// By path; it moves to what was read when it is asked for.
+    kept: Mutex<HashMap<OsString, Kept>>,
 }
 
 impl View {
@@ -174,7 +198,7 @@ impl View {
                 links.insert(place.path.clone(), target);
             }
         }
-        Self { snapshot, entries, links, read: Mutex::default() }
+        Self { snapshot, entries, links, read: Mutex::default(), kept: Mutex::default() }
     }
 
     /// The roots.
@@ -279,11 +303,11 @@ impl View {
         self.read_in(&there, roots)
     }
 
-    /// The disk's file at a place, as a result that is still to be merged was compared with it: what is merged on this
-    /// view is merged on that, whatever the disk has by then. Of no consequence for what is open or in the fork.
-    pub fn keep(&self, place: &Place, file: DiskFile) {
-        if let Ok(mut read) = self.read.lock() {
-            read.insert(place.doc(), file);
+    /// What the disk had at a place when a result that is still to be merged was compared with it: what is merged on
+    /// this view is merged on that, whatever the disk has by then. Of no consequence for what is open or in the fork.
+    pub fn keep(&self, place: &Place, kept: Kept) {
+        if let Ok(mut all) = self.kept.lock() {
+            all.insert(place.path.clone().into_os_string(), kept);
         }
     }
 
@@ -325,10 +349,12 @@ impl View {
             return Ok(DiskFile::Missing);
         }
         let id = place.doc();
-        if let Some(file) = self.cached(&id) {
-            return Ok(file);
-        }
-        let file = read_file(place, roots)?;
+        let kept = self.kept.lock().ok().and_then(|mut kept| kept.remove(place.path.as_os_str()));
+        let file = match (kept, self.cached(&id)) {
+            (Some(kept), _) => kept.into_file(),
+            (None, Some(file)) => return Ok(file),
+            (None, None) => read_file(place, roots)?,
+        };
         if let Ok(mut read) = self.read.lock() {
             read.insert(id, file.clone());
         }
@@ -352,8 +378,12 @@ pub(crate) fn read_file(place: &Place, roots: &Roots) -> Result<DiskFile, FileEr
         }
         Err(error) => return Err(error),
     };
-    Ok(match decode(&read.bytes) {
-        Some((text, format)) => DiskFile::Text { text, hash: read.hash, format },
-        None => DiskFile::Binary { hash: read.hash, len: read.bytes.len() as u64 },
-    })
+    Ok(of_bytes(&read.bytes, read.hash))
+}
+
+fn of_bytes(bytes: &[u8], hash: ContentHash) -> DiskFile {
+    match decode(bytes) {
+        Some((text, format)) => DiskFile::Text { text, hash, format },
+        None => DiskFile::Binary { hash, len: bytes.len() as u64 },
+    }
 }

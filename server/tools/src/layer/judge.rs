@@ -8,7 +8,7 @@ use super::told::{Told, plain};
 use super::{Collected, EverDirty, Held, MOST_BYTES, MOST_CHANGES};
 use ropewalk_text::Text;
 use ropewalk_text::decode::{Encoding, FileFormat, decode, encode};
-use ropewalk_workspace::view::{DiskFile, LARGEST_FILE, Material, Stands};
+use ropewalk_workspace::view::{Kept, LARGEST_FILE, Material, Stands};
 use ropewalk_workspace::{ContentHash, Place, Proposal, ProposedChange, View};
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
@@ -21,6 +21,16 @@ enum Was {
     Text(Vec<u8>, FileFormat),
     Bytes(Vec<u8>),
     Link(PathBuf),
+}
+
+impl Was {
+    fn kept(self) -> Kept {
+        match self {
+            Self::Missing => Kept::Missing,
+            Self::Text(bytes, _) | Self::Bytes(bytes) => Kept::Bytes(bytes),
+            Self::Link(target) => Kept::Link(target),
+        }
+    }
 }
 
 /// Why that is not known.
@@ -149,7 +159,8 @@ impl<'a> Judge<'a> {
         let content = content.map(|bytes| {
             self.gone_bytes += bytes.len() as u64;
             let content = content_of(&bytes);
-            self.keep(&place, bytes);
+            // Somebody may save there before it is merged.
+            self.view.keep(&place, Kept::Bytes(bytes));
             content
         });
         self.delete(place, content);
@@ -158,22 +169,6 @@ impl<'a> Judge<'a> {
 
     fn place(&self, path: &Path) -> Option<Place> {
         self.view.roots().place(self.root.join(path))
-    }
-
-    /// What the disk has at a place is what the result is merged on: somebody may save there before it is.
-    fn keep(&self, place: &Place, bytes: Vec<u8>) -> Was {
-        let hash = ContentHash::of(&bytes);
-        let len = bytes.len() as u64;
-        match decode(&bytes) {
-            Some((text, format)) => {
-                self.view.keep(place, DiskFile::Text { text, hash, format });
-                Was::Text(bytes, format)
-            }
-            None => {
-                self.view.keep(place, DiskFile::Binary { hash, len });
-                Was::Bytes(bytes)
-            }
-        }
     }
 
     /// What the view has of its own at a path is gone, if it has anything.
@@ -237,7 +232,7 @@ impl<'a> Judge<'a> {
             self.told.surplus.push(plain(path));
             return left;
         }
-        let was = match self.was(path, &place, name, disk) {
+        let was = match self.was(path, name, disk) {
             Ok(was) => was,
             Err(Unknown::Moved) => {
                 self.told.moved.push(plain(path));
@@ -256,6 +251,9 @@ impl<'a> Judge<'a> {
             };
             let held = Held::Link { stamp, target: target.clone() };
             if !matches!(&was, Was::Link(had) if *had == target) {
+                if !self.has(path) {
+                    self.view.keep(&place, was.kept());
+                }
                 let becomes = Some(Becomes::Link(target));
                 self.changed.push(Changed { place, becomes, mode: None, made: None });
             }
@@ -275,9 +273,9 @@ impl<'a> Judge<'a> {
         };
         let is_made = matches!(was, Was::Missing);
         let is_open = self.materials.get(path).is_some_and(|material| material.open);
-        let becomes = match was {
-            Was::Text(had, _) | Was::Bytes(had) if had == bytes => None,
-            Was::Text(_, format) => match in_format(&bytes, format) {
+        let becomes = match &was {
+            Was::Text(had, _) | Was::Bytes(had) if *had == bytes => None,
+            Was::Text(_, format) => match in_format(&bytes, *format) {
                 Some(text) => Some(Becomes::Text(text)),
                 None if is_open => {
                     self.told.encoding.push(plain(path));
@@ -297,6 +295,10 @@ impl<'a> Judge<'a> {
             self.ever.saw(&place.path, Some(hash), stamp.mtime);
         }
         if becomes.is_some() || new_mode.is_some() {
+            if !self.has(path) {
+                // Somebody may save there before it is merged.
+                self.view.keep(&place, was.kept());
+            }
             let made = is_made.then_some((hash, bytes.len()));
             self.changed.push(Changed { place, becomes, mode: new_mode, made });
         }
@@ -307,7 +309,6 @@ impl<'a> Judge<'a> {
     fn was(
         &self,
         path: &Path,
-        place: &Place,
         name: &OsStr,
         disk: Option<(Stamp, &Folder)>,
     ) -> Result<Was, Unknown> {
@@ -326,18 +327,11 @@ impl<'a> Judge<'a> {
             }
             None => {}
         }
-        let Some((stamp, below)) = disk else {
-            self.view.keep(place, DiskFile::Missing);
-            return Ok(Was::Missing);
-        };
+        let Some((stamp, below)) = disk else { return Ok(Was::Missing) };
         match stamp.kind {
-            Kind::Link => {
-                let target = below.read_link(name).map_err(|_| Unknown::Unreadable)?;
-                self.view.keep(place, DiskFile::Link { target: target.clone() });
-                Ok(Was::Link(target))
-            }
+            Kind::Link => below.read_link(name).map(Was::Link).map_err(|_| Unknown::Unreadable),
             Kind::File => match below.read_still(name, &stamp, LARGEST_FILE) {
-                Ok(Some(bytes)) => Ok(self.keep(place, bytes)),
+                Ok(Some(bytes)) => Ok(of_disk(bytes)),
                 Ok(None) => Err(Unknown::Moved),
                 Err(_) => Err(Unknown::Unreadable),
             },
@@ -427,8 +421,14 @@ fn content_of(bytes: &[u8]) -> Content {
 }
 
 fn of_disk(bytes: Vec<u8>) -> Was {
-    match decode(&bytes) {
-        Some((_, format)) => Was::Text(bytes, format),
+    let has_bom = [b"\xEF\xBB\xBF".as_slice(), b"\xFF\xFE", b"\xFE\xFF"]
+        .iter()
+        .any(|bom| bytes.starts_with(bom));
+    // The usual file is known without building its text.
+    let usual = !has_bom && memchr::memchr(0, &bytes).is_none() && str::from_utf8(&bytes).is_ok();
+    let format = if usual { Some(FileFormat::default()) } else { decode(&bytes).map(|(_, f)| f) };
+    match format {
+        Some(format) => Was::Text(bytes, format),
         None => Was::Bytes(bytes),
     }
 }
