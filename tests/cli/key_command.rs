@@ -29,7 +29,12 @@ fn it_is_asked_for_once_and_is_a_secret() {
         .unwrap();
         let world = World::with(&model);
         world.configure(&config(&model.base_url(), command));
-        let ran = world.run(&["run", "--json", "go"]).ended(0);
+        let tape = world.home("tape.jsonl");
+        let record = ["run", "--json", "--record", tape.to_str().unwrap()];
+        // The first words of all hold it, before anything was sent.
+        let prompt = format!("go with {PRINTED}");
+        let ran = world.run(&[&record[..], &[&prompt]].concat()).ended(0);
+        assert!(std::fs::read_to_string(tape).unwrap().contains("go with [key]"));
         assert_eq!(world.read("asked"), "x\n", "once for two requests");
         assert!(ran.out.contains("[key], isn"), "{ran:?}");
         assert!(!format!("{ran:?}").contains(PRINTED), "{ran:?}");
