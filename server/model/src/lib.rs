@@ -11,6 +11,7 @@
 
 mod anthropic;
 mod asked;
+mod call_ids;
 pub mod chat;
 mod clean;
 pub mod error;

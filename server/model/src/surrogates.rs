@@ -4,6 +4,8 @@
 //! at the start of the next, neither of which is a string. Works on the JSON text alone and changes
 //! nothing but `\u` escapes of unpaired surrogates.
 
+use serde::Deserialize;
+
 /// Carries the first half of a pair from one event to the next.
 #[derive(Default)]
 pub(crate) struct Surrogates {
@@ -12,7 +14,7 @@ pub(crate) struct Surrogates {
 
 impl Surrogates {
     /// Whether a first half waits for its second.
-    pub(crate) fn pending(&self) -> bool {
+    fn pending(&self) -> bool {
         self.high.is_some()
     }
 
@@ -25,10 +27,29 @@ impl Surrogates {
         }
     }
 
+    /// Reads an event, mended if it must be, and gives the text that was read; `mended` is where that may be kept.
+    ///
+    /// # Errors
+    /// It is no such JSON, mended or not.
+    pub(crate) fn event<'a, T: Deserialize<'a>>(
+        &mut self,
+        data: &'a str,
+        mended: &'a mut String,
+    ) -> serde_json::Result<(T, &'a str)> {
+        // The usual case: valid, and no half of a pair left from before.
+        if !self.pending()
+            && let Ok(event) = serde_json::from_str(data)
+        {
+            return Ok((event, data));
+        }
+        *mended = self.mend(data);
+        Ok((serde_json::from_str(mended)?, mended))
+    }
+
     /// The JSON text with paired halves joined. A first half at the end of a string is taken away
     /// and kept; a second half at the start of a string takes it up; any other becomes U+FFFD.
     /// Linear in the text's length.
-    pub(crate) fn mend(&mut self, json: &str) -> String {
+    fn mend(&mut self, json: &str) -> String {
         let kept = self.high.take();
         let mut out = String::with_capacity(json.len().saturating_add(16));
         let mut rest = json;

@@ -236,6 +236,18 @@ fn arguments_broken_empty_lost_and_ids_missing_or_double() {
 }
 
 #[test]
+fn a_server_may_guess_the_ids_that_are_made_here() {
+    let mut events = vec![json!({"type": "response.created", "response": {"id": "r"}})];
+    let guesses = (0..9).flat_map(|block| (0..9).map(move |n| format!("call_r_{block}_{n}")));
+    events.extend((0..).zip(guesses).map(|(place, id)| added(place, call("t", &id, json!("")))));
+    events.insert(5, added(90, json!({"type": "function_call", "name": "t"})));
+    events.push(completed());
+    let reply = reply(&stream(&events), 1 << 20);
+    let ids: std::collections::HashSet<_> = reply.tool_calls().map(|(id, _, _)| id).collect();
+    assert_eq!(ids.len(), 82);
+}
+
+#[test]
 fn an_event_that_comes_again_says_nothing_new() {
     for bytes in [rich(), body(TEXT).to_vec(), body(CALL).to_vec()] {
         let text = String::from_utf8(bytes).unwrap();

@@ -217,6 +217,20 @@ fn surrogate_pairs_cut_in_two() {
 }
 
 #[test]
+fn a_server_may_guess_the_ids_that_are_made_here() {
+    let call = |index: usize, id: &str| json!({"type": "content_block_start", "index": index, "content_block": {"type": "tool_use", "id": id, "name": "t"}});
+    let mut events = vec![json!({"type": "message_start", "message": {"id": "m"}})];
+    let guesses = (0..9).flat_map(|block| (0..9).map(move |n| format!("call_m_{block}_{n}")));
+    events.extend(guesses.enumerate().map(|(index, id)| call(index, &id)));
+    events.extend((81..90).map(|index| call(index, "")));
+    events.insert(5, call(90, ""));
+    events.push(json!({"type": "message_stop"}));
+    let reply = reply(&stream(&events), 1 << 20);
+    let ids: std::collections::HashSet<_> = reply.tool_calls().map(|(id, _, _)| id).collect();
+    assert_eq!(ids.len(), 91);
+}
+
+#[test]
 fn errors_in_mid_stream_by_kind() {
     let error = |kind: &str, message: &str| {
         let event = json!({"type": "error", "error": {"type": kind, "message": message}});

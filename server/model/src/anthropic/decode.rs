@@ -4,7 +4,9 @@
 //! it is logged, and if it mattered the reply lacks its end. Nothing is checked against a schema.
 
 use crate::{
-    Delta, ModelError, StopReason, Usage, log,
+    Delta, ModelError, StopReason, Usage,
+    call_ids::CallIds,
+    log,
     reader::{Decode, MOST_BLOCKS},
     refusal::in_stream,
     surrogates::Surrogates,
@@ -73,10 +75,9 @@ struct WireUsage {
 /// Decodes one reply.
 pub(super) struct Decoder {
     model: String,
-    message_id: String,
     usage: Usage,
     stop_reason: Option<StopReason>,
-    calls: HashSet<String>,
+    calls: CallIds,
     blocks: usize,
     /// What has begun where, as the start said: the same start again begins nothing.
     started: HashSet<(u32, String)>,
@@ -92,10 +93,9 @@ impl Decoder {
     pub(super) fn new(model: &str) -> Decoder {
         Decoder {
             model: model.to_owned(),
-            message_id: String::new(),
             usage: Usage::default(),
             stop_reason: None,
-            calls: HashSet::new(),
+            calls: CallIds::default(),
             blocks: 0,
             started: HashSet::new(),
             ended: HashSet::new(),
@@ -144,7 +144,7 @@ impl Decoder {
             }
             "message_start" => {
                 if let Some(start) = event.message {
-                    self.message_id = start.id.unwrap_or_default();
+                    self.calls.of_reply(&start.id.unwrap_or_default());
                     self.count(start.usage, out);
                 }
             }
@@ -186,7 +186,7 @@ impl Decoder {
                 push_some(block.data, out, |data| Delta::RedactedThinking { index, data });
             }
             "tool_use" => {
-                let id = self.unique_id(block.id.unwrap_or_default());
+                let id = self.calls.unique(block.id.unwrap_or_default(), self.blocks);
                 let name = block.name.unwrap_or_default();
                 let input = block.input.map(RawValue::get).unwrap_or_default();
                 let placeholder = matches!(input, "" | "{}" | "null" | "\"\"");
@@ -216,17 +216,6 @@ impl Decoder {
         }
     }
 
-    /// The server's id of a call; for one without or with another's, an id is made that no other
-    /// call of the history has, since results are told apart by it.
-    fn unique_id(&mut self, id: String) -> String {
-        let mut unique = id;
-        while unique.is_empty() || !self.calls.insert(unique.clone()) {
-            let message = self.message_id.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
-            unique = format!("call_{message}_{}_{}", self.blocks, self.calls.len());
-        }
-        unique
-    }
-
     /// Each report replaces what an earlier one said of the same number.
     fn count(&mut self, report: Option<WireUsage>, out: &mut VecDeque<Delta>) {
         let Some(report) = report else { return };
@@ -245,16 +234,9 @@ impl Decoder {
 
 impl Decode for Decoder {
     fn event(&mut self, data: &str, out: &mut VecDeque<Delta>) -> Result<bool, ModelError> {
-        let parsed = serde_json::from_str::<Event<'_>>(data);
-        // The usual case: valid, and no half of a surrogate pair left from before.
-        if let Ok(event) = parsed
-            && !self.surrogates.pending()
-        {
-            return self.take(event, data, out);
-        }
-        let mended = self.surrogates.mend(data);
-        match serde_json::from_str::<Event<'_>>(&mended) {
-            Ok(event) => self.take(event, &mended, out),
+        let mut mended = String::new();
+        match self.surrogates.event::<Event<'_>>(data, &mut mended) {
+            Ok((event, data)) => self.take(event, data, out),
             Err(error) => {
                 log::garbage(&error, data);
                 Ok(false)

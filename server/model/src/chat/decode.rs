@@ -5,129 +5,16 @@
 //! Which server writes what is not asked. What ends a reply is `[DONE]`, or the end of the bytes after a finish
 //! reason.
 
+mod wire;
+
 use super::calls::{Calls, Part};
 use crate::{
     Delta, ModelError, StopReason, Usage, log, reader::Decode, refusal::in_stream,
     surrogates::Surrogates,
 };
-use serde::{
-    Deserialize, Deserializer,
-    de::{IgnoredAny, SeqAccess, Visitor},
-};
 use serde_json::{Value, value::RawValue};
-use std::{collections::VecDeque, fmt};
-
-/// Members that may be of any type are looked at when they are needed.
-type Raw<'a> = Option<&'a RawValue>;
-
-#[derive(Deserialize)]
-struct Chunk<'a> {
-    #[serde(borrow, default)]
-    choices: Choices<'a>,
-    #[serde(borrow)]
-    usage: Raw<'a>,
-    #[serde(borrow)]
-    x_groq: Option<Groq<'a>>,
-    #[serde(borrow)]
-    error: Raw<'a>,
-}
-
-/// The first of the choices: no more are asked for.
-#[derive(Default)]
-enum Choices<'a> {
-    #[default]
-    Absent,
-    First(Option<Box<Choice<'a>>>),
-}
-
-#[derive(Deserialize)]
-struct Choice<'a> {
-    #[serde(borrow)]
-    delta: Option<Change<'a>>,
-    #[serde(borrow)]
-    finish_reason: Raw<'a>,
-    #[serde(borrow)]
-    usage: Raw<'a>,
-}
-
-#[derive(Deserialize)]
-struct Change<'a> {
-    #[serde(borrow)]
-    content: Raw<'a>,
-    #[serde(borrow)]
-    reasoning_content: Raw<'a>,
-    #[serde(borrow)]
-    reasoning: Raw<'a>,
-    #[serde(borrow)]
-    refusal: Raw<'a>,
-    #[serde(borrow)]
-    tool_calls: Option<Vec<WireCall<'a>>>,
-    #[serde(borrow)]
-    function_call: Option<Function<'a>>,
-}
-
-#[derive(Deserialize)]
-struct WireCall<'a> {
-    #[serde(borrow)]
-    index: Raw<'a>,
-    #[serde(borrow)]
-    id: Raw<'a>,
-    #[serde(borrow)]
-    function: Option<Function<'a>>,
-}
-
-#[derive(Deserialize)]
-struct Function<'a> {
-    #[serde(borrow)]
-    name: Raw<'a>,
-    #[serde(borrow)]
-    arguments: Raw<'a>,
-}
-
-#[derive(Deserialize)]
-struct Groq<'a> {
-    #[serde(borrow)]
-    usage: Raw<'a>,
-}
-
-#[derive(Deserialize)]
-struct WireUsage {
-    prompt_tokens: Option<u64>,
-    completion_tokens: Option<u64>,
-    prompt_tokens_details: Option<Details>,
-    /// DeepSeek's name for cached tokens.
-    prompt_cache_hit_tokens: Option<u64>,
-}
-
-#[derive(Deserialize)]
-struct Details {
-    cached_tokens: Option<u64>,
-    cache_write_tokens: Option<u64>,
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Choices<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Choices<'a>, D::Error> {
-        struct First;
-        impl<'de> Visitor<'de> for First {
-            type Value = Choices<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list of choices")
-            }
-
-            fn visit_unit<E>(self) -> Result<Choices<'de>, E> {
-                Ok(Choices::First(None))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Choices<'de>, A::Error> {
-                let first = seq.next_element()?;
-                while seq.next_element::<IgnoredAny>()?.is_some() {}
-                Ok(Choices::First(first.map(Box::new)))
-            }
-        }
-        deserializer.deserialize_any(First)
-    }
-}
+use std::collections::VecDeque;
+use wire::{Change, Choices, Chunk, Details, Function, WireUsage, string};
 
 /// What servers say of the end. An empty word is none.
 const FINISHES: &[(&str, StopReason)] = &[
@@ -392,11 +279,6 @@ impl Decode for Decoder {
         }
         whole
     }
-}
-
-/// A member that is a string; null and all else is none.
-fn string(raw: &RawValue) -> Option<String> {
-    serde_json::from_str(raw.get()).ok()
 }
 
 /// Whether an event without choices is an error that is not called one.

@@ -4,64 +4,38 @@
 //! their id. Unknown events and items are passed over, and so is an event that is no JSON at all:
 //! it is logged, and if it mattered the reply lacks its end or disagrees with it.
 
+mod items;
 mod wire;
 
 use crate::{
-    Delta, ModelError, StopReason, Usage, log, reader::Decode, refusal, surrogates::Surrogates,
+    Delta, ModelError, StopReason, Usage, call_ids::CallIds, log, reader::Decode, refusal,
+    surrogates::Surrogates,
 };
+use items::{Items, Kind, Open};
 use serde::Serialize;
 use serde_json::{Value, value::RawValue};
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 use wire::{Event, Item, Part, Response, WireUsage};
-
-/// More items than this in one reply are no reply.
-const MOST_ITEMS: usize = 1_000;
 
 /// Decodes one reply.
 pub(super) struct Decoder {
     model: String,
-    response_id: String,
-    items: Vec<Open>,
+    items: Items,
     /// Blocks begun; each has the number it was begun at.
     blocks: u32,
-    calls: HashSet<String>,
+    calls: CallIds,
     begun: bool,
     refused: bool,
     surrogates: Surrogates,
-}
-
-/// An item of the reply that has begun.
-struct Open {
-    place: Option<u32>,
-    id: String,
-    /// What the server names the call by; empty for what is none.
-    call_id: String,
-    kind: Kind,
-    block: u32,
-    /// The part that grows.
-    part: u32,
-    /// What has come of a call's arguments; of others only whether anything has.
-    said: String,
-    is_done: bool,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Text,
-    Reasoning,
-    Call,
-    /// Known to be there, and left out.
-    Other,
 }
 
 impl Decoder {
     pub(super) fn new(model: &str) -> Decoder {
         Decoder {
             model: model.to_owned(),
-            response_id: String::new(),
-            items: Vec::new(),
+            items: Items::default(),
             blocks: 0,
-            calls: HashSet::new(),
+            calls: CallIds::default(),
             begun: false,
             refused: false,
             surrogates: Surrogates::default(),
@@ -86,7 +60,7 @@ impl Decoder {
             }
             "response.output_item.added" => {
                 if let Some(item) = event.item.and_then(parse::<Item<'_>>)
-                    && self.known(event.output_index, &item).is_none()
+                    && self.items.known(event.output_index, &item).is_none()
                 {
                     self.open(event.output_index, &item, out)?;
                 }
@@ -98,7 +72,7 @@ impl Decoder {
             }
             "response.created" => {
                 if let Some(response) = event.response.and_then(parse::<Response<'_>>) {
-                    self.response_id = response.id.unwrap_or_default();
+                    self.calls.of_reply(&response.id.unwrap_or_default());
                 }
             }
             "response.completed" | "response.incomplete" | "response.done" => {
@@ -128,11 +102,11 @@ impl Decoder {
     ) -> Result<(), ModelError> {
         let id = event.item_id.as_deref().unwrap_or_default();
         let Some(text) = event.delta.filter(|text| !text.is_empty()) else { return Ok(()) };
-        let at = match self.find(event.output_index, id, kind) {
+        let at = match self.items.find(event.output_index, id, kind) {
             Some(at) => at,
             // A call without a name cannot begin; it comes whole at its end.
             None if kind == Kind::Call => return Ok(()),
-            None => self.push(event.output_index, id.to_owned(), String::new(), kind)?,
+            None => self.push(event.output_index, (id, ""), kind)?,
         };
         let part = event.summary_index.or(event.content_index).unwrap_or(0);
         self.begun = true;
@@ -169,53 +143,14 @@ impl Decoder {
         }
     }
 
-    /// The item of this place or id, or the last one of this kind where a server sends neither.
-    fn find(&self, place: Option<u32>, id: &str, kind: Kind) -> Option<usize> {
-        let by = |wanted: &dyn Fn(&Open) -> bool| self.items.iter().rposition(wanted);
-        match place {
-            Some(_) => by(&|item| item.place == place),
-            None if !id.is_empty() => by(&|item| item.id == id),
-            None => by(&|item| item.kind == kind && !item.is_done),
-        }
-    }
-
-    /// The item that this one is again: a server may tell twice that it begins or ends, and a call runs once
-    /// at most. A call is only known by its ids, since some servers give all of them the same place.
-    fn known(&self, place: Option<u32>, item: &Item<'_>) -> Option<usize> {
-        let (id, call_id) = (item.id(), item.call_id());
-        let kind = kind_of(item);
-        let is_named = !(id.is_empty() && call_id.is_empty());
-        let is_placed = place.is_some() && kind != Kind::Call;
-        let is_same = |open: &Open| {
-            open.kind == kind && open.place == place && open.id == id && open.call_id == call_id
-        };
-        self.items.iter().rposition(is_same).filter(|_| is_named || is_placed)
-    }
-
     fn push(
         &mut self,
         place: Option<u32>,
-        id: String,
-        call_id: String,
+        ids: (&str, &str),
         kind: Kind,
     ) -> Result<usize, ModelError> {
-        let at = self.items.len();
-        if at >= MOST_ITEMS {
-            let what = format!("the reply has more than {MOST_ITEMS} items");
-            return Err(ModelError::TooLarge { what });
-        }
-        let block = self.blocks;
+        let at = self.items.push(place, ids, kind, self.blocks)?;
         self.blocks = self.blocks.saturating_add(1);
-        self.items.push(Open {
-            place,
-            id,
-            call_id,
-            kind,
-            block,
-            part: 0,
-            said: String::new(),
-            is_done: false,
-        });
         Ok(at)
     }
 
@@ -225,16 +160,17 @@ impl Decoder {
         item: &Item<'_>,
         out: &mut VecDeque<Delta>,
     ) -> Result<usize, ModelError> {
-        let kind = kind_of(item);
+        let kind = Kind::of(item);
         if kind == Kind::Other {
             log::unknown("item", &item.kind);
         }
-        let at = self.push(place, item.id().to_owned(), item.call_id().to_owned(), kind)?;
+        let at = self.push(place, (item.id(), item.call_id()), kind)?;
         if kind == Kind::Call {
             self.begun = true;
             let said = item.call_id.clone().or_else(|| item.id.clone()).unwrap_or_default();
-            let (id, name) = (self.unique_id(said), item.name.clone().unwrap_or_default());
-            let index = self.items.get(at).map_or(0, |item| item.block);
+            let (id, name) =
+                (self.calls.unique(said, self.items.len()), item.name.clone().unwrap_or_default());
+            let index = self.items.get_mut(at).map_or(0, |item| item.block);
             out.push_back(Delta::ToolUse { index, id, name });
         }
         Ok(at)
@@ -247,19 +183,17 @@ impl Decoder {
         item: Item<'_>,
         out: &mut VecDeque<Delta>,
     ) -> Result<(), ModelError> {
-        let known = self.known(place, &item);
-        let is_open = |at: &usize| self.items.get(*at).is_some_and(|item| !item.is_done);
-        if known.is_some_and(|at| !is_open(&at)) {
+        let known = self.items.known(place, &item);
+        if known.is_some_and(|at| !self.items.is_open(at)) {
             return Ok(());
         }
-        let found = known.or_else(|| self.find(place, item.id(), kind_of(&item)));
-        let at = match found.filter(is_open) {
+        let found = known.or_else(|| self.items.find(place, item.id(), Kind::of(&item)));
+        let at = match found.filter(|at| self.items.is_open(*at)) {
             Some(at) => at,
             None => self.open(place, &item, out)?,
         };
         let Some(open) = self.items.get_mut(at) else { return Ok(()) };
-        // Some servers name it only now.
-        (open.id, open.call_id) = (item.id().to_owned(), item.call_id().to_owned());
+        open.name(&item);
         let (block, is_silent) = (open.block, open.said.is_empty());
         match open.kind {
             Kind::Call => {
@@ -344,31 +278,13 @@ impl Decoder {
         }));
         Ok(true)
     }
-
-    /// The server's id of a call; for one without or with another's, an id is made that no other
-    /// call of the history has, since results are told apart by it.
-    fn unique_id(&mut self, id: String) -> String {
-        let mut unique = id;
-        while unique.is_empty() || !self.calls.insert(unique.clone()) {
-            let response = self.response_id.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
-            unique = format!("call_{response}_{}_{}", self.blocks, self.calls.len());
-        }
-        unique
-    }
 }
 
 impl Decode for Decoder {
     fn event(&mut self, data: &str, out: &mut VecDeque<Delta>) -> Result<bool, ModelError> {
-        let parsed = serde_json::from_str::<Event<'_>>(data);
-        // The usual case: valid, and no half of a surrogate pair left from before.
-        if let Ok(event) = parsed
-            && !self.surrogates.pending()
-        {
-            return self.take(event, data, out);
-        }
-        let mended = self.surrogates.mend(data);
-        match serde_json::from_str::<Event<'_>>(&mended) {
-            Ok(event) => self.take(event, &mended, out),
+        let mut mended = String::new();
+        match self.surrogates.event::<Event<'_>>(data, &mut mended) {
+            Ok((event, data)) => self.take(event, data, out),
             Err(error) => {
                 log::garbage(&error, data);
                 Ok(false)
@@ -381,15 +297,6 @@ impl Decode for Decoder {
         let is_silent =
             |item: &Open| item.kind == Kind::Reasoning && !item.is_done && item.said.is_empty();
         self.begun && !self.items.last().is_some_and(is_silent)
-    }
-}
-
-fn kind_of(item: &Item<'_>) -> Kind {
-    match &*item.kind {
-        "message" => Kind::Text,
-        "reasoning" => Kind::Reasoning,
-        "function_call" => Kind::Call,
-        _ => Kind::Other,
     }
 }
 

@@ -1,0 +1,129 @@
+//! The items of a reply that have begun, and which of them an event speaks of.
+//!
+//! What an event means is not known here.
+
+use super::wire::Item;
+use crate::ModelError;
+
+/// More items than this in one reply are no reply.
+const MOST_ITEMS: usize = 1_000;
+
+/// An item of the reply that has begun.
+pub(super) struct Open {
+    place: Option<u32>,
+    id: String,
+    /// What the server names the call by; empty for what is none.
+    call_id: String,
+    pub(super) kind: Kind,
+    pub(super) block: u32,
+    /// The part that grows.
+    pub(super) part: u32,
+    /// What has come of a call's arguments; of others only whether anything has.
+    pub(super) said: String,
+    pub(super) is_done: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Text,
+    Reasoning,
+    Call,
+    /// Known to be there, and left out.
+    Other,
+}
+
+impl Kind {
+    pub(super) fn of(item: &Item<'_>) -> Kind {
+        match &*item.kind {
+            "message" => Kind::Text,
+            "reasoning" => Kind::Reasoning,
+            "function_call" => Kind::Call,
+            _ => Kind::Other,
+        }
+    }
+}
+
+impl Open {
+    /// Names it as `item` does: some servers do so only at its end.
+    pub(super) fn name(&mut self, item: &Item<'_>) {
+        (self.id, self.call_id) = (item.id().to_owned(), item.call_id().to_owned());
+    }
+}
+
+/// All of them, in the order in which they began; told apart by their number in it.
+#[derive(Default)]
+pub(super) struct Items(Vec<Open>);
+
+impl Items {
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn last(&self) -> Option<&Open> {
+        self.0.last()
+    }
+
+    pub(super) fn get_mut(&mut self, at: usize) -> Option<&mut Open> {
+        self.0.get_mut(at)
+    }
+
+    /// Whether this one goes on.
+    pub(super) fn is_open(&self, at: usize) -> bool {
+        self.0.get(at).is_some_and(|item| !item.is_done)
+    }
+
+    /// The item of this place or id, or the last one of this kind where a server sends neither.
+    pub(super) fn find(&self, place: Option<u32>, id: &str, kind: Kind) -> Option<usize> {
+        let by = |wanted: &dyn Fn(&Open) -> bool| self.0.iter().rposition(wanted);
+        match place {
+            Some(_) => by(&|item| item.place == place),
+            None if !id.is_empty() => by(&|item| item.id == id),
+            None => by(&|item| item.kind == kind && !item.is_done),
+        }
+    }
+
+    /// The item that this one is again: a server may tell twice that it begins or ends, and a call runs once
+    /// at most. A call is only known by its ids, since some servers give all of them the same place.
+    pub(super) fn known(&self, place: Option<u32>, item: &Item<'_>) -> Option<usize> {
+        let (id, call_id, kind) = (item.id(), item.call_id(), Kind::of(item));
+        let is_named = !(id.is_empty() && call_id.is_empty());
+        let is_placed = place.is_some() && kind != Kind::Call;
+        let is_same = |open: &Open| {
+            open.kind == kind && open.place == place && open.id == id && open.call_id == call_id
+        };
+        self.0.iter().rposition(is_same).filter(|_| is_named || is_placed)
+    }
+
+    /// Begins one.
+    ///
+    /// # Errors
+    /// [`ModelError::TooLarge`] for items without number.
+    pub(super) fn push(
+        &mut self,
+        place: Option<u32>,
+        (id, call_id): (&str, &str),
+        kind: Kind,
+        block: u32,
+    ) -> Result<usize, ModelError> {
+        let at = self.0.len();
+        if at >= MOST_ITEMS {
+            let what = format!("the reply has more than {MOST_ITEMS} items");
+            return Err(ModelError::TooLarge { what });
+        }
+        self.0.push(Open {
+            place,
+            id: id.to_owned(),
+            call_id: call_id.to_owned(),
+            kind,
+            block,
+            part: 0,
+            said: String::new(),
+            is_done: false,
+        });
+        Ok(at)
+    }
+}
