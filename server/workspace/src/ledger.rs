@@ -164,7 +164,7 @@ pub struct PublishedFile {
     pub before: Option<Stood>,
     /// What stands there after; None when there is nothing any more.
     pub after: Option<Left>,
-    /// The permission bits of the folders that went with a file that is gone, the innermost first. Of a file that is
+    /// The modes of the folders that went with a file that is gone, the innermost first. Of a file that is
     /// new, of those that came with it: there only how many they are counts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub folders: Vec<u32>,

@@ -10,7 +10,8 @@ use crate::disk::FileError;
 use crate::document::Document;
 use crate::editor::{DocumentEdit, Editor, EditorError};
 use crate::entry::{Content, FileChange, Mark};
-use crate::fork::{Fork, Selection};
+use crate::fork::{Fork, Selection, base_of};
+use crate::ledger::Published;
 use crate::note::Note;
 use crate::proof::Settled;
 use crate::witness::Witness;
@@ -98,28 +99,32 @@ pub async fn publish(
             .get(&id)
             .map_or_else(|| workspace.shown(&id), |file| file.shown.clone());
         let wanted = (&*ids, &*seen);
-        let outcome = publish_file(workspace, editor, fork, &id, wanted, bounds, witness).await;
-        let session = lock(fork).session.clone();
-        match outcome {
-            Ok(done) => {
-                // What another publish had carried by then is done too; the rest had lost its place.
-                let (done, lost): (Vec<HunkId>, Vec<HunkId>) = ids.iter().partition(|hunk| {
-                    done.contains(hunk) || is_published(workspace, &session, &id, **hunk)
-                });
-                report.done.extend(done);
-                let under_way = lock(fork).files.get(&id).is_some_and(|file| {
-                    file.entry.pending(&lost).len() > file.entry.unsent(&lost).len()
-                });
-                if under_way {
-                    report.failed.push((shown, Failure::Unconfirmed));
-                } else if !lost.is_empty() {
-                    report.failed.push((shown, Failure::Conflict));
-                }
-            }
-            Err(failure) => {
-                report.notes.extend(note_of(&shown, &failure));
-                report.failed.push((shown, failure));
-            }
+        let (done, failure) =
+            publish_file(workspace, editor, fork, &id, wanted, bounds, witness).await;
+        if let Some(failure) = failure {
+            report.done.extend(done);
+            report.notes.extend(note_of(&shown, &failure));
+            report.failed.push((shown, failure));
+            continue;
+        }
+        // What another publish had carried by then is done too; the rest had lost its place.
+        let (session, docs) = {
+            let fork = lock(fork);
+            let source = fork.files.get(&id).map(|file| base_of(&id, &file.entry).clone());
+            (fork.session.clone(), [source.unwrap_or_else(|| id.clone()), id.clone()])
+        };
+        let (done, lost): (Vec<HunkId>, Vec<HunkId>) = ids.iter().partition(|hunk| {
+            done.contains(hunk) || is_published(workspace, &session, &docs, **hunk)
+        });
+        report.done.extend(done);
+        let under_way = lock(fork)
+            .files
+            .get(&id)
+            .is_some_and(|file| file.entry.pending(&lost).len() > file.entry.unsent(&lost).len());
+        if under_way {
+            report.failed.push((shown, Failure::Unconfirmed));
+        } else if !lost.is_empty() {
+            report.failed.push((shown, Failure::Conflict));
         }
     }
     let mut fork = lock(fork);
@@ -128,10 +133,11 @@ pub async fn publish(
     report
 }
 
-/// Whether the ledger has this hunk.
-fn is_published(workspace: &Workspace, session: &Arc<str>, doc: &DocId, hunk: HunkId) -> bool {
+/// Whether the ledger has this hunk of one of these documents.
+fn is_published(workspace: &Workspace, session: &Arc<str>, docs: &[DocId], hunk: HunkId) -> bool {
     let ledger = workspace.ledger();
-    let texts = ledger.texts.iter().any(|h| h.id == hunk && h.session == *session && h.doc == *doc);
+    let is_it = |h: &Published| h.id == hunk && h.session == *session && docs.contains(&h.doc);
+    let texts = ledger.texts.iter().any(is_it);
     texts || ledger.files.iter().any(|file| file.id == hunk && file.session == *session)
 }
 
@@ -176,6 +182,9 @@ fn by_document(fork: &Fork, ids: &[HunkId]) -> Vec<(DocId, Wanted)> {
     out
 }
 
+/// What became of one file's hunks: those that are done, and why others are not.
+type Outcome = (Vec<HunkId>, Option<Failure>);
+
 async fn publish_file(
     workspace: &Workspace,
     editor: &dyn Editor,
@@ -184,32 +193,38 @@ async fn publish_file(
     (ids, seen): (&[HunkId], &[Content]),
     bounds: Bounds,
     witness: &dyn Witness,
-) -> Result<Vec<HunkId>, Failure> {
-    let (changes_file, changes_mode) = lock(fork).files.get(id).map_or((false, false), |file| {
+) -> Outcome {
+    let found = lock(fork).files.get(id).map(|file| {
         let chosen = |mark: &Mark| ids.contains(&mark.id);
         let of_file = file.entry.file.as_ref().is_some_and(|(_, mark)| chosen(mark));
-        (of_file, file.entry.mode.as_ref().is_some_and(|(_, mark)| chosen(mark)))
+        let of_mode = file.entry.mode.as_ref().is_some_and(|(_, mark)| chosen(mark));
+        (base_of(id, &file.entry).clone(), of_file, of_mode)
     });
-    let open = workspace.with_document(id, |document| document.is_clean());
-    if changes_file && open == Some(false) {
-        return Err(Failure::Unsaved);
+    let Some((source, changes_file, changes_mode)) = found else { return Outcome::default() };
+    let unsaved = |doc: &DocId| {
+        workspace.look_at_disk(doc);
+        workspace.with_document(doc, |document| !document.is_clean()).unwrap_or(false)
+    };
+    if changes_file && (unsaved(id) || unsaved(&source)) {
+        return (Vec::new(), Some(Failure::Unsaved));
     }
-    if changes_file || open.is_none() {
-        return closed::publish_closed(workspace, fork, id, (ids, seen), witness).map_err(
-            |error| match error {
-                FileError::Changed { .. } => Failure::Conflict,
-                other => Failure::Disk(other.to_string()),
-            },
-        );
+    // What is to be renamed, and that was not chosen, lies under its old name.
+    let is_open = workspace.with_document(&source, |_| ()).is_some();
+    if changes_file || !is_open {
+        let (done, failure) = closed::publish_closed(workspace, fork, id, (ids, seen), witness);
+        let failure = failure.map(|error| match error {
+            FileError::Changed { .. } => Failure::Conflict,
+            other => Failure::Disk(other.to_string()),
+        });
+        return (done, failure);
     }
-    let of_mode = match changes_mode {
-        true => closed::publish_mode(workspace, fork, id, ids, witness).map_err(
-            |error| match error {
-                // The buffer was never saved.
-                FileError::NotFound { .. } => Failure::Unsaved,
-                other => Failure::Disk(other.to_string()),
-            },
-        )?,
+    let mut done = match changes_mode {
+        true => match closed::publish_mode(workspace, fork, id, ids, witness) {
+            Ok(done) => done,
+            // The buffer was never saved.
+            Err(FileError::NotFound { .. }) => return (Vec::new(), Some(Failure::Unsaved)),
+            Err(error) => return (Vec::new(), Some(Failure::Disk(error.to_string()))),
+        },
         false => Vec::new(),
     };
     let mut carried = Vec::new();
@@ -224,7 +239,7 @@ async fn publish_file(
         let marked = file.entry.mark_sent(ids, Some(publish));
         // Kept before the place of the edit is made out: writing takes time, and the user may be typing.
         witness.ahead(&fork);
-        let started = start_edit(workspace, id, publish, &basis, &part);
+        let started = start_edit(workspace, &source, publish, &basis, &part);
         if matches!(started, Start::Sent(..)) {
             carried = marked;
         } else if let Some(file) = fork.files.get_mut(id) {
@@ -232,10 +247,14 @@ async fn publish_file(
         }
         started
     };
-    let sent = send(workspace, editor, id, &mut start, "Ropewalk: accept", bounds).await;
+    let sent = send(workspace, editor, &source, &mut start, "Ropewalk: accept", bounds).await;
     lock(fork).sync(workspace);
-    let carried = sent.map(|sent| if sent { carried } else { Vec::new() })?;
-    Ok(of_mode.into_iter().chain(carried).collect())
+    match sent {
+        Ok(true) => done.extend(carried),
+        Ok(false) => {}
+        Err(failure) => return (done, Some(failure)),
+    }
+    (done, None)
 }
 
 /// The outcome of trying to start an edit of an open document.

@@ -41,23 +41,45 @@ pub async fn undo(
     let undoing = Undoing { workspace, fork, witness };
     let (texts, files) = chosen(workspace, session, selection);
     // What was deleted, renamed or replaced since its text was published must be put back first.
-    let is_there = |id: &DocId| workspace.has_text(id);
+    let comes_back = |id: &DocId| {
+        files.iter().any(|file| file.after.is_none() && DocId::from_path(&file.path) == *id)
+    };
+    let is_there = |id: &DocId| {
+        workspace.is_text_on_disk(id)
+            || workspace.with_document(id, |_| ()).is_some() && !comes_back(id)
+    };
     let (now, later): (Vec<_>, Vec<_>) = texts.into_iter().partition(|(id, _)| is_there(id));
     for (id, hunks) in now {
         undoing.texts(editor, &id, &hunks, bounds, &mut report).await;
     }
     // The latest first: a file renamed twice finds its way back.
-    for file in files.into_iter().rev() {
-        match undoing.file(&file) {
+    let unsaved = |file: &&PublishedFile| undoing.is_unsaved(file);
+    // A file that was renamed stands under one of its names at least: what can't come back does not go either.
+    let mut held: Vec<HunkId> = files.iter().filter(unsaved).map(|file| file.id).collect();
+    for file in files.iter().rev() {
+        if undoing.is_unsaved(file) {
+            report.failed.push((file.file.clone(), Failure::Unsaved));
+            continue;
+        }
+        if held.contains(&file.id) {
+            continue;
+        }
+        let undone = undoing.file(file);
+        if undone.is_err() {
+            held.push(file.id);
+        }
+        match undone {
             Ok(()) => {
                 report.done.push(file.id);
                 workspace.tell(Some(file.session.clone()), file.undone());
-                workspace.ledger().files.retain(|kept| !kept.is(&file));
+                workspace.ledger().files.retain(|kept| !kept.is(file));
             }
             Err(FileError::Changed { .. } | FileError::Exists { .. }) => {
-                report.failed.push((file.file, Failure::Conflict));
+                report.failed.push((file.file.clone(), Failure::Conflict));
             }
-            Err(error) => report.failed.push((file.file, Failure::Disk(error.to_string()))),
+            Err(error) => {
+                report.failed.push((file.file.clone(), Failure::Disk(error.to_string())));
+            }
         }
     }
     for (id, hunks) in later {
@@ -267,15 +289,20 @@ impl Undoing<'_> {
         Ok(conflicts)
     }
 
+    /// Whether the file has unsaved text in the editor, and is to be put back as a whole.
+    fn is_unsaved(&self, file: &PublishedFile) -> bool {
+        let of_mode = matches!(file.after, Some(Left::Mode { .. }));
+        let place = self.workspace.roots().place_of_name(&file.path).ok();
+        let unsaved = |place: Place| {
+            self.workspace.with_document(&place.doc(), |document| !document.is_clean())
+        };
+        !of_mode && place.and_then(unsaved).unwrap_or(false)
+    }
+
     fn file(&self, file: &PublishedFile) -> Result<(), FileError> {
         let changed = || FileError::Changed { path: file.file.clone() };
         let roots = self.workspace.roots();
         let place = roots.place_of_name(&file.path).map_err(|_| changed())?;
-        let open = self.workspace.with_document(&place.doc(), |document| document.is_clean());
-        let of_mode = matches!(file.after, Some(Left::Mode { .. }));
-        if open == Some(false) && !of_mode {
-            return Err(changed());
-        }
         self.mark_file(file, true);
         self.witness.ahead(&lock(self.fork));
         let done = put_back(self.workspace, &roots, &place, file);
@@ -313,13 +340,15 @@ fn put_back(
             };
         }
     };
+    // The others are the user's, whatever their mode.
+    let made = disk::missing_folders(roots, place)?;
     match &file.before {
         Some(Stood::File { bytes, mode }) => {
             disk::write(roots, place, bytes, now)?;
             // Where a file stood all the time its mode is the user's, or told of by another line.
             let is_new = !matches!(file.after, Some(Left::File(_)));
             if let Some(mode) = mode.filter(|_| is_new) {
-                disk::set_mode(roots, place, mode)?;
+                log_failure(file, disk::set_mode(roots, place, mode));
             }
         }
         Some(Stood::Link { link }) => disk::write_link(roots, place, link, now)?,
@@ -330,5 +359,15 @@ fn put_back(
             return Ok(());
         }
     }
-    disk::set_folder_modes(roots, place, &file.folders)
+    let modes = file.folders.get(..made).unwrap_or(&file.folders);
+    log_failure(file, disk::set_folder_modes(roots, place, modes));
+    Ok(())
+}
+
+/// The file stands where it stood: that only its mode, or that of a folder, is another is no reason to call that not
+/// done.
+fn log_failure(file: &PublishedFile, done: Result<(), FileError>) {
+    if let Err(error) = done {
+        tracing::warn!(file = file.file, %error, "put back, but with another mode");
+    }
 }

@@ -274,13 +274,10 @@ impl Workspace {
         self.roots().place_of(&id.path()?).ok()
     }
 
-    /// Whether a document is open, or its file is a text on the disk. Blocking.
-    pub(crate) fn has_text(&self, id: &DocId) -> bool {
-        let on_disk = || {
-            let found = read_file(&self.place(id)?, &self.roots()).ok()?;
-            matches!(found, DiskFile::Text { .. }).then_some(())
-        };
-        self.documents.contains_key(id) || on_disk().is_some()
+    /// Whether a document's file is a text on the disk. Blocking.
+    pub(crate) fn is_text_on_disk(&self, id: &DocId) -> bool {
+        let found = self.place(id).and_then(|place| read_file(&place, &self.roots()).ok());
+        matches!(found, Some(DiskFile::Text { .. }))
     }
 
     /// Removes as many of the innermost folders above a place as are said, as long as they are empty. A folder

@@ -18,7 +18,7 @@ pub fn missing_folders(roots: &Roots, place: &Place) -> Result<usize, FileError>
     Ok(above - chain(roots, place)?.len().min(above))
 }
 
-/// The permission bits of those folders above a file that hold nothing but it, and one another: the innermost
+/// The mode (`0o7777`) of those folders above a file that hold nothing but it, and one another: the innermost
 /// first. A root is never among them.
 ///
 /// # Errors
@@ -30,7 +30,7 @@ pub fn folders_of_its_own(roots: &Roots, place: &Place) -> Result<Vec<u32>, File
         dir.entries().is_ok_and(|entries| entries.take(2).count() == 1)
     };
     let own = chain.iter().rev().take_while(|dir| holds_one(dir));
-    let bits = own.map(|dir| dir.dir_metadata().map_or(0o755, |found| mode(&found) & 0o777));
+    let bits = own.map(|dir| dir.dir_metadata().map_or(0o755, |found| mode(&found)));
     Ok(bits.collect())
 }
 
@@ -52,7 +52,7 @@ pub fn remove_folders(roots: &Roots, place: &Place, most: usize) -> Result<(), F
     Ok(())
 }
 
-/// Gives the innermost folders above a place these permission bits, as [`folders_of_its_own`] gave them.
+/// Gives the innermost folders above a place these modes, as [`folders_of_its_own`] gave them.
 ///
 /// # Errors
 /// [`FileError`], when the root can't be opened or the system doesn't allow it.
@@ -67,7 +67,7 @@ pub fn set_folder_modes(roots: &Roots, place: &Place, bits: &[u32]) -> Result<()
 #[cfg(unix)]
 fn set_folder_mode(dir: &Dir, bits: u32) -> io::Result<()> {
     use cap_std::fs::{Permissions, PermissionsExt as _};
-    dir.set_permissions(".", Permissions::from_mode(bits & 0o777))
+    dir.set_permissions(".", Permissions::from_mode(bits & 0o7777))
 }
 
 #[cfg(not(unix))]

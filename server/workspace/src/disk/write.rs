@@ -95,8 +95,15 @@ pub fn rename(roots: &Roots, from: &Place, to: &Place, expect: Expect) -> Result
         Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
             let read = read_at(&source, COPY_LIMIT)?;
             write(roots, to, &read.bytes, Expect::Absent)?;
-            set_mode(roots, to, read.meta.mode)?;
-            source.dir.remove_file(source.name).map_err(|e| source.fail(e))
+            let left = set_mode(roots, to, read.meta.mode)
+                .and_then(|()| source.dir.remove_file(source.name).map_err(|e| source.fail(e)));
+            // What did not leave its old name has no new one.
+            if left.is_err()
+                && let Err(error) = remove(roots, to, Expect::Hash(read.hash))
+            {
+                tracing::warn!(file = to.shown, %error, "the copy of a file was left behind");
+            }
+            left
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Err(source.fail(error)),
         moved => moved.map_err(|e| target.fail(e)),

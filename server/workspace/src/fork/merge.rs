@@ -221,7 +221,11 @@ impl Merging<'_> {
         let created_here = matches!(file.entry.base, Base::Absent) && !renamed;
         let is_whole = matches!(file.entry.base, Base::Link { .. })
             || matches!(file.entry.file, Some((FileChange::Binary(_) | FileChange::Link(_), _)));
-        if replaces || (is_whole && !created_here) {
+        // It takes the name of a folder that it lies in, or needs one of its own name: first it must go.
+        let is_nested = base_of(id, &file.entry)
+            .path()
+            .is_some_and(|old| old.starts_with(&to.path) || to.path.starts_with(&old));
+        if replaces || ((is_whole || is_nested) && !created_here) {
             // What is made tells of itself.
             self.report.hunks.pop();
             return self.make_anew(id, &new_id, &to);

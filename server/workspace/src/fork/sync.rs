@@ -294,7 +294,10 @@ pub(crate) fn follow_disk(
     file: &mut ForkFile,
     ids: &mut HunkIds,
 ) -> Vec<SetAside> {
+    // A file that goes, or is changed as a whole, has no text that the disk's could be brought to.
+    let has_text = matches!(file.entry.file, None | Some((FileChange::Rename { .. }, _)));
     let moved = workspace.with_document(source, |document| document.moved.clone()).flatten();
+    let moved = moved.filter(|_| has_text);
     if file.entry.disk == moved {
         return Vec::new();
     }

@@ -2,8 +2,8 @@
 //! whether what is there is what the fork was made on. No link is followed.
 
 use crate::disk::{self, Expect, FileError};
-use crate::entry::{Base, Content, Entry, FileChange, Mark};
-use crate::fork::Fork;
+use crate::entry::{Base, Content, Entry, FileChange, Maker, Mark};
+use crate::fork::{Fork, base_of};
 use crate::ledger::{Left, Published, PublishedFile, Stood};
 use crate::view::LARGEST_FILE;
 use crate::witness::Witness;
@@ -13,33 +13,58 @@ use ropewalk_text::Text;
 use ropewalk_text::decode::{FileFormat, decode, encode};
 use std::sync::{Arc, Mutex};
 
-/// Publishes the chosen part of a file that is not open, and chosen changes of files themselves. Gives what
-/// was published.
+/// Publishes the chosen part of a file that is not open, and chosen changes of files themselves. Gives what was
+/// published, and why the rest was not.
 pub(super) fn publish_closed(
     workspace: &Workspace,
     fork: &Mutex<Fork>,
     id: &DocId,
     (ids, seen): (&[HunkId], &[Content]),
     witness: &dyn Witness,
-) -> Result<Vec<HunkId>, FileError> {
+) -> (Vec<HunkId>, Option<FileError>) {
     let mut fork = lock(fork);
     fork.sync(workspace);
     let session = fork.session.clone();
-    let Some(file) = fork.files.get(id) else { return Ok(Vec::new()) };
-    let Some(place) = file.place.clone() else { return Ok(Vec::new()) };
+    let Some(file) = fork.files.get(id) else { return Default::default() };
+    let Some(place) = file.place.clone() else { return Default::default() };
+    let of_mode = file.entry.mode.as_ref().map(|(_, mark)| mark.id);
     let ids = file.entry.unaltered(&file.entry.pending(ids), seen);
     let change = file.entry.file.clone().filter(|(_, mark)| ids.contains(&mark.id));
     let disk = Disk { workspace, roots: workspace.roots(), session, witness };
-    match change {
-        None => disk.write_text(&mut fork, id, &place, &ids)?,
-        Some((FileChange::Rename { from }, mark)) => {
-            disk.rename(&mut fork, id, &from, &mark, &ids)?
+    let rest = || ids.iter().copied().filter(|id| Some(*id) != of_mode).collect();
+    let (mut done, failure) = match change {
+        None => {
+            // What is to be renamed, and that was not chosen, lies under its old name.
+            let source = base_of(id, &file.entry);
+            let Some(place) = fork.files.get(source).and_then(|left| left.place.clone()) else {
+                return Default::default();
+            };
+            match disk.write_text(&mut fork, id, &place, &ids) {
+                Ok(()) => (rest(), None),
+                Err(error) => (Vec::new(), Some(error)),
+            }
         }
-        Some((change, mark)) => disk.change_file(&mut fork, id, &place, &change, &mark)?,
-    }
-    disk.set_mode(&mut fork, id, &ids)?;
+        Some((FileChange::Rename { from }, mark)) => {
+            match disk.rename(&mut fork, id, &from, &mark, &ids) {
+                Ok(Ok(())) => (rest(), None),
+                Ok(Err(of_text)) => (vec![mark.id], Some(of_text)),
+                Err(error) => (Vec::new(), Some(error)),
+            }
+        }
+        Some((change, mark)) => match disk.change_file(&mut fork, id, &place, &change, &mark) {
+            Ok(()) => (rest(), None),
+            Err(error) => (Vec::new(), Some(error)),
+        },
+    };
+    let failure = failure.or_else(|| match disk.set_mode(&mut fork, id, &ids) {
+        Ok(()) => {
+            done.extend(of_mode.filter(|id| ids.contains(id)));
+            None
+        }
+        Err(error) => Some(error),
+    });
     fork.files.retain(|_, file| !file.entry.is_empty());
-    Ok(ids)
+    (done, failure)
 }
 
 /// Publishes the permission bits of a file that is open: its text is the editor's. Gives what was published.
@@ -202,7 +227,7 @@ impl Disk<'_> {
             return Ok(());
         };
         // It may be renamed, and that not be chosen.
-        let source = crate::fork::base_of(id, &file.entry);
+        let source = base_of(id, &file.entry);
         let Some(place) = fork.files.get(source).and_then(|file| file.place.clone()) else {
             return Ok(());
         };
@@ -219,7 +244,8 @@ impl Disk<'_> {
         Ok(())
     }
 
-    /// The file gets its new name, keeping its mode, and then those of its pending changes that were chosen.
+    /// The file gets its new name, keeping its mode, and then those of its pending changes that were chosen. The inner
+    /// result is that of the text: the file has its new name either way.
     fn rename(
         &self,
         fork: &mut Fork,
@@ -227,10 +253,12 @@ impl Disk<'_> {
         from: &DocId,
         mark: &Mark,
         ids: &[HunkId],
-    ) -> Result<(), FileError> {
+    ) -> Result<Result<(), FileError>, FileError> {
         let old_place = fork.files.get(from).and_then(|left| left.place.clone());
-        let Some(file) = fork.files.get(id) else { return Ok(()) };
-        let (Some(old_place), Some(place)) = (old_place, file.place.clone()) else { return Ok(()) };
+        let Some(file) = fork.files.get(id) else { return Ok(Ok(())) };
+        let (Some(old_place), Some(place)) = (old_place, file.place.clone()) else {
+            return Ok(Ok(()));
+        };
         let stood = self.read(&old_place, &file.entry.base)?;
         let old = match &stood {
             Some(Stood::File { bytes, .. }) => bytes.clone(),
@@ -238,8 +266,12 @@ impl Disk<'_> {
             None => return Err(FileError::NotFound { path: old_place.shown }),
         };
         let old_hash = ContentHash::of(&old);
-        let format = decode(&old).map(|(_, format)| format).unwrap_or_default();
-        let text = file.entry.part(ids).and_then(|part| part.apply(&file.entry.base.text()).ok());
+        let (there, format) = decode(&old).unwrap_or_default();
+        let part = file.entry.part(ids);
+        if !brings(&file.entry, part.as_ref().map(|_| ids), &there) {
+            return Err(FileError::Changed { path: old_place.shown });
+        }
+        let text = part.and_then(|part| part.apply(&file.entry.base.text()).ok());
         // Encoded first, so that what can't be written changes nothing.
         let bytes = text.map(|text| encoded(&text, format, &place)).transpose()?;
         let after = bytes.as_deref().map_or(old_hash, ContentHash::of);
@@ -277,14 +309,14 @@ impl Disk<'_> {
         }
         let base = base_of_bytes(bytes);
         fork.files.remove(from);
-        let Some(file) = fork.files.get_mut(id) else { return Ok(()) };
+        let Some(file) = fork.files.get_mut(id) else { return Ok(Ok(())) };
         let rest = ropewalk_text::diff(&base.text(), file.entry.text());
         let mut entry = Entry::new(base);
         entry.mode = file.entry.mode.take();
         let others = Mark { id: fork.ids.give(), sent: None, ..mark.clone() };
         entry.add(&rest, &others, &mut fork.ids);
         file.entry = entry;
-        written.map_or(Ok(()), Err)
+        Ok(written.map_or(Ok(()), Err))
     }
 
     fn write_text(
@@ -344,6 +376,16 @@ impl Disk<'_> {
         file.entry.base = Base::Disk { text: after, hash, format };
         Ok(())
     }
+}
+
+/// Whether nothing that stands on the disk is lost when the file is renamed, and then written with these changes of it:
+/// under a clean buffer the disk may have moved on.
+fn brings(entry: &Entry, ids: Option<&[HunkId]>, there: &Text) -> bool {
+    let is_brought = |mark: &Mark| {
+        !mark.makers.contains(&Maker::Disk) || ids.is_none_or(|ids| ids.contains(&mark.id))
+    };
+    there.equal_but_line_ends(&entry.base.text())
+        || entry.disk.as_ref() == Some(there) && entry.marks().iter().all(is_brought)
 }
 
 /// What must be there for this to be changed.

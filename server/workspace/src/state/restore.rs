@@ -172,7 +172,9 @@ impl Restoring<'_> {
         self.mode_change(&mut file);
         let source = base_of(id, &file.entry).clone();
         let now = if link { None } else { self.text_now(&source) };
-        self.settle_sent(&source, &mut file, now.as_ref(), kept.file.is_some());
+        // Its text may have been sent without it.
+        let renamed = kept.file.as_ref().is_some_and(|(_, m)| self.fates.contains_key(&m.id));
+        self.settle_sent(&source, &mut file, now.as_ref(), renamed);
         let aside = bring_to_now(self.workspace, &mut self.fork, &source, &mut file, now.as_ref());
         for one in aside {
             self.fork.tell_conflict(self.workspace, file.shown.clone(), one);

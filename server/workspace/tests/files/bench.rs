@@ -164,8 +164,16 @@ impl Bench {
     }
 
     pub(crate) fn accept(&self, selection: &Selection) -> PublishReport {
+        self.accept_before(&NoWitness, selection)
+    }
+
+    pub(crate) fn accept_before(
+        &self,
+        witness: &dyn Witness,
+        selection: &Selection,
+    ) -> PublishReport {
         let (bounds, fork) = (Bounds::default(), &self.fork);
-        let done = publish(&self.workspace, &NoEditor, fork, selection, bounds, &NoWitness);
+        let done = publish(&self.workspace, &NoEditor, fork, selection, bounds, witness);
         runtime().block_on(done)
     }
 

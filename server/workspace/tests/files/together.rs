@@ -4,7 +4,7 @@
 use crate::bench::{Bench, Thing};
 use ropewalk_text::Text;
 use ropewalk_workspace::publish::Failure;
-use ropewalk_workspace::{DocId, ProposedChange, Selection};
+use ropewalk_workspace::{DocId, Fork, ProposedChange, Selection, Witness};
 
 fn file(bytes: &[u8], mode: u32) -> Option<Thing> {
     Some(Thing::File(bytes.to_vec(), mode))
@@ -226,6 +226,52 @@ fn a_folder_stays_above_a_file_that_is_open() {
 }
 
 #[test]
+fn only_folders_that_were_made_again_get_their_modes_back() {
+    use std::os::unix::fs::PermissionsExt;
+    let bench = Bench::new(&[("d/e/x", b"x\n")]);
+    let bits =
+        |name: &str| std::fs::metadata(bench.path(name)).unwrap().permissions().mode() & 0o7777;
+    bench.chmod("d", 0o1755);
+    bench.chmod("d/e", 0o2750);
+    bench.propose("d/e/x", ProposedChange::Delete);
+    assert_eq!(bench.accept(&Selection::All).failed, []);
+    assert_eq!(bench.thing("d"), None);
+    assert_eq!(bench.undo(&Selection::All).failed, []);
+    assert_eq!((bits("d"), bits("d/e")), (0o1755, 0o2750), "with all their bits");
+    // The user has made the outer one again, in their own way.
+    bench.propose("d/e/x", ProposedChange::Delete);
+    assert_eq!(bench.accept(&Selection::All).failed, []);
+    std::fs::create_dir(bench.path("d")).unwrap();
+    bench.chmod("d", 0o711);
+    assert_eq!(bench.undo(&Selection::All).failed, []);
+    assert_eq!((bits("d"), bits("d/e")), (0o711, 0o2750));
+}
+
+#[test]
+fn what_was_done_before_something_failed_is_said_to_be_done() {
+    /// Somebody else takes the file away right before its mode is set.
+    struct Thief(std::path::PathBuf, std::sync::Mutex<usize>);
+    impl Witness for Thief {
+        fn ahead(&self, _: &Fork) {
+            let mut count = self.1.lock().unwrap();
+            *count += 1;
+            if *count == 2 {
+                std::fs::remove_file(&self.0).unwrap();
+            }
+        }
+    }
+    let bench = Bench::new(&[("run.sh", b"one\n")]);
+    bench.write("run.sh", "two\n");
+    bench.propose("run.sh", mode(0o755));
+    let text = bench.only("text");
+    let thief = Thief(bench.path("run.sh"), 0.into());
+    let report = bench.accept_before(&thief, &Selection::All);
+    assert_eq!(report.done, [text], "the text was written");
+    assert!(matches!(&report.failed[..], [(_, Failure::Disk(_))]), "{:?}", report.failed);
+    assert_eq!(bench.workspace.ledger().texts.len(), 1);
+}
+
+#[test]
 fn a_folder_can_become_a_file_and_a_file_a_folder() {
     let bench = Bench::new(&[("d/x", b"x\n"), ("f", b"f\n")]);
     let before = bench.things();
@@ -236,6 +282,12 @@ fn a_folder_can_become_a_file_and_a_file_a_folder() {
     let after = bench.accept_and_undo(&before);
     assert_eq!(after.get("d").cloned(), file(b"now a file\n", 0o644));
     assert_eq!(after.get("f/y").cloned(), file(b"now in a folder\n", 0o644));
+    // The file itself goes from the one to the other.
+    bench.rename("d/x", "d");
+    bench.rename("f", "f/g/f");
+    let after = bench.accept_and_undo(&before);
+    assert_eq!(after.get("d").cloned(), file(b"x\n", 0o644));
+    assert_eq!(after.get("f/g/f").cloned(), file(b"f\n", 0o644));
 }
 
 #[test]

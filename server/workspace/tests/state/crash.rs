@@ -51,6 +51,28 @@ fn check_accept(world: World) {
     }
 }
 
+/// The text of a file that is to be renamed is accepted without its rename, and the server dies at each of the moments.
+fn check_text_alone(world: World) {
+    let texts = |world: &World| {
+        let hunks = world.hunks().into_iter().filter(|hunk| hunk.kind.name() == "text");
+        Selection::Hunks(hunks.map(|hunk| hunk.id).collect())
+    };
+    let before = world.outside();
+    let (crashes, end) = crashes(&world, |world| {
+        assert_eq!(world.accept(&texts(world)).failed, []);
+    });
+    assert_ne!(before, end);
+    for (moment, outside) in crashes {
+        let after = world.after(&moment.kept, &outside);
+        assert_eq!(after.workspace.take_news("s"), [], "{outside:?}");
+        assert_eq!(after.accept(&texts(&after)).failed, [], "{outside:?}");
+        assert_eq!(after.outside(), end);
+        assert_eq!(after.review().len(), 1, "the rename waits: {:?}", after.review());
+        assert_eq!(after.undo(&Selection::All).failed, []);
+        assert_eq!(after.outside(), before, "{outside:?}");
+    }
+}
+
 /// All that was accepted is undone, and the server dies at each of the moments of that.
 fn check_undo(world: World) {
     let before = world.outside();
@@ -148,6 +170,19 @@ fn a_renamed_file_with_changes() {
         world.rename("a.txt", "c.txt");
         world
     });
+}
+
+#[test]
+fn the_text_of_a_renamed_file_without_its_rename() {
+    for open in [false, true] {
+        let world = World::new(&[("a.txt", TEXT)]);
+        if open {
+            world.open("a.txt", TEXT);
+        }
+        world.rename("a.txt", "b.txt");
+        world.write("b.txt", OTHER);
+        check_text_alone(world);
+    }
 }
 
 #[test]

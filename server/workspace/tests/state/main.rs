@@ -12,5 +12,6 @@ mod back;
 mod crash;
 mod hostile;
 mod law;
+mod renames;
 mod restore;
 mod world;
