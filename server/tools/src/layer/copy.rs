@@ -73,8 +73,17 @@ impl Layer {
         }
         for (own, copied) in self.roots.iter().zip(&mut all) {
             let mut git = Copied::new();
-            let Ok(Ok(folder)) = Folder::disk(&own.root).map(|root| root.enter(".git".as_ref()))
-            else {
+            let root = Folder::disk(&own.root).map_err(LayerError::at(&own.root))?;
+            let name = OsStr::new(".git");
+            let Ok(folder) = root.enter(name) else {
+                let is_file = matches!(root.look(name), Ok(Some(_)));
+                // With it in the copy, a commit there would be one in the real repository.
+                if is_file && !std::mem::replace(&mut self.is_without_git, true) {
+                    self.told.push(
+                        "git can't be used in the copy, because .git is a file here that leads to a repository elsewhere, as in a worktree or a submodule"
+                            .to_owned(),
+                    );
+                }
                 continue;
             };
             below(Path::new(".git"), &folder, &mut git, 0).map_err(LayerError::at(&own.root))?;

@@ -139,6 +139,17 @@ fn git_can_be_read_in_a_copy_and_is_put_back() {
 }
 
 #[test]
+fn a_worktrees_repository_is_not_reached_from_a_copy_and_that_is_said_once() {
+    let mut bench =
+        Bench::new(&[("a.txt", "a\n"), (".git", "gitdir: /elsewhere/.git/worktrees/w\n")])
+            .on_a_copy(1 << 20);
+    let (_, made) = bench.materialise();
+    assert!(made.told[0].starts_with("git can't be used in the copy"), "{:?}", made.told);
+    assert!(bench.up("a.txt").exists() && !bench.up(".git").exists());
+    assert_eq!(bench.materialise().1.told, NOTHING);
+}
+
+#[test]
 fn what_is_too_large_is_refused_in_words() {
     let mut bench =
         Bench::new(&[(".gitignore", "big\n"), ("a.txt", "a\n"), ("big", "")]).on_a_copy(1 << 20);
