@@ -73,6 +73,7 @@ pub async fn undo(
                 report.done.push(file.id);
                 workspace.tell(Some(file.session.clone()), file.undone());
                 workspace.ledger().files.retain(|kept| !kept.is(file));
+                report.done.extend(drop_modes(workspace, file));
             }
             Err(FileError::Changed { .. } | FileError::Exists { .. }) => {
                 report.failed.push((file.file.clone(), Failure::Conflict));
@@ -117,6 +118,20 @@ fn forget(workspace: &Workspace, session: &str, doc: &DocId, ids: &[HunkId], but
             || !ids.contains(&hunk.id)
             || but.contains(&hunk.id)
     });
+}
+
+/// A file that is gone has taken the permission bits along that it was given: there is nothing left to put back. Gives
+/// whose those were.
+fn drop_modes(workspace: &Workspace, gone: &PublishedFile) -> Vec<HunkId> {
+    let went = |line: &mut PublishedFile| {
+        let of_mode = matches!(line.after, Some(Left::Mode { .. }));
+        gone.before.is_none() && of_mode && line.session == gone.session && line.path == gone.path
+    };
+    let lines: Vec<PublishedFile> = workspace.ledger().files.extract_if(.., went).collect();
+    for line in &lines {
+        workspace.tell(Some(line.session.clone()), line.undone());
+    }
+    lines.into_iter().map(|line| line.id).collect()
 }
 
 /// The inverse of `hunks` on `text`, and those that have no certain place in it.

@@ -112,6 +112,17 @@ fn a_renamed_file_can_have_another_mode_text_and_bytes() {
     assert_eq!(after.get("d/b.txt").cloned(), file(b"two\n", 0o600));
     assert_eq!(after.get("a.txt"), None);
 
+    // The rename alone undone, the file is as it was, and no mode is left to undo.
+    assert_eq!(bench.review(), [""; 0]);
+    bench.rename("a.txt", "b.txt");
+    bench.propose("b.txt", mode(0o600));
+    let renamed = Selection::Hunks(vec![bench.only("rename")]);
+    assert_eq!(bench.accept(&Selection::All).failed, []);
+    let report = bench.undo(&renamed);
+    assert_eq!((report.failed, bench.things()), (vec![], before));
+    assert!(bench.workspace.ledger().files.is_empty());
+    assert_eq!(report.done.len(), 3, "both names and the mode");
+
     // The mode alone is set where the file is; the rename can be rejected.
     let bench = make();
     bench.rename("a.txt", "b.txt");
