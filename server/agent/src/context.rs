@@ -25,6 +25,9 @@ const LONG: usize = 16_000;
 /// Words and code have three to five bytes for each token; that many for each is a prompt of which most was not read.
 const BYTES_FOR_A_TOKEN: u64 = 12;
 
+/// More bytes than this for each token of the context are more than it holds.
+const BYTES_AT_MOST: u64 = 6;
+
 /// No server reads less of a prompt that is cut: its context is full then. Smaller numbers count something else.
 const LEAST_READ: u64 = 1_000;
 
@@ -58,7 +61,7 @@ impl Shared {
 
     /// Says once that the server has read much less than was sent.
     pub(crate) fn tell_of_cut(&self, model: &dyn Model, sent: usize, usage: Usage) {
-        if !was_cut(sent, usage) {
+        if !was_cut(sent, usage, model.limits().context) {
             return;
         }
         let name = model.name();
@@ -79,10 +82,14 @@ impl Shared {
     }
 }
 
-/// Whether so many tokens can't be the whole of what was sent.
-fn was_cut(sent: usize, usage: Usage) -> bool {
+/// Whether so many tokens can't be the whole of what was sent, to a model that takes so many.
+fn was_cut(sent: usize, usage: Usage, context: Option<u32>) -> bool {
     let read = usage.prompt();
-    sent >= LONG && read >= LEAST_READ && read.saturating_mul(BYTES_FOR_A_TOKEN) < sent as u64
+    let is_full = context.is_some_and(|most| {
+        read <= most.into() && u64::from(most).saturating_mul(BYTES_AT_MOST) < sent as u64
+    });
+    let is_little = read.saturating_mul(BYTES_FOR_A_TOKEN) < sent as u64;
+    sent >= LONG && read >= LEAST_READ && (is_little || is_full)
 }
 
 fn lean_in_words(name: &str, limits: Limits, more: Option<String>) -> String {
@@ -153,15 +160,17 @@ mod tests {
     #[test]
     fn only_what_can_t_be_whole_was_cut() {
         let read = |input| Usage { input, ..Usage::default() };
-        assert!(was_cut(60_000, read(4_096)));
-        assert!(was_cut(60_000, Usage { cache_read: 4_000, ..read(96) }));
-        assert!(!was_cut(60_000, read(15_000)));
-        assert!(
-            !was_cut(60_000, read(0)) && !was_cut(60_000, read(10)),
-            "it counts nothing of use"
-        );
-        assert!(!was_cut(4_000, read(1)), "too short to tell");
-        assert!(!was_cut(usize::MAX, read(u64::MAX)));
+        let cut = |sent, usage| was_cut(sent, usage, None);
+        assert!(cut(60_000, read(4_096)));
+        assert!(cut(60_000, Usage { cache_read: 4_000, ..read(96) }));
+        assert!(!cut(60_000, read(15_000)));
+        assert!(!cut(60_000, read(0)) && !cut(60_000, read(10)), "it counts nothing of use");
+        assert!(!cut(4_000, read(1)), "too short to tell");
+        assert!(!cut(usize::MAX, read(u64::MAX)));
+        // A context that is known tells more.
+        assert!(!cut(30_000, read(4_000)) && was_cut(30_000, read(4_000), Some(4_096)));
+        assert!(!was_cut(24_000, read(4_000), Some(4_096)), "it may just fit");
+        assert!(!was_cut(30_000, read(7_500), Some(4_096)), "it has more than was said");
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod calls;
 mod decode;
 mod dialect;
 mod encode;
+mod sealed;
 
 pub use dialect::{DIALECTS, Dialect, Thoughts};
 

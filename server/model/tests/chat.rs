@@ -332,7 +332,7 @@ fn thoughts_under_any_name() {
         ],
         vec![
             delta(json!({"reasoning": "Hm", "reasoning_content": "Hm"})),
-            delta(json!({"reasoning": ", yes", "reasoning_details": [{"type": "x"}]})),
+            delta(json!({"reasoning": ", yes", "reasoning_details": []})),
             delta(json!({"content": "Hi"})),
         ],
         vec![delta(json!({"content": [

@@ -51,7 +51,7 @@ impl Calls {
     /// one. But a delta with a name begins another
     /// call when its id is another, unless that call has the same name and half of its arguments (some
     /// give every delta a new id); and without ids, when its name is another or that call's arguments are
-    /// whole and it brings others.
+    /// whole and it brings others. Gives the call's number, from 0.
     ///
     /// # Errors
     /// [`ModelError::TooLarge`] for calls without number.
@@ -60,7 +60,7 @@ impl Calls {
         part: Part<'_>,
         next: &mut u32,
         out: &mut VecDeque<Delta>,
-    ) -> Result<(), ModelError> {
+    ) -> Result<usize, ModelError> {
         let last = self.calls.len().checked_sub(1);
         let found = match part.index {
             Some(_) => self.calls.iter().rposition(|call| call.index == part.index),
@@ -84,7 +84,7 @@ impl Calls {
             }
         };
         let taken: bool = self.calls.iter().any(|call| call.id == part.id);
-        let Some(call) = self.calls.get_mut(at) else { return Ok(()) };
+        let Some(call) = self.calls.get_mut(at) else { return Ok(at) };
         if call.named.is_empty() {
             call.named = part.id;
         }
@@ -93,7 +93,7 @@ impl Calls {
             call.begin(taken, out);
         }
         call.argue(part.arguments, out);
-        Ok(())
+        Ok(at)
     }
 
     /// No more deltas come: what has no name begins without one, and all calls end.

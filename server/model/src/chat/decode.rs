@@ -7,7 +7,10 @@
 
 mod wire;
 
-use super::calls::{Calls, Part};
+use super::{
+    calls::{Calls, Part},
+    sealed::Sealed,
+};
 use crate::{
     Delta, ModelError, StopReason, Usage, log, reader::Decode, refusal::in_stream,
     surrogates::Surrogates,
@@ -34,6 +37,7 @@ pub(super) struct Decoder {
     /// The block that comes next.
     next: u32,
     calls: Calls,
+    sealed: Sealed,
     /// Whether a call came in the newer of the protocol's two ways; some servers write both.
     has_tool_calls: bool,
     surrogates: Surrogates,
@@ -50,6 +54,7 @@ impl Decoder {
             open: None,
             next: 0,
             calls: Calls::default(),
+            sealed: Sealed::default(),
             has_tool_calls: false,
             surrogates: Surrogates::default(),
             usage: Usage::default(),
@@ -97,6 +102,9 @@ impl Decoder {
                 break;
             }
         }
+        if let Some(details) = change.reasoning_details {
+            self.sealed.add_details(details);
+        }
         if let Some(text) = change.content.and_then(|raw| self.words(raw, false, out)) {
             self.say(false, text, out);
         }
@@ -108,7 +116,11 @@ impl Decoder {
             self.has_tool_calls = true;
             let Some(function) = call.function else { continue };
             let index = call.index.and_then(|raw| raw.get().trim_matches('"').parse().ok());
-            self.call(index, call.id.and_then(string).unwrap_or_default(), function, out)?;
+            let id = call.id.and_then(string).unwrap_or_default();
+            let number = self.call(index, id, function, out)?;
+            if let Some(extra) = call.extra_content {
+                self.sealed.add_call(number, extra);
+            }
         }
         if let Some(function) = change.function_call.filter(|_| !self.has_tool_calls) {
             self.call(None, String::new(), function, out)?;
@@ -178,7 +190,7 @@ impl Decoder {
         id: String,
         function: Function<'_>,
         out: &mut VecDeque<Delta>,
-    ) -> Result<(), ModelError> {
+    ) -> Result<usize, ModelError> {
         self.begun = true;
         self.close(out);
         let name = function.name.and_then(string).unwrap_or_default();
@@ -231,7 +243,18 @@ impl Decoder {
         let by_content =
             if self.calls.is_empty() { StopReason::EndTurn } else { StopReason::ToolUse };
         let reason = self.finish.take().unwrap_or(by_content);
-        out.push_back(Delta::Stop(if self.refused { StopReason::Refusal } else { reason }));
+        let reason = if self.refused { StopReason::Refusal } else { reason };
+        let sealed = std::mem::take(&mut self.sealed);
+        // What was cut off is not as it was meant.
+        if !matches!(reason, StopReason::MaxTokens | StopReason::Refusal)
+            && let Some(data) = sealed.data()
+        {
+            let index = self.next;
+            self.next = self.next.saturating_add(1);
+            out.push_back(Delta::RedactedThinking { index, data });
+            out.push_back(Delta::BlockEnd { index });
+        }
+        out.push_back(Delta::Stop(reason));
     }
 }
 

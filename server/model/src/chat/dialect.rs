@@ -27,7 +27,7 @@ pub struct Dialect {
     pub words_after_results: bool,
     /// Whether ids of calls must be nine letters or digits.
     pub short_ids: bool,
-    /// A member with a comma before it that every call needs, in the history.
+    /// A member with a comma before it that every call needs, in the history, unless it came with one.
     pub call_extra: &'static str,
 }
 
@@ -89,8 +89,8 @@ pub const DIALECTS: &[Dialect] = &[
         ..PLAIN
     },
     Dialect {
-        // Its models sign their calls in a member that is not kept here; this is the documented word
-        // for calls without a signature.
+        // Its models sign their calls, and what they sign goes back; this is the documented word for calls
+        // without a signature, as those of another model's are.
         name: "gemini",
         hosts: &["googleapis.com"],
         call_extra: r#","extra_content":{"google":{"thought_signature":"skip_thought_signature_validator"}}"#,

@@ -3,7 +3,10 @@
 //! Everything is serialised once and then only copied. A piece may be several messages of the protocol,
 //! with commas between them: each tool result is one.
 
-use super::dialect::{Dialect, Thoughts};
+use super::{
+    dialect::{Dialect, Thoughts},
+    sealed::Sealed,
+};
 use crate::{Block, Message, Piece, Prelude, Request, Role, ToolInput, ToolSpec};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -53,13 +56,31 @@ fn user(dialect: &Dialect, blocks: &[Block]) -> String {
 
 fn assistant(dialect: &Dialect, blocks: &[Block]) -> String {
     let words = words(blocks);
-    let (mut thoughts, mut calls) = (String::new(), String::new());
+    let (mut thoughts, mut details) = (String::new(), String::new());
+    let mut made: Vec<(String, Option<Value>)> = Vec::new();
+    // What is sealed is about the calls before it, up to those of the reply before.
+    let mut first = 0;
     for block in blocks {
         match block {
             Block::Thinking { thinking, .. } => thoughts.push_str(thinking),
-            Block::ToolUse { id, name, input } => push(&mut calls, &call(dialect, id, name, input)),
+            Block::ToolUse { id, name, input } => made.push((call(dialect, id, name, input), None)),
+            Block::RedactedThinking { data } => {
+                let sealed = Sealed::read(data).unwrap_or_default();
+                sealed
+                    .reasoning_details
+                    .iter()
+                    .for_each(|one| push(&mut details, &one.to_string()));
+                let theirs = made.iter_mut().skip(first).map(|(_, extra)| extra);
+                theirs.zip(sealed.calls).for_each(|(extra, theirs)| *extra = theirs);
+                first = made.len();
+            }
             _ => {}
         }
+    }
+    let mut calls = String::new();
+    for (call, extra) in made {
+        let extra = extra.map(|extra| format!(r#","extra_content":{extra}"#));
+        push(&mut calls, &format!("{call}{}}}", extra.as_deref().unwrap_or(dialect.call_extra)));
     }
     let content = match (words.as_str(), calls.as_str()) {
         ("", "") => json(EMPTY),
@@ -72,7 +93,9 @@ fn assistant(dialect: &Dialect, blocks: &[Block]) -> String {
         Thoughts::Always(name) if !(thoughts.is_empty() && calls.is_empty()) => Some(name),
         _ => None,
     };
-    if let Some(name) = member {
+    if !details.is_empty() {
+        out.push_str(&format!(r#","reasoning_details":[{details}]"#));
+    } else if let Some(name) = member {
         out.push_str(&format!(",{}:{}", json(name), json(&thoughts)));
     }
     if !calls.is_empty() {
@@ -82,6 +105,7 @@ fn assistant(dialect: &Dialect, blocks: &[Block]) -> String {
     out
 }
 
+/// A call without its end.
 fn call(dialect: &Dialect, id: &str, name: &str, input: &ToolInput) -> String {
     // A string that holds an object: servers that fill templates parse it, and fail at anything else.
     let arguments = match input {
@@ -90,10 +114,7 @@ fn call(dialect: &Dialect, id: &str, name: &str, input: &ToolInput) -> String {
         ToolInput::Broken(text) => serde_json::json!({ "not_json": text }).to_string(),
     };
     let (id, name, arguments) = (json(&id_for(dialect, id)), json(name), json(&arguments));
-    let extra = dialect.call_extra;
-    format!(
-        r#"{{"id":{id},"type":"function","function":{{"name":{name},"arguments":{arguments}}}{extra}}}"#
-    )
+    format!(r#"{{"id":{id},"type":"function","function":{{"name":{name},"arguments":{arguments}}}"#)
 }
 
 /// All text blocks, as one: not every server takes them apart.

@@ -51,6 +51,8 @@ pub(super) struct Change<'a> {
     #[serde(borrow)]
     pub(super) reasoning: Raw<'a>,
     #[serde(borrow)]
+    pub(super) reasoning_details: Raw<'a>,
+    #[serde(borrow)]
     pub(super) refusal: Raw<'a>,
     #[serde(borrow)]
     pub(super) tool_calls: Option<Vec<WireCall<'a>>>,
@@ -66,6 +68,8 @@ pub(super) struct WireCall<'a> {
     pub(super) id: Raw<'a>,
     #[serde(borrow)]
     pub(super) function: Option<Function<'a>>,
+    #[serde(borrow)]
+    pub(super) extra_content: Raw<'a>,
 }
 
 #[derive(Deserialize)]
