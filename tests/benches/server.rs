@@ -20,13 +20,9 @@ mod home;
 use agent::Agent;
 use client::{Client, did_open, initialize, memory, notification, server, uri};
 use futures::future::BoxFuture;
-use futures::{FutureExt, StreamExt};
 use harness::{Bar, MEGABYTE, Places, Report, callgrind, code, shortest};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
-use ropewalk_model::{
-    Block, Http, Message, Model, Protocol, Request, Role, ServerConfig, ServerModel,
-};
 use ropewalk_testkit::model::{Place, ScriptedReply};
 use ropewalk_tools::{Bounds, Context, Registry};
 use ropewalk_workspace::entry::Maker;
@@ -37,7 +33,6 @@ use ropewalk_workspace::{
 };
 use serde_json::json;
 use std::fs;
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
@@ -51,7 +46,7 @@ fn main() {
         publish_over_pipes(report);
         twenty_steps(report);
         text_delta(report);
-        request_of_a_long_history(report);
+        long_history(report);
     });
 }
 
@@ -286,11 +281,7 @@ fn twenty_steps(report: &mut Report) {
             }
         });
         let agent = Agent::new("auto", steps.chain([ScriptedReply::new().text("Done.")]));
-        let spent = || {
-            let usage = getrusage(UsageWho::RUSAGE_CHILDREN).expect("the usage");
-            (usage.user_time() + usage.system_time()).num_microseconds() as f64 / 1e6
-        };
-        let (before, start) = (spent(), Instant::now());
+        let (before, start) = (cpu_of_children(), Instant::now());
         let mut run = Command::new(env!("CARGO_BIN_EXE_ropewalk"))
             .args(["run", "--mode", "auto", "--allow", "bash(*)", "Look around."])
             .current_dir(folder.path())
@@ -308,11 +299,61 @@ fn twenty_steps(report: &mut Report) {
         }
         let time = start.elapsed().as_secs_f64();
         assert_eq!(agent.model.requests().len(), 21, "the run ended early");
-        best = (best.0.min(spent() - before), best.1.min(peak), best.2.min(time));
+        best = (best.0.min(cpu_of_children() - before), best.1.min(peak), best.2.min(time));
     }
     report.row(names[0], best.0 * 1e3, "ms", Bar::AtMost(150.0));
     report.row(names[1], best.1, "MB", Bar::AtMost(30.0));
     report.row(names[2], best.2 * 1e3, "ms", Bar::Shown);
+}
+
+/// What a step costs more when the history has 1 MB: twenty steps after reading that much, against twenty steps
+/// after reading next to nothing.
+fn long_history(report: &mut Report) {
+    let name = "a step with 1 MB of history, CPU more";
+    if !report.wants(name) {
+        return;
+    }
+    const READS: usize = 21;
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("long.rs"), code(49_000, "\n")).expect("written");
+    fs::write(folder.path().join("short.rs"), code(100, "\n")).expect("written");
+    let spent = |first: &str, steps: usize| {
+        let read = |name: &str| ScriptedReply::new().call("read_file", json!({ "path": name }));
+        let replies = (0..READS).map(|_| read(first)).chain((0..steps).map(|_| read("short.rs")));
+        let agent = Agent::new("auto", replies.chain([ScriptedReply::new().text("Done.")]));
+        let before = cpu_of_children();
+        let status = Command::new(env!("CARGO_BIN_EXE_ropewalk"))
+            .args(["run", "-c", "limits.identical_failures=100", "Look around."])
+            .current_dir(folder.path())
+            .envs(agent.environment())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()
+            .expect("ropewalk runs");
+        assert!(status.success(), "{status}");
+        let requests = agent.model.requests();
+        assert_eq!(requests.len(), READS + steps + 1, "the run ended early");
+        cpu_of_children() - before
+    };
+    let mut best = [f64::MAX; 4];
+    for _ in 0..7 {
+        let now = [
+            spent("long.rs", 20),
+            spent("long.rs", 0),
+            spent("short.rs", 20),
+            spent("short.rs", 0),
+        ];
+        best.iter_mut().zip(now).for_each(|(best, now)| *best = best.min(now));
+    }
+    let each = ((best[0] - best[1]) - (best[2] - best[3])) / 20.0;
+    report.row(name, each * 1e3, "ms", Bar::AtMost(1.0));
+}
+
+/// The seconds of user and system time of all children that have ended.
+fn cpu_of_children() -> f64 {
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).expect("the usage");
+    (usage.user_time() + usage.system_time()).num_microseconds() as f64 / 1e6
 }
 
 /// From a text delta's bytes at the model's socket to `ropewalk/event` at the editor.
@@ -351,45 +392,6 @@ fn text_delta(report: &mut Report) {
     report.row(name, milliseconds(p99.unwrap_or_default()), "ms", Bar::AtMost(1.0));
     let name = "text delta to ropewalk/event, median";
     report.row(name, milliseconds(half.unwrap_or_default()), "ms", Bar::Shown);
-}
-
-/// Building a request from the pieces of a history of 1 MB, against copying as many bytes.
-fn request_of_a_long_history(report: &mut Report) {
-    let name = "request of 1 MB, time to memcpy's";
-    if !report.wants(name) {
-        return;
-    }
-    let server = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let mut config = ServerConfig::new(Protocol::Anthropic, "bench");
-    config.base_url = format!("http://{}", server.local_addr().expect("its address"));
-    let model = ServerModel::new(config, Http::new()).expect("a model");
-    let message = |number: usize| {
-        let role = if number.is_multiple_of(2) { Role::User } else { Role::Assistant };
-        Message { role, content: vec![Block::text(code(4096, "\n"))] }
-    };
-    let pieces: Vec<_> = (0..256).map(|number| model.encode(&message(number))).collect();
-    let bytes: Vec<u8> = pieces.iter().flat_map(|piece| piece.bytes()).collect();
-    let prelude = model.encode_prelude("Be brief.", &[]);
-    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-    let _inside = runtime.enter();
-    // The first poll builds the body and begins to connect; what the connecting costs is taken off again.
-    let first_poll = |pieces: &[ropewalk_model::Piece]| {
-        let request = Request { prelude: prelude.clone(), pieces: pieces.to_vec(), max_tokens: 1 };
-        let mut stream = model.stream(request);
-        let start = Instant::now();
-        assert!(stream.next().now_or_never().is_none(), "it waits for the server");
-        start.elapsed()
-    };
-    let (mut copy, mut whole, mut nearly_empty) = (Duration::MAX, Duration::MAX, Duration::MAX);
-    // Turn about, so that all have the same neighbours.
-    for _ in 0..60 {
-        copy = copy.min(shortest(1, || bytes.clone()));
-        whole = whole.min(first_poll(&pieces));
-        nearly_empty = nearly_empty.min(first_poll(&pieces[..1]));
-    }
-    let build = whole.saturating_sub(nearly_empty);
-    report.row(name, build.as_secs_f64() / copy.as_secs_f64(), "x", Bar::AtMost(2.0));
-    report.row("request of 1 MB", build.as_secs_f64() * 1e6, "µs", Bar::Shown);
 }
 
 fn milliseconds(time: Duration) -> f64 {
