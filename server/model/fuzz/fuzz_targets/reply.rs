@@ -6,7 +6,7 @@ use ropewalk_model::{
 use std::{collections::VecDeque, sync::OnceLock};
 
 /// Reads the bytes behind the first one, which is the size of the pieces.
-pub fn read(protocol: Protocol, input: &[u8]) {
+pub(crate) fn read(protocol: Protocol, input: &[u8]) {
     static MODEL: OnceLock<ServerModel> = OnceLock::new();
     let model = MODEL.get_or_init(|| {
         ServerModel::new(ServerConfig::new(protocol, "fuzzed"), Http::new()).expect("a model")

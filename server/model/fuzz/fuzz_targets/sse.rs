@@ -1,28 +1,6 @@
 //! Event streams: no panic, and the same events however the bytes are cut.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use ropewalk_model::sse::SseParser;
+mod events;
 
-/// Small, so that the bound is met.
-const LIMIT: usize = 4096;
-
-fn events<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> (Vec<(String, String)>, bool) {
-    let (mut parser, mut events) = (SseParser::with_limit(LIMIT), Vec::new());
-    for piece in pieces {
-        let fed = parser.feed(piece, |event| {
-            events.push((event.name.into_owned(), event.data.into_owned()));
-        });
-        if fed.is_err() {
-            return (events, false);
-        }
-    }
-    (events, true)
-}
-
-fuzz_target!(|input: &[u8]| {
-    let Some((size, bytes)) = input.split_first() else { return };
-    let whole = events([bytes].into_iter());
-    let cut = events(bytes.chunks(usize::from(*size).max(1)));
-    assert_eq!(whole, cut);
-});
+libfuzzer_sys::fuzz_target!(|input: &[u8]| events::read(input));
