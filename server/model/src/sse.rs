@@ -84,6 +84,8 @@ impl SseParser {
             return Err(self.too_long());
         }
         let mut rest = self.skip_bom(bytes);
+        // The data of an event that is wholly in these bytes is handed on from where it lies.
+        let mut lying: Option<&[u8]> = None;
         while !rest.is_empty() {
             if std::mem::take(&mut self.after_cr)
                 && let Some(after_lf) = rest.strip_prefix(b"\n")
@@ -100,16 +102,24 @@ impl SseParser {
             self.after_cr = tail.first() == Some(&b'\r');
             rest = tail.get(1..).unwrap_or_default();
             if self.line.is_empty() {
-                self.take_line(head, &mut on_event)?;
+                self.take_line(head, &mut lying, &mut on_event)?;
             } else {
                 self.hold(head)?;
                 let mut line = std::mem::take(&mut self.line);
-                self.take_line(&line, &mut on_event)?;
+                let mut held = None;
+                self.take_line(&line, &mut held, &mut on_event)?;
+                self.keep(held);
                 line.clear();
                 self.line = line;
             }
         }
+        self.keep(lying);
         Ok(())
+    }
+
+    /// Copies data that lies where it does not stay.
+    fn keep(&mut self, lying: Option<&[u8]>) {
+        self.data.extend_from_slice(lying.unwrap_or_default());
     }
 
     /// Steps over a byte order mark at the stream's very start, which may come in parts.
@@ -139,9 +149,11 @@ impl SseParser {
         Ok(())
     }
 
-    fn take_line(
+    /// Takes a whole line. The first data of an event is left `lying` where it is.
+    fn take_line<'line>(
         &mut self,
-        line: &[u8],
+        line: &'line [u8],
+        lying: &mut Option<&'line [u8]>,
         on_event: &mut impl FnMut(SseEvent<'_>),
     ) -> Result<(), SseTooLong> {
         if line.len() > self.limit {
@@ -149,9 +161,8 @@ impl SseParser {
         }
         if line.is_empty() {
             if std::mem::take(&mut self.has_data) {
-                let name = String::from_utf8_lossy(&self.name);
-                let data = String::from_utf8_lossy(&self.data);
-                on_event(SseEvent { name, data });
+                let data = text(lying.take().unwrap_or(&self.data));
+                on_event(SseEvent { name: text(&self.name), data });
             }
             self.name.clear();
             self.data.clear();
@@ -167,14 +178,17 @@ impl SseParser {
         };
         match field {
             b"data" => {
+                self.keep(lying.take());
                 let size = self.data.len().saturating_add(value.len()).saturating_add(1);
                 if size > self.limit {
                     return Err(self.too_long());
                 }
                 if std::mem::replace(&mut self.has_data, true) {
                     self.data.push(b'\n');
+                    self.data.extend_from_slice(value);
+                } else {
+                    *lying = Some(value);
                 }
-                self.data.extend_from_slice(value);
             }
             b"event" => {
                 self.name.clear();
@@ -190,5 +204,13 @@ impl SseParser {
         self.broken = true;
         (self.line, self.name, self.data) = (Vec::new(), Vec::new(), Vec::new());
         SseTooLong { limit: self.limit }
+    }
+}
+
+/// The bytes as text. The check for good UTF-8 is much the faster one of the two.
+fn text(bytes: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => String::from_utf8_lossy(bytes),
     }
 }

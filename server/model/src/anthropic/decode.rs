@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::{
     borrow::Cow,
-    collections::{HashSet, VecDeque},
+    collections::{BTreeSet, VecDeque},
 };
 
 #[derive(Deserialize)]
@@ -24,12 +24,13 @@ struct Event<'a> {
     kind: Cow<'a, str>,
     #[serde(default)]
     index: u32,
+    // What is large lies elsewhere: reading moves an event more than once.
     #[serde(borrow)]
-    delta: Option<EventDelta<'a>>,
+    delta: Option<Box<EventDelta<'a>>>,
     #[serde(borrow)]
-    content_block: Option<StartBlock<'a>>,
-    message: Option<Start>,
-    usage: Option<WireUsage>,
+    content_block: Option<Box<StartBlock<'a>>>,
+    message: Option<Box<Start>>,
+    usage: Option<Box<WireUsage>>,
 }
 
 #[derive(Deserialize)]
@@ -61,7 +62,7 @@ struct StartBlock<'a> {
 #[derive(Deserialize)]
 struct Start {
     id: Option<String>,
-    usage: Option<WireUsage>,
+    usage: Option<Box<WireUsage>>,
 }
 
 #[derive(Deserialize)]
@@ -80,9 +81,9 @@ pub(super) struct Decoder {
     calls: CallIds,
     blocks: usize,
     /// What has begun where, as the start said: the same start again begins nothing.
-    started: HashSet<(u32, String)>,
+    started: BTreeSet<(u32, String)>,
     /// The blocks that have ended, and have not gone on since.
-    ended: HashSet<u32>,
+    ended: BTreeSet<u32>,
     begun: bool,
     /// Arguments that came whole with the start of a call; they count if no others follow.
     whole_input: Option<(u32, String)>,
@@ -97,8 +98,8 @@ impl Decoder {
             stop_reason: None,
             calls: CallIds::default(),
             blocks: 0,
-            started: HashSet::new(),
-            ended: HashSet::new(),
+            started: BTreeSet::new(),
+            ended: BTreeSet::new(),
             begun: false,
             whole_input: None,
             surrogates: Surrogates::default(),
@@ -117,7 +118,7 @@ impl Decoder {
                 if let Some(delta) = event.delta {
                     self.begun = true;
                     self.ended.remove(&index);
-                    self.more(index, delta, out);
+                    self.more(index, *delta, out);
                 }
             }
             "content_block_start" => {
@@ -131,7 +132,7 @@ impl Decoder {
                     && !self.has_started(index, &block)
                 {
                     self.ended.remove(&index);
-                    self.start(index, block, out);
+                    self.start(index, *block, out);
                 }
             }
             "content_block_stop" => {
@@ -217,7 +218,7 @@ impl Decoder {
     }
 
     /// Each report replaces what an earlier one said of the same number.
-    fn count(&mut self, report: Option<WireUsage>, out: &mut VecDeque<Delta>) {
+    fn count(&mut self, report: Option<Box<WireUsage>>, out: &mut VecDeque<Delta>) {
         let Some(report) = report else { return };
         let numbers = [
             (&mut self.usage.input, report.input_tokens),
