@@ -110,6 +110,7 @@ fn model_of(
     });
     server.printed_calls = provider.printed_calls;
     server.lean = facts.lean;
+    server.parallel = provider.parallel.and_then(|most| usize::try_from(most).ok());
     server.patience = Patience {
         first: Duration::from_secs(u64::from(config.limits.first_byte_seconds)),
         idle: Duration::from_secs(u64::from(config.limits.idle_seconds)),

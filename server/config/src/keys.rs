@@ -9,6 +9,9 @@ use crate::{CommandBounds, DEFAULT_LOG, Keep, Limits, Mode, ModelFacts, OverFork
 /// The least and the most tokens that a model may be said to take or give.
 pub(crate) const TOKENS: (u32, u32) = (256, 100_000_000);
 
+/// The least and the most requests that a server may be said to get at a time.
+pub(crate) const PARALLEL: (u32, u32) = (1, 1_000);
+
 /// One key of the configuration.
 #[derive(Debug, Clone, Copy)]
 pub struct Key {
@@ -68,6 +71,7 @@ pub(crate) enum Kind {
     PrintedCalls,
     Lean,
     CaFile,
+    Parallel,
 }
 
 /// A bound, which a project may lower.
@@ -314,6 +318,11 @@ pub const KEYS: &[Key] = &[
         "Whether a model gets the lean set: `bash`, `read_file`, `write_file`, `edit_file` and a short system prompt, 4 KB in all.",
     ),
     theirs(
+        "provider.*.parallel",
+        Kind::Parallel,
+        "Requests that its server gets at a time; others wait for their turn, visibly.",
+    ),
+    theirs(
         "provider.*.models.*.context",
         Kind::Tokens { field: |facts| &mut facts.context },
         "As above, of one model.",
@@ -370,6 +379,7 @@ impl Key {
             Kind::Header => "text without line breaks".to_owned(),
             Kind::Tokens { .. } => format!("a whole number from {} to {}", TOKENS.0, TOKENS.1),
             Kind::PrintedCalls => "`true` or `false`".to_owned(),
+            Kind::Parallel => format!("a whole number from {} to {}", PARALLEL.0, PARALLEL.1),
             Kind::Price => "a list of 2 to 4 numbers from 0 to 100000".to_owned(),
             Kind::KeyVariable => {
                 "the name of an environment variable in capitals, such as `ANTHROPIC_API_KEY`, never the key itself"
@@ -387,6 +397,7 @@ impl Key {
             Kind::Tools => KeyDefault::Unset("all tools"),
             Kind::Mechanism => KeyDefault::Value("true".to_owned()),
             Kind::PrintedCalls => KeyDefault::Value("false".to_owned()),
+            Kind::Parallel => KeyDefault::Unset("1 on this machine, elsewhere no bound"),
             Kind::OverFork => KeyDefault::Value(format!("\"{}\"", OverFork::default().as_str())),
             Kind::CommandBound { field, .. } => {
                 let mut bounds = CommandBounds::DEFAULT;
@@ -457,6 +468,7 @@ impl Key {
                 | Kind::Price
                 | Kind::PrintedCalls
                 | Kind::Lean
+                | Kind::Parallel
                 | Kind::Variables
                 | Kind::CommandBound { .. }
                 | Kind::Limit { .. }

@@ -163,6 +163,8 @@ pub struct Provider {
     pub models: BTreeMap<String, ModelFacts>,
     /// Whether calls that a model prints as text are run.
     pub printed_calls: bool,
+    /// Requests that its server gets at a time; `None` for one on this machine, any number elsewhere.
+    pub parallel: Option<u32>,
 }
 
 impl Provider {

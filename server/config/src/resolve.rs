@@ -58,6 +58,7 @@ struct Draft {
     facts: ModelFacts,
     models: BTreeMap<String, ModelFacts>,
     printed_calls: bool,
+    parallel: Option<u32>,
 }
 
 impl Draft {
@@ -413,6 +414,7 @@ impl<'a> Builder<'a> {
                 self.drafts.entry(name).or_default().facts(path).lean = Some(on);
             }
             Setting::PrintedCalls(on) => self.drafts.entry(name).or_default().printed_calls = on,
+            Setting::Parallel(most) => self.drafts.entry(name).or_default().parallel = Some(most),
             Setting::Tokens(field, number) => {
                 *field(self.drafts.entry(name).or_default().facts(path)) = Some(number);
             }

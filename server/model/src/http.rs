@@ -29,8 +29,8 @@ struct Shared {
     /// By whether it makes secure connections (the others load no certificates), and whether it is for
     /// servers elsewhere (the others know no proxy).
     clients: [OnceLock<Result<Client, ModelError>>; 4],
-    /// Whose turn it is at servers that answer only so many requests at a time.
-    queues: Mutex<HashMap<String, Arc<Semaphore>>>,
+    /// Whose turn it is at servers that answer only so many requests at a time, by host and number.
+    queues: Mutex<HashMap<(String, usize), Arc<Semaphore>>>,
 }
 
 impl Http {
@@ -63,11 +63,15 @@ impl Http {
         &self.0.network
     }
 
-    /// The queue before a server that answers `most` requests at a time. Whoever comes first says how many.
+    /// The queue before a server that answers `most` requests at a time. Another number is another queue,
+    /// so that a number that is changed counts from the next request on.
     pub(crate) fn queue(&self, host: &str, most: usize) -> Arc<Semaphore> {
         let mut queues = self.0.queues.lock().unwrap_or_else(PoisonError::into_inner);
         let most = most.clamp(1, Semaphore::MAX_PERMITS);
-        queues.entry(host.to_owned()).or_insert_with(|| Arc::new(Semaphore::new(most))).clone()
+        queues
+            .entry((host.to_owned(), most))
+            .or_insert_with(|| Arc::new(Semaphore::new(most)))
+            .clone()
     }
 }
 

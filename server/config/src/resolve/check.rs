@@ -44,6 +44,7 @@ pub(super) enum Setting {
     PrintedCalls(bool),
     Lean(bool),
     CaFile(PathBuf),
+    Parallel(u32),
 }
 
 pub(super) enum ProviderField {
@@ -127,6 +128,11 @@ fn single(key: &Key, value: Value, context: &Context<'_>) -> Result<Setting, Ref
             let (least, most) = keys::TOKENS;
             number(key, value, least..=most).map(|number| Setting::Tokens(field, number))
         }
+        Kind::Parallel => {
+            provider_name(context)?;
+            let (least, most) = keys::PARALLEL;
+            number(key, value, least..=most).map(Setting::Parallel)
+        }
         Kind::CommandBound { least, most, field } => {
             number(key, value, least..=most).map(|number| Setting::CommandBound(field, number))
         }
@@ -200,6 +206,7 @@ fn text(key: &Key, text: String, context: &Context<'_>) -> Result<Setting, Refus
         | Kind::Price
         | Kind::PrintedCalls
         | Kind::Lean
+        | Kind::Parallel
         | Kind::Rules(_)
         | Kind::Mechanism
         | Kind::Locked

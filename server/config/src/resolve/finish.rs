@@ -54,6 +54,7 @@ impl Builder<'_> {
                     facts,
                     models,
                     printed_calls,
+                    parallel,
                 } => {
                     let has_key = api_key_env.is_some() || api_key_command.is_some();
                     if has_key && travels_in_the_clear(&base_url) {
@@ -72,6 +73,7 @@ impl Builder<'_> {
                         facts,
                         models,
                         printed_calls,
+                        parallel,
                     };
                     self.config.providers.insert(name, provider);
                 }

@@ -24,6 +24,7 @@ fn a_provider_is_a_few_lines() {
         headers = { "X-Title" = "é aside, plain" }
         context = 32768
         price = [0.28, 0.42, 0.028]
+        parallel = 3
         [provider.home.models."qwen3:8b"]
         context = 8192
         output = 2048
@@ -47,9 +48,10 @@ fn a_provider_is_a_few_lines() {
         Price { input: 2_000_000, output: 8_000_000, cache_read: 500_000, cache_write: 2_500_000 };
     assert_eq!(found.facts_of("gpt-4.1").price, Some(own));
     assert_eq!(found.facts_of("gpt-4.1").context, Some(32768));
+    assert_eq!(found.parallel, Some(3));
     assert_eq!(found.facts_of("𝄞").price, Some(price));
     let source = config.provenance("provider.home.models.qwen3:8b.context");
-    assert_eq!(source.to_string(), "~/.config/ropewalk/config.toml:11");
+    assert_eq!(source.to_string(), "~/.config/ropewalk/config.toml:12");
 }
 
 #[test]
@@ -90,6 +92,7 @@ fn a_project_says_nothing_of_headers_bounds_and_prices() {
         "provider.anthropic.headers.Cookie = 'a'",
         "provider.anthropic.context = 4096",
         "provider.anthropic.price = [0, 0]",
+        "provider.anthropic.parallel = 9",
         "provider.anthropic.models.m.price = [0, 0]",
     ] {
         let config = World::new().file(PROJECT, text).build();
@@ -110,6 +113,10 @@ fn what_will_not_do_is_said_and_left_out() {
         "context = -1",
         "output = 100000001",
         "output = 1.5",
+        "parallel = 0",
+        "parallel = 1001",
+        "parallel = 'many'",
+        "models.m.parallel = 2",
         "price = [1]",
         "price = [1, 2, 3, 4, 5]",
         "price = [-1, 2]",
@@ -130,6 +137,7 @@ fn what_will_not_do_is_said_and_left_out() {
         let found = provider(&config, "anthropic");
         assert_eq!(found.facts_of("m"), ModelFacts::default(), "{text}");
         assert_eq!((found.api_key_command, found.headers.len()), (None, 0), "{text}");
+        assert_eq!(found.parallel, None, "{text}");
     }
 }
 

@@ -135,6 +135,7 @@ fn no_key_there_is_counts_from_an_untrusted_folder_and_each_does_from_a_trusted_
                     "provider.anthropic.lean",
                     "provider.anthropic.models.todos.lean",
                     "ca_file",
+                    "provider.anthropic.parallel",
                     "provider.anthropic.models.todos.context",
                     "provider.anthropic.models.todos.output",
                     "provider.anthropic.models.todos.price",

@@ -159,6 +159,9 @@ pub(crate) fn value(config: &Config, key: &str) -> String {
             .providers
             .get(name)
             .map_or_else(|| "none".to_owned(), |p| p.printed_calls.to_string()),
+        ["provider", name, "parallel"] => {
+            text(config.providers.get(name).and_then(|p| p.parallel).map(|most| most.to_string()))
+        }
         ["provider", name, field] => {
             let provider = config.providers.get(name);
             text(provider.and_then(|provider| match field {
