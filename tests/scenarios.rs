@@ -1,5 +1,6 @@
 //! Plays every page of `tests/scenarios` over every protocol, each as a test named after its file and
-//! the protocol: the real binary over pipes, with a fake editor and a scripted model.
+//! the protocol: the real binary over pipes, with a fake editor and a scripted model. One more test per page
+//! holds what was told and asked over each protocol against the others: it must be the same.
 //! `cargo test --test scenarios NAME` plays those with NAME in their name. What a page can say is
 //! described in `tests/scenarios/README.md`.
 //!
@@ -10,11 +11,12 @@
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use ropewalk_model::Protocol;
-use ropewalk_testkit::model::SPOKEN;
-use ropewalk_testkit::scenario::Scenario;
+use ropewalk_testkit::scenario::{Scenario, Told};
+use std::any::Any;
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::{Arc, OnceLock};
 
 /// Pages that are not true, and a part of the words that say so.
 const LIES: &[(&str, &str, &str)] = &[
@@ -71,15 +73,17 @@ fn main() -> ExitCode {
         .collect();
     pages.sort();
     assert!(!pages.is_empty(), "{} has no pages", folder.display());
-    // Over every protocol the same must be seen.
-    let over =
-        SPOKEN.iter().flat_map(|protocol| pages.iter().map(|page| (*protocol, page.clone())));
-    let pages = over.map(|(protocol, page)| {
-        let name = page.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        Trial::test(format!("{name}_over_{}", protocol.name()), move || {
-            let relative = page.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap_or(&page);
-            play(relative, &std::fs::read_to_string(&page)?, protocol)
-        })
+    let pages = pages.into_iter().flat_map(|path| {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let page = Arc::new(Page { path, told: Default::default() });
+        let over = Protocol::ALL.iter().map(|protocol| {
+            let page = page.clone();
+            let name = format!("{name}_over_{}", protocol.name());
+            Trial::test(name, move || page.told(*protocol).map(drop))
+        });
+        let same = format!("{name}_tells_the_same_over_all");
+        let all = page.clone();
+        over.chain([Trial::test(same, move || all.is_the_same_over_all())]).collect::<Vec<_>>()
     });
     let lies = LIES.iter().map(|(name, steps, words)| {
         Trial::test(format!("a_lie_about_{name}"), || is_found_out(steps, words))
@@ -87,19 +91,57 @@ fn main() -> ExitCode {
     libtest_mimic::run(&Arguments::from_args(), pages.chain(lies).collect()).exit_code()
 }
 
-fn play(file: &Path, text: &str, protocol: Protocol) -> Result<(), Failed> {
-    Scenario::parse(file, text)?.play(Path::new(env!("CARGO_BIN_EXE_ropewalk")), protocol);
-    Ok(())
+/// A page, and what was told when it was played over each protocol: whoever needs it first plays it.
+struct Page {
+    path: PathBuf,
+    told: [OnceLock<Result<Told, String>>; Protocol::ALL.len()],
 }
 
-fn is_found_out(steps: &str, words: &str) -> Result<(), Failed> {
+impl Page {
+    fn told(&self, protocol: Protocol) -> Result<&Told, Failed> {
+        let at = Protocol::ALL.iter().position(|other| *other == protocol);
+        let told = self.told.get(at.expect("it is one of all")).expect("there is a place for each");
+        let told = told.get_or_init(|| {
+            let relative = self.path.strip_prefix(env!("CARGO_MANIFEST_DIR"));
+            let text = std::fs::read_to_string(&self.path).map_err(|error| error.to_string())?;
+            catch_unwind(|| play(relative.unwrap_or(&self.path), &text, protocol))
+                .unwrap_or_else(|panic| Err(words(&*panic)))
+        });
+        told.as_ref().map_err(Failed::from)
+    }
+
+    /// Whatever the protocol, the same is told and asked.
+    fn is_the_same_over_all(&self) -> Result<(), Failed> {
+        let first = self.told(Protocol::Anthropic)?;
+        for protocol in Protocol::ALL {
+            if let Some(difference) = first.difference(self.told(*protocol)?) {
+                return Err(format!("over {}: {difference}", protocol.name()).into());
+            }
+        }
+        Ok(())
+    }
+}
+
+fn play(file: &Path, text: &str, protocol: Protocol) -> Result<Told, String> {
+    let page = Scenario::parse(file, text).map_err(|fault| fault.to_string())?;
+    Ok(page.play(Path::new(env!("CARGO_BIN_EXE_ropewalk")), protocol))
+}
+
+/// What a panic says.
+fn words(panic: &(dyn Any + Send)) -> String {
+    let owned = panic.downcast_ref::<String>().map(String::as_str);
+    let words = owned.or_else(|| panic.downcast_ref::<&str>().copied());
+    words.unwrap_or("it panicked without words").to_owned()
+}
+
+fn is_found_out(steps: &str, wanted: &str) -> Result<(), Failed> {
     let text = format!("A lie.\n---\n{steps}");
     let Err(panic) = catch_unwind(|| play(Path::new("lie"), &text, Protocol::Anthropic)) else {
         return Err("the player believes it".into());
     };
-    let said = panic.downcast_ref::<String>().map(String::as_str).unwrap_or_default();
-    if said.starts_with("lie:") && said.contains(words) {
+    let said = words(&*panic);
+    if said.starts_with("lie:") && said.contains(wanted) {
         return Ok(());
     }
-    Err(format!("should say {words:?}, but says {said:?}").into())
+    Err(format!("should say {wanted:?}, but says {said:?}").into())
 }

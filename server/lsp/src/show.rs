@@ -82,11 +82,17 @@ pub(crate) async fn show_events(
         if !is_current && !matches!(event, Event::TurnEnded { .. }) {
             continue;
         }
-        if state.facts().options.events
+        let (is_told, is_logged) = (state.facts().options.events, is_logged());
+        if (is_told || is_logged)
             && let Ok(value) = serde_json::to_value(&event)
         {
-            let params = EventParams { session: Some(session.to_string()), event: value };
-            state.client.send_notification::<RopewalkEvent>(params).await;
+            if is_logged {
+                tracing::trace!(target: "ropewalk::events", session = &*session, event = %value);
+            }
+            if is_told {
+                let params = EventParams { session: Some(session.to_string()), event: value };
+                state.client.send_notification::<RopewalkEvent>(params).await;
+            }
         }
         match event {
             // Another session has taken its place: it only stops turning.
@@ -96,6 +102,11 @@ pub(crate) async fn show_events(
             event => shown.take(&state, &session, event).await,
         }
     }
+}
+
+/// Whether events go to the log, whole: for who looks for a fault, and for tests.
+fn is_logged() -> bool {
+    tracing::enabled!(target: "ropewalk::events", tracing::Level::TRACE)
 }
 
 /// Shows pending hunks anew when the user has stopped typing for a moment.

@@ -30,6 +30,20 @@ impl Prelude {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// What tells a server which requests begin alike, so that it sends them where their prefix is cached. It does
+    /// not change within a session, and holds none of its words.
+    pub(crate) fn cache_key(&self, model: &str) -> String {
+        format!("ropewalk-{:016x}", hash(&[model, &self.0]))
+    }
+}
+
+/// FNV-1a over all parts: the same on every machine and in every version, and no secret.
+pub(crate) fn hash(parts: &[&str]) -> u64 {
+    let bytes = parts.iter().flat_map(|part| part.bytes().chain([0]));
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 /// One request for a reply.

@@ -3,19 +3,19 @@
 //! It answers each request with the script's next reply, and holds every request against the rules
 //! of the protocol and against what was sent before ([`check`]). What breaks a rule is answered
 //! with a 400 in words, and kept: a [`ScriptedModel`] that is dropped with violations nobody has
-//! claimed fails the test. It speaks the protocols of [`SPOKEN`], and only streaming; no reply is
-//! invented: beyond the script there is nothing.
+//! claimed fails the test. It speaks every protocol, and only streaming; no reply is invented: beyond the
+//! script there is nothing.
 
 mod anthropic;
 mod chat;
 pub mod check;
 mod gates;
+mod responses;
 mod script;
 mod serve;
 mod speech;
 
 pub use script::{Place, ScriptedReply};
-pub use speech::SPOKEN;
 
 use gates::Gates;
 use ropewalk_model::{ApiKey, Protocol, Retry, ServerConfig};
@@ -59,10 +59,10 @@ impl ScriptedModel {
         ScriptedModel::launch(Protocol::Anthropic, replies, None)
     }
 
-    /// Starts a server that speaks this protocol, one of [`SPOKEN`].
+    /// Starts a server that speaks this protocol.
     ///
     /// # Errors
-    /// When no port can be listened on, and for another protocol.
+    /// When no port can be listened on.
     pub fn start_over(
         protocol: Protocol,
         replies: impl IntoIterator<Item = ScriptedReply>,
@@ -86,13 +86,10 @@ impl ScriptedModel {
         replies: impl IntoIterator<Item = ScriptedReply>,
         key: Option<String>,
     ) -> io::Result<ScriptedModel> {
-        let Some(speech) = speech::speech_of(protocol) else {
-            return Err(io::Error::other(format!("{} can't be scripted", protocol.name())));
-        };
         let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        let shared = Arc::new(Shared::new(speech, replies.into_iter().collect(), key));
+        let shared = Arc::new(Shared::new(protocol, replies.into_iter().collect(), key));
         let (stop, stopped) = oneshot::channel();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let serving = serve::serve(listener, shared.clone());

@@ -10,11 +10,13 @@ mod parse;
 mod play;
 mod reply;
 mod step;
+mod told;
 
 use reply::Reply;
 use ropewalk_model::{Protocol, StopReason};
 use std::path::{Path, PathBuf};
 use step::{Setup, Step};
+pub use told::Told;
 
 /// A page, read and found to be well-formed.
 #[derive(Debug)]
@@ -58,12 +60,12 @@ impl Scenario {
     ///
     /// When all steps are done, the model is asked once more about every open document, and must see the
     /// very text of the editor; every reply must have been asked for, every message been looked at, every
-    /// turn have ended; and the server must exit with 0.
+    /// turn have ended; and the server must exit with 0. Gives what was told on the way.
     ///
     /// # Panics
     /// With file and line, when something is not as the page says.
-    pub fn play(&self, program: &Path, protocol: Protocol) {
-        play::play(self, program, protocol);
+    pub fn play(&self, program: &Path, protocol: Protocol) -> Told {
+        play::play(self, program, protocol)
     }
 }
 

@@ -6,11 +6,11 @@
 )]
 
 use ropewalk_model::Protocol;
-use ropewalk_testkit::model::check::Checker;
+use ropewalk_testkit::model::{ScriptedReply, check::Checker};
 use serde_json::{Value, json};
 
 fn faults(body: &Value) -> Vec<String> {
-    Checker::new(Protocol::Anthropic).unwrap().check("main", &body.to_string())
+    Checker::new(Protocol::Anthropic).check("main", &body.to_string())
 }
 
 /// A request that keeps all rules: a prompt, two calls, their results and more text.
@@ -49,14 +49,12 @@ fn check(pointer: &str, value: Value, words: &str) {
 fn a_good_request_has_no_fault() {
     assert_eq!(faults(&good()), [""; 0]);
     let recorded = include_str!("../../model/tests/wire/req-messages-auto.json");
-    assert_eq!(Checker::new(Protocol::Anthropic).unwrap().check("main", recorded), [""; 0]);
+    assert_eq!(Checker::new(Protocol::Anthropic).check("main", recorded), [""; 0]);
 }
 
 #[test]
 fn the_shape() {
-    assert!(
-        Checker::new(Protocol::Anthropic).unwrap().check("main", "{oops")[0].contains("no JSON")
-    );
+    assert!(Checker::new(Protocol::Anthropic).check("main", "{oops")[0].contains("no JSON"));
     check("/model", json!(""), "no model");
     check("/max_tokens", json!(0), "max_tokens");
     check("/stream", json!(false), "stream");
@@ -135,7 +133,7 @@ fn at_most_four_markers() {
 #[test]
 fn what_was_sent_stays() {
     let again = |change: &dyn Fn(&mut Value)| {
-        let mut checker = Checker::new(Protocol::Anthropic).unwrap();
+        let mut checker = Checker::new(Protocol::Anthropic);
         assert_eq!(checker.check("main", &good().to_string()), [""; 0]);
         let mut body = good();
         change(&mut body);
@@ -196,8 +194,186 @@ fn words_like_markers_in_texts_are_text() {
         body["messages"][0]["content"][0]["text"] = json!(text);
         body.to_string()
     };
-    let mut checker = Checker::new(Protocol::Anthropic).unwrap();
+    let mut checker = Checker::new(Protocol::Anthropic);
     let text = r#"a,"cache_control":{"type":"ephemeral"} b"#;
     assert_eq!(checker.check("main", &with(text)), [""; 0]);
     assert_eq!(checker.check("main", &with("a b")).len(), 1, "the change is seen");
+}
+
+/// The good request as Responses has it.
+fn good_responses() -> Value {
+    json!({
+        "model": "m", "max_output_tokens": 10, "stream": true, "store": false,
+        "prompt_cache_key": "k", "include": ["reasoning.encrypted_content"],
+        "instructions": "be brief",
+        "tools": [{
+            "type": "function", "name": "bash", "description": "", "strict": false,
+            "parameters": {"type": "object"},
+        }],
+        "input": [
+            {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]},
+            {"type": "reasoning", "id": "rs_0_0", "encrypted_content": "s",
+                "summary": [{"type": "summary_text", "text": "hm"}]},
+            {"type": "message", "role": "assistant",
+                "content": [{"type": "output_text", "text": "I look"}]},
+            {"type": "function_call", "call_id": "call_0_2", "name": "bash", "arguments": "{}"},
+            {"type": "function_call", "call_id": "call_0_3", "name": "bash", "arguments": "{}"},
+            {"type": "function_call_output", "call_id": "call_0_2", "output": "1"},
+            {"type": "function_call_output", "call_id": "call_0_3", "output": "Error"},
+            {"type": "message", "role": "user",
+                "content": [{"type": "input_text", "text": "go on"}]},
+        ],
+    })
+}
+
+/// A checker of Responses that knows which reply led to the good request.
+fn responses() -> Checker {
+    let mut checker = Checker::new(Protocol::Responses);
+    let reply = ScriptedReply::new().thinking("hm", "s").text("I look");
+    checker.gave(0, &reply.call("bash", json!({})).call("bash", json!({})));
+    checker
+}
+
+/// The faults of the good request after a change.
+fn changed_responses(change: impl FnOnce(&mut Value)) -> Vec<String> {
+    let mut body = good_responses();
+    change(&mut body);
+    responses().check("main", &body.to_string())
+}
+
+fn remove(body: &mut Value, at: usize) {
+    body["input"].as_array_mut().unwrap().remove(at);
+}
+
+#[test]
+fn a_good_request_of_responses_has_no_fault() {
+    assert_eq!(changed_responses(|_| ()), [""; 0]);
+    assert_eq!(changed_responses(|body| remove(body, 2)), [""; 0], "nothing need be said");
+}
+
+#[test]
+fn each_rule_of_responses_is_broken_once() {
+    let broken = |pointer: &str, value: Value| {
+        changed_responses(|body| *body.pointer_mut(pointer).unwrap() = value)
+    };
+    for (pointer, value, words) in [
+        ("/model", json!(""), "no model"),
+        ("/max_output_tokens", json!(0), "max_tokens"),
+        ("/stream", json!(false), "stream"),
+        ("/store", json!(true), "to store the conversation"),
+        ("/include", json!([]), "sealed reasoning is not asked for"),
+        ("/instructions", json!(" "), "system says nothing"),
+        ("/tools", json!([]), "no tool"),
+        ("/tools/0/type", json!("custom"), "no function"),
+        ("/tools/0/name", json!("my tool"), "not allowed"),
+        ("/tools/0/parameters", json!({}), "no object schema"),
+        ("/input", json!([]), "no messages"),
+        ("/input", json!("hi"), "no messages"),
+        ("/input/0/type", json!("note"), "an item of type \"note\""),
+        ("/input/0/role", json!("system"), "roles alternate"),
+        ("/input/0/content/0/text", json!(" "), "text is blank"),
+        ("/input/0/content/0/type", json!("output_text"), "cannot say"),
+        ("/input/2/content/0/type", json!("input_text"), "cannot say"),
+        ("/input/1/id", json!(null), "a reasoning without \"id\""),
+        ("/input/1/encrypted_content", json!(""), "without a signature"),
+        ("/input/1/encrypted_content", json!("S"), "thinking"),
+        ("/input/1/summary/0/text", json!("hm!"), "thinking"),
+        ("/input/1/id", json!("rs_9_0"), "thinking"),
+        ("/input/3/arguments", json!("{"), "no JSON"),
+        ("/input/3/arguments", json!("[]"), "no object"),
+        ("/input/3/name", json!(""), "not allowed"),
+        ("/input/3/call_id", json!("call_0_3"), "not new"),
+        ("/input/5/call_id", json!("x"), "call \"call_0_2\" has 0 results"),
+        ("/input/5/call_id", json!("x"), "result for \"x\""),
+        ("/input/5/call_id", json!("call_0_3"), "call \"call_0_3\" has 2 results"),
+        ("/input/5/output", json!(null), "a function_call_output without \"output\""),
+        ("/input/5/output", json!(7), "cannot be 7"),
+    ] {
+        let faults = broken(pointer, value);
+        assert!(faults.iter().any(|fault| fault.contains(words)), "{words:?} not in {faults:#?}");
+    }
+    for pointer in ["", "/tools/0", "/input/0", "/input/1", "/input/3", "/input/5"] {
+        let faults = changed_responses(|body| body.pointer_mut(pointer).unwrap()["odd"] = json!(1));
+        assert!(faults.len() == 1 && faults[0].contains("unknown member \"odd\""), "{faults:?}");
+    }
+    for (at, words) in [
+        (1, "before call \"call_0_2\" the thinking"),
+        (5, "call \"call_0_2\" has 0 results"),
+        (3, "result for \"call_0_2\", which"),
+    ] {
+        let faults = changed_responses(|body| remove(body, at));
+        assert!(faults.iter().any(|fault| fault.contains(words)), "{words:?} not in {faults:#?}");
+    }
+    let swapped = changed_responses(|body| body["input"].as_array_mut().unwrap().swap(5, 6));
+    assert!(swapped.len() == 1 && swapped[0].contains("not in the order"), "{swapped:?}");
+    let words_first = changed_responses(|body| body["input"].as_array_mut().unwrap().swap(5, 7));
+    assert!(words_first[0].contains("come before the rest"), "{words_first:?}");
+    let led_nowhere = changed_responses(|body| {
+        body["input"].as_array_mut().unwrap().truncate(2);
+        let said = json!([{"type": "input_text", "text": "go on"}]);
+        let more = json!({"type": "message", "role": "user", "content": said});
+        body["input"].as_array_mut().unwrap().push(more);
+    });
+    assert_eq!(led_nowhere, ["reasoning without what it led to"]);
+    let open = changed_responses(|body| body["input"].as_array_mut().unwrap().truncate(5));
+    assert!(open[0].contains("have no results"), "{open:?}");
+}
+
+#[test]
+fn what_was_sent_over_responses_stays() {
+    let again = |change: &dyn Fn(&mut Value)| {
+        let (mut checker, mut body) = (responses(), good_responses());
+        assert_eq!(checker.check("main", &body.to_string()), [""; 0]);
+        change(&mut body);
+        (checker.check("main", &body.to_string()), checker.check("other", &body.to_string()))
+    };
+    let said = |role: &str, kind: &str, text: &str| json!({"type": "message", "role": role, "content": [{"type": kind, "text": text}]});
+    let (longer, _) = again(&|body| {
+        let input = body["input"].as_array_mut().unwrap();
+        input.push(said("assistant", "output_text", "yes"));
+        input.push(said("user", "input_text", "and?"));
+    });
+    assert_eq!(longer, [""; 0]);
+    let (grown, _) = again(&|body| {
+        let more = json!({"type": "input_text", "text": "and?"});
+        body["input"][7]["content"].as_array_mut().unwrap().push(more);
+    });
+    assert_eq!(grown, [""; 0], "the last message may grow");
+    let changes: [(&dyn Fn(&mut Value), &str); 6] = [
+        (&|body| body["instructions"] = json!("be brief!"), "system has changed"),
+        (&|body| body["tools"][0]["description"] = json!("x"), "tools has changed"),
+        (&|body| body["prompt_cache_key"] = json!("j"), "the cache key has changed"),
+        (&|body| body["input"][0]["content"][0]["text"] = json!("ho"), "message 0 was sent"),
+        (&|body| body["input"][3]["arguments"] = json!("{ }"), "message 3 was sent"),
+        (&|body| remove(body, 7), "message 7 was sent before and is gone"),
+    ];
+    for (change, words) in changes {
+        let (same, other) = again(change);
+        assert!(same.len() == 1 && same[0].contains(words), "{words}: {same:?}");
+        assert_eq!(other, [""; 0], "another conversation begins anew");
+    }
+}
+
+#[test]
+fn sealed_thinking_comes_back_unchanged() {
+    let faults = |thinking: Value| {
+        let mut checker = Checker::new(Protocol::Anthropic);
+        let reply = ScriptedReply::new().thinking("not sealed", "").thinking("hm", "s");
+        checker.gave(3, &reply.call("bash", json!({})));
+        let call = json!({"type": "tool_use", "id": "call_3_2", "name": "bash", "input": {}});
+        let result = json!({"type": "tool_result", "tool_use_id": "call_3_2", "content": "1"});
+        let (mut body, mut said) = (good(), thinking);
+        said.as_array_mut().unwrap().push(call);
+        body["messages"][1]["content"] = said;
+        body["messages"][2]["content"] = json!([result]);
+        checker.check("main", &body.to_string())
+    };
+    let thought =
+        |words: &str, seal: &str| json!({"type": "thinking", "thinking": words, "signature": seal});
+    assert_eq!(faults(json!([thought("hm", "s")])), [""; 0]);
+    for thinking in [json!([]), json!([thought("hm!", "s")]), json!([thought("hm", "t")])] {
+        let faults = faults(thinking);
+        assert_eq!(faults.len(), 1, "{faults:?}");
+        assert!(faults[0].contains("before call \"call_3_2\" the thinking"), "{faults:?}");
+    }
 }

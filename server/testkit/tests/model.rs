@@ -7,7 +7,7 @@ use ropewalk_model::{
     ApiKey, Block, Delta, Http, Message, Model, ModelError, Patience, Protocol, Reply,
     ReplyBuilder, Request, Role, ServerConfig, ServerModel, StopReason, ToolInput, ToolSpec, Usage,
 };
-use ropewalk_testkit::model::{Place, SPOKEN, ScriptedModel, ScriptedReply};
+use ropewalk_testkit::model::{Place, ScriptedModel, ScriptedReply};
 use serde_json::json;
 use std::time::Duration;
 
@@ -75,15 +75,19 @@ async fn text_thinking_and_calls_in_all_chunkings() {
     let whole = full.clone().deltas_of(usize::MAX);
     let mut script = vec![whole, full.clone()];
     script.extend([1, 2, 3, 7, 64, 1 << 20].map(|n| full.clone().chunks_of(n).deltas_of(n)));
-    for protocol in SPOKEN {
+    for protocol in Protocol::ALL {
         let (server, model) = start_over(*protocol, script.clone());
         for _ in &script {
             let reply = say(&model, "hi").await.unwrap();
             let [thinking, text, one, two, three] = &reply.blocks[..] else { panic!("{reply:?}") };
-            // Only one of them has seals.
-            let seal = if *protocol == Protocol::Anthropic { "c2lnbmF0dXJl" } else { "" };
-            let (thoughts, seal) = ("Hmm, 考える…".to_owned(), seal.to_owned());
-            assert_eq!(*thinking, Block::Thinking { thinking: thoughts, signature: seal });
+            let Block::Thinking { thinking, signature } = thinking else { panic!("{reply:?}") };
+            assert_eq!(thinking, "Hmm, 考える…");
+            match protocol {
+                Protocol::Anthropic => assert_eq!(signature, "c2lnbmF0dXJl"),
+                Protocol::Chat => assert_eq!(signature, "", "it has no seals"),
+                // There the seal is the whole item.
+                Protocol::Responses => assert!(signature.contains("c2lnbmF0dXJl"), "{signature}"),
+            }
             assert_eq!(*text, Block::text("Grüße 😀\n\"quoted\""));
             let input = |block: &Block| match block {
                 Block::ToolUse { input, .. } => input.clone(),
@@ -104,7 +108,7 @@ async fn text_thinking_and_calls_in_all_chunkings() {
 async fn a_tool_loop_repeats_what_was_sent() {
     let call = ScriptedReply::new().thinking("t", "sig").text("I look.").call_raw("bash", "{oops");
     let done = ScriptedReply::new().text("Done.").expect_text("no JSON").expect_no_text("Done");
-    for protocol in SPOKEN.iter().copied() {
+    for protocol in Protocol::ALL.iter().copied() {
         let (server, model) = start_over(protocol, [call.clone(), done.clone(), done.clone()]);
         let mut history = vec![Message::user("hi")];
         for news in ["broken: no JSON", "and more, no JSON"] {
@@ -167,7 +171,9 @@ async fn faults_that_pass_are_tried_again_and_leave_nothing_behind() {
         ScriptedReply::status(500, "<html>oops</html>"),
         ScriptedReply::status(503, ""),
     ];
-    for (protocol, fault) in SPOKEN.iter().flat_map(|p| faults.iter().map(|f| (*p, f.clone()))) {
+    for (protocol, fault) in
+        Protocol::ALL.iter().flat_map(|p| faults.iter().map(|f| (*p, f.clone())))
+    {
         let good = ScriptedReply::new().text("good").event_at(Place::Block(0), "garbage");
         let words = format!("{fault:?} over {protocol:?}");
         let (server, model) = start_over(protocol, [fault, good]);

@@ -56,7 +56,7 @@ proptest! {
     #[test]
     fn any_conversation_can_be_sent(acts in proptest::collection::vec(act(), 1..30)) {
         let models = [model("a"), model("b")];
-        let (mut history, mut checker) = (History::default(), Checker::new(Protocol::Anthropic).unwrap());
+        let (mut history, mut checker) = (History::default(), Checker::new(Protocol::Anthropic));
         let (mut now, mut changes) = (0, 0);
         history.speak_to(models[0].clone());
         history.push_user(vec![Block::text("begin")]);

@@ -7,7 +7,7 @@ use super::{
     dialect::{Dialect, Thoughts},
     sealed::Sealed,
 };
-use crate::{Block, Message, Piece, Prelude, Request, Role, ToolInput, ToolSpec};
+use crate::{Block, Message, Piece, Prelude, Request, Role, ToolInput, ToolSpec, model::hash};
 use serde_json::Value;
 use std::borrow::Cow;
 
@@ -175,7 +175,8 @@ pub(super) fn request(dialect: &Dialect, model: &str, request: &Request) -> Vec<
         body.push_str(r#""stream_options":{"include_usage":true},"#);
     }
     if dialect.cache_key {
-        body.push_str(&format!(r#""prompt_cache_key":"{:016x}","#, hash(&[model, prelude])));
+        let key = request.prelude.cache_key(model);
+        body.push_str(&format!(r#""prompt_cache_key":"{key}","#));
     }
     body.push_str(&format!(r#""{}":{},"#, dialect.most_tokens, request.max_tokens));
     body.push_str(prelude);
@@ -200,12 +201,4 @@ fn push(list: &mut String, item: &str) {
 
 fn json(text: &str) -> String {
     Value::from(text).to_string()
-}
-
-/// FNV-1a over all parts: the same on every machine and in every version, and no secret.
-fn hash(parts: &[&str]) -> u64 {
-    let bytes = parts.iter().flat_map(|part| part.bytes().chain([0]));
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
 }

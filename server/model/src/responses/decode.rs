@@ -15,7 +15,7 @@ use items::{Items, Kind, Open};
 use serde::Serialize;
 use serde_json::{Value, value::RawValue};
 use std::collections::VecDeque;
-use wire::{Event, Item, Part, Response, WireUsage};
+use wire::{Event, InputDetails, Item, Part, Response, WireUsage};
 
 /// Decodes one reply.
 pub(super) struct Decoder {
@@ -337,12 +337,16 @@ fn seal(item: &Item<'_>) -> Option<String> {
 
 fn count(report: Option<&WireUsage>, out: &mut VecDeque<Delta>) {
     let Some(report) = report else { return };
-    let cached = report.input_tokens_details.as_ref().and_then(|details| details.cached_tokens);
-    let cache_read = cached.unwrap_or(0);
+    let said = |tokens: fn(&InputDetails) -> Option<u64>| {
+        report.input_tokens_details.as_ref().and_then(tokens).unwrap_or(0)
+    };
+    let cache_read = said(|details| details.cached_tokens);
+    let cache_write = said(|details| details.cache_write_tokens);
+    let input = report.input_tokens.unwrap_or(0);
     out.push_back(Delta::Usage(Usage {
-        input: report.input_tokens.unwrap_or(0).saturating_sub(cache_read),
+        input: input.saturating_sub(cache_read).saturating_sub(cache_write),
         output: report.output_tokens.unwrap_or(0),
         cache_read,
-        cache_write: 0,
+        cache_write,
     }));
 }

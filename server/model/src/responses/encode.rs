@@ -6,7 +6,6 @@
 use crate::{Block, Message, Piece, Prelude, Request, Role, ToolInput, ToolSpec};
 use serde::Serialize;
 use serde_json::{Value, value::RawValue};
-use std::hash::{DefaultHasher, Hasher};
 
 /// Beginnings of the names of models that do not reason. They refuse a request that asks for sealed
 /// reasoning; all others take it, and servers that know no reasoning ignore it.
@@ -14,9 +13,6 @@ const UNREASONING: &[&str] = &["gpt-3.5", "gpt-4", "gpt-5-chat", "chatgpt-"];
 
 /// How the seal of a block of thinking begins when it is this protocol's: it is the whole item.
 const SEAL: &str = r#"{"type":"reasoning","#;
-
-/// How much of the first message tells one session's prompt cache from another's.
-const KEYED_BYTES: usize = 4 << 10;
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -139,7 +135,7 @@ pub(super) fn request(model: &str, request: &Request) -> Vec<u8> {
         r#"{{"model":{},"max_output_tokens":{},"stream":true,"store":false,"prompt_cache_key":"{}","#,
         json(&model),
         request.max_tokens,
-        cache_key(request)
+        request.prelude.cache_key(model)
     );
     if !UNREASONING.iter().any(|start| model.starts_with(start)) {
         body.push_str(r#""include":["reasoning.encrypted_content"],"#);
@@ -157,18 +153,6 @@ pub(super) fn request(model: &str, request: &Request) -> Vec<u8> {
     }
     body.push_str("]}");
     body.into_bytes()
-}
-
-/// The same for all requests of a session, since they begin with the same bytes, and another for
-/// other sessions.
-fn cache_key(request: &Request) -> String {
-    let mut hasher = DefaultHasher::new();
-    hasher.write(request.prelude.as_str().as_bytes());
-    if let Some(first) = request.pieces.first() {
-        let bytes = first.as_bytes();
-        hasher.write(bytes.get(..KEYED_BYTES).unwrap_or(bytes));
-    }
-    format!("ropewalk-{:016x}", hasher.finish())
 }
 
 #[expect(clippy::expect_used, reason = "strings and JSON values always serialise into memory")]
@@ -199,7 +183,8 @@ mod tests {
         assert_eq!(value["input"][1]["content"][0]["text"], "b");
         let key =
             |body: &str| serde_json::from_str::<Value>(body).unwrap()["prompt_cache_key"].clone();
-        assert_ne!(key(&body("gpt-5", &["c"])), key(&first), "another session has another key");
+        assert_eq!(key(&second), key(&first), "the key stays");
+        assert_ne!(key(&body("gpt-5.1", &["a"])), key(&first), "another model has another cache");
     }
 
     #[test]

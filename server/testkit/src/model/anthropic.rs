@@ -5,7 +5,7 @@
 //! stop reason near the end. Its requests are in the form that the rules know.
 
 use super::{
-    check::without_markers,
+    check::{call_id, without_markers},
     script::{ScriptBlock, ScriptedReply},
     speech::{Body, Heard, Sent, Speech, pieces},
 };
@@ -45,6 +45,7 @@ impl Speech for Anthropic {
             Sent {
                 system: text(request.system),
                 tools: text(request.tools),
+                cache_key: String::new(),
                 messages: request.messages.iter().map(|m| without_markers(m.get())).collect(),
                 grows: ("]}", ","),
             }
@@ -70,7 +71,7 @@ impl Speech for Anthropic {
         event(&mut body, json!({"type": "ping"}));
         for (index, block) in reply.blocks.iter().enumerate() {
             body.block();
-            let (start, deltas) = parts(block, reply.delta, &format!("call_{request}_{index}"));
+            let (start, deltas) = parts(block, reply.delta, &call_id(request, index));
             event(
                 &mut body,
                 json!({"type": "content_block_start", "index": index, "content_block": start}),
@@ -97,6 +98,10 @@ impl Speech for Anthropic {
 
     fn error(&self, kind: &str, message: &str) -> Value {
         json!({"type": "error", "error": {"type": kind, "message": message}})
+    }
+
+    fn thought(&self, thinking: &str, seal: &str, _: usize, _: usize) -> Option<Value> {
+        Some(json!({"type": "thinking", "thinking": thinking, "signature": seal}))
     }
 }
 

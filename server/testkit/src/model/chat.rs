@@ -6,6 +6,7 @@
 //! of the decoder.
 
 use super::{
+    check::call_id,
     script::{ScriptBlock, ScriptedReply},
     speech::{Body, Heard, Sent, Speech, pieces},
 };
@@ -34,6 +35,8 @@ pub(super) struct Chat;
 struct RawRequest<'a> {
     #[serde(borrow)]
     tools: Option<&'a RawValue>,
+    #[serde(borrow)]
+    prompt_cache_key: Option<&'a RawValue>,
     #[serde(borrow)]
     messages: Vec<&'a RawValue>,
 }
@@ -67,8 +70,14 @@ impl Speech for Chat {
             let has_system =
                 messages.first().is_some_and(|first| first.starts_with(r#"{"role":"system""#));
             let system = if has_system { messages.remove(0) } else { String::new() };
-            let tools = request.tools.map_or(String::new(), |tools| tools.get().to_owned());
-            Sent { system, tools, messages, grows: ("\"}", "\\n\\n") }
+            let text = |value: Option<&RawValue>| value.map_or("", RawValue::get).to_owned();
+            Sent {
+                system,
+                tools: text(request.tools),
+                cache_key: text(request.prompt_cache_key),
+                messages,
+                grows: ("\"}", "\\n\\n"),
+            }
         });
         Heard { said: said(body, &mut faults), faults, sent }
     }
@@ -104,7 +113,7 @@ impl Speech for Chat {
                 }
                 ScriptBlock::Call { name, json } => {
                     let start = json!({
-                        "index": calls, "id": format!("call_{request}_{number}"),
+                        "index": calls, "id": call_id(request, number),
                         "type": "function", "function": {"name": name, "arguments": ""},
                     });
                     body.event("", &delta(json!({ "tool_calls": [start] })));
@@ -135,6 +144,10 @@ impl Speech for Chat {
 
     fn error(&self, kind: &str, message: &str) -> Value {
         json!({"error": {"message": message, "type": kind, "param": null, "code": null}})
+    }
+
+    fn thought(&self, _: &str, _: &str, _: usize, _: usize) -> Option<Value> {
+        None
     }
 }
 

@@ -4,7 +4,10 @@
 //! space for a message, a changed prefix that misses the prompt cache. It knows one form, that of
 //! Anthropic's Messages; requests of other protocols are translated before.
 
-use super::speech::{Sent, Speech, speech_of};
+use super::{
+    script::{ScriptBlock, ScriptedReply},
+    speech::{Sent, Speech, speech_of},
+};
 use ropewalk_model::Protocol;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
@@ -27,20 +30,36 @@ const MEMBERS: &[&str] = &[
 ];
 const MOST_MARKERS: usize = 4;
 
-/// Holds what was sent in each conversation.
+/// Holds what was sent in each conversation, and the thinking that must come back.
 pub struct Checker {
     speech: &'static dyn Speech,
     conversations: HashMap<String, Sent>,
+    /// By the id of a call, the thinking before it, as the next requests must have it.
+    thoughts: HashMap<String, Vec<Value>>,
 }
 
 impl Checker {
-    /// For the requests of one protocol; none for a protocol that can't be scripted.
-    pub fn new(protocol: Protocol) -> Option<Checker> {
-        speech_of(protocol).map(Checker::of)
+    /// For the requests of one protocol.
+    pub fn new(protocol: Protocol) -> Checker {
+        let (conversations, thoughts) = (HashMap::new(), HashMap::new());
+        Checker { speech: speech_of(protocol), conversations, thoughts }
     }
 
-    pub(super) fn of(speech: &'static dyn Speech) -> Checker {
-        Checker { speech, conversations: HashMap::new() }
+    /// Remembers what the reply to this request, counted from 0, gives: whoever sends one of its calls back must
+    /// send the sealed thinking before it too, unchanged.
+    pub fn gave(&mut self, request: usize, reply: &ScriptedReply) {
+        let mut thoughts = Vec::new();
+        for (number, block) in reply.blocks.iter().enumerate() {
+            match block {
+                ScriptBlock::Thinking { thinking, signature } if !signature.is_empty() => {
+                    thoughts.extend(self.speech.thought(thinking, signature, request, number));
+                }
+                ScriptBlock::Call { .. } => {
+                    self.thoughts.insert(call_id(request, number), thoughts.clone());
+                }
+                _ => {}
+            }
+        }
     }
 
     /// Holds the body of a request against the rules, and against the earlier requests of its
@@ -54,6 +73,7 @@ impl Checker {
         let heard = self.speech.read(raw, &body);
         let mut faults = Faults(heard.faults);
         check_request(&heard.said, &mut faults);
+        self.check_thoughts(&heard.said, &mut faults);
         if let Some(sent) = heard.sent {
             if let Some(before) = self.conversations.get(conversation) {
                 check_prefix(before, &sent, &mut faults);
@@ -62,6 +82,32 @@ impl Checker {
         }
         faults.0
     }
+
+    fn check_thoughts(&self, body: &Value, faults: &mut Faults) {
+        for message in body.get("messages").and_then(Value::as_array).into_iter().flatten() {
+            let (mut before, blocks) = (Vec::new(), message.get("content"));
+            for block in blocks.and_then(Value::as_array).into_iter().flatten() {
+                match string(block, "type") {
+                    "thinking" => before.push(block),
+                    "tool_use" => {
+                        let id = string(block, "id");
+                        let due = self.thoughts.get(id).map(Vec::as_slice).unwrap_or_default();
+                        faults.unless(before.ends_with(&due.iter().collect::<Vec<_>>()), || {
+                            format!(
+                                "before call {id:?} the thinking {due:?} is due, not {before:?}"
+                            )
+                        });
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+/// The id of the call that is this block of the reply to this request, both counted from 0.
+pub(super) fn call_id(request: usize, block: usize) -> String {
+    format!("call_{request}_{block}")
 }
 
 struct Faults(Vec<String>);
@@ -223,9 +269,11 @@ fn check_block(place: &str, role: &str, block: &Value, faults: &mut Faults) {
 }
 
 fn check_prefix(before: &Sent, now: &Sent, faults: &mut Faults) {
-    for (name, old, new) in
-        [("system", &before.system, &now.system), ("tools", &before.tools, &now.tools)]
-    {
+    for (name, old, new) in [
+        ("system", &before.system, &now.system),
+        ("tools", &before.tools, &now.tools),
+        ("the cache key", &before.cache_key, &now.cache_key),
+    ] {
         faults.unless(old == new, || format!("{name} has changed: {}", difference(old, new)));
     }
     let last = before.messages.len().saturating_sub(1);

@@ -7,7 +7,7 @@ use super::{
     check::Checker,
     gates::Gates,
     script::{Act, Place, ScriptedReply, StatusBody},
-    speech::{Speech, Step, steps},
+    speech::{Speech, Step, speech_of, steps},
 };
 use crate::planted;
 use bytes::Bytes;
@@ -20,6 +20,7 @@ use hyper::{
     service::service_fn,
 };
 use hyper_util::rt::TokioIo;
+use ropewalk_model::Protocol;
 use std::{
     collections::{BTreeMap, VecDeque},
     io,
@@ -60,7 +61,7 @@ enum Answer {
 
 impl Shared {
     pub(super) fn new(
-        speech: &'static dyn Speech,
+        protocol: Protocol,
         script: VecDeque<ScriptedReply>,
         key: Option<String>,
     ) -> Shared {
@@ -69,10 +70,10 @@ impl Shared {
             given: 0,
             requests: Vec::new(),
             violations: Vec::new(),
-            checker: Checker::of(speech),
+            checker: Checker::new(protocol),
         };
         let (gates, connections) = (Gates::new(), AtomicUsize::new(0));
-        Shared { speech, key, gates, connections, state: Mutex::new(state) }
+        Shared { speech: speech_of(protocol), key, gates, connections, state: Mutex::new(state) }
     }
 
     pub(super) fn key(&self) -> Option<&str> {
@@ -253,6 +254,7 @@ async fn handle(
                 Some(make) => Box::new(make(&said)),
                 None => reply,
             };
+            shared.state().checker.gave(request, &reply);
             send(*reply, request, shared).await
         }
     }

@@ -6,13 +6,11 @@
 use super::{
     anthropic::Anthropic,
     chat::Chat,
+    responses::Responses,
     script::{Act, Place, ScriptedReply},
 };
 use ropewalk_model::Protocol;
 use serde_json::Value;
-
-/// The protocols that can be scripted.
-pub const SPOKEN: &[Protocol] = &[Protocol::Anthropic, Protocol::Chat];
 
 /// How a protocol is spoken from the server's side.
 pub(super) trait Speech: Send + Sync {
@@ -28,14 +26,17 @@ pub(super) trait Speech: Send + Sync {
     fn write(&self, reply: &ScriptedReply, request: usize) -> Body;
     /// An error, as a body and as the data of an event.
     fn error(&self, kind: &str, message: &str) -> Value;
+    /// How thinking with a seal, block `block` of reply `request`, must come back, in the form that the rules
+    /// know; none where it must not.
+    fn thought(&self, thinking: &str, seal: &str, request: usize, block: usize) -> Option<Value>;
 }
 
-/// The protocol's file; none for one that can't be scripted.
-pub(super) fn speech_of(protocol: Protocol) -> Option<&'static dyn Speech> {
+/// The protocol's file.
+pub(super) fn speech_of(protocol: Protocol) -> &'static dyn Speech {
     match protocol {
-        Protocol::Anthropic => Some(&Anthropic),
-        Protocol::Chat => Some(&Chat),
-        Protocol::Responses => None,
+        Protocol::Anthropic => &Anthropic,
+        Protocol::Chat => &Chat,
+        Protocol::Responses => &Responses,
     }
 }
 
@@ -54,6 +55,8 @@ pub(super) struct Heard {
 pub(super) struct Sent {
     pub(super) system: String,
     pub(super) tools: String,
+    /// Empty where the protocol has none.
+    pub(super) cache_key: String,
     pub(super) messages: Vec<String>,
     /// How a message ends that may grow, and how what is added to it begins.
     pub(super) grows: (&'static str, &'static str),

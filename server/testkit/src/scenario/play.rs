@@ -5,6 +5,7 @@ use super::Scenario;
 use super::check::Checks;
 use super::reply::Reply;
 use super::step::{Answer, Content, Crash, Setup, Step, What};
+use super::told::{self, Told};
 use crate::editor::{EchoShape, FakeEditor, Kind, Profile, RpcError};
 use crate::model::{ScriptedModel, ScriptedReply};
 use crate::planted;
@@ -44,10 +45,12 @@ struct Play<'a> {
     others: BTreeMap<usize, (FakeEditor, Checks)>,
     /// What the last command has answered.
     answer: Result<Value, RpcError>,
+    /// The servers' logs, one for each that was started.
+    logs: Vec<PathBuf>,
 }
 
 #[expect(clippy::panic, reason = "a page that does not hold fails the test")]
-pub(super) fn play(scenario: &Scenario, program: &Path, protocol: Protocol) {
+pub(super) fn play(scenario: &Scenario, program: &Path, protocol: Protocol) -> Told {
     let mut play = match Play::new(scenario, program, protocol) {
         Ok(play) => play,
         Err(error) => panic!("{}: {error}", scenario.file.display()),
@@ -57,6 +60,10 @@ pub(super) fn play(scenario: &Scenario, program: &Path, protocol: Protocol) {
     }
     let end = scenario.steps.last().map_or(0, |step| step.line);
     play.guarded(end, Play::finish);
+    match play.told() {
+        Ok(told) => told,
+        Err(error) => panic!("{}: {error}", scenario.file.display()),
+    }
 }
 
 impl<'a> Play<'a> {
@@ -92,6 +99,7 @@ impl<'a> Play<'a> {
             window: 1,
             others: BTreeMap::new(),
             answer: Ok(Value::Null),
+            logs: Vec::new(),
         })
     }
 
@@ -122,10 +130,10 @@ impl<'a> Play<'a> {
         self.editor.as_ref().ok_or_else(|| "there is no editor".to_owned())
     }
 
-    fn start_editor(&self, open: &[(String, String)]) -> std::io::Result<FakeEditor> {
+    fn start_editor(&mut self, open: &[(String, String)]) -> std::io::Result<FakeEditor> {
         let folder = |name: &str| self.home.0.join(name).display().to_string();
         let own_model = self.scenario.setup.config.iter().any(|(key, _)| key == "model");
-        let environment = [
+        let mut environment = vec![
             ("HOME", folder("home")),
             ("XDG_CONFIG_HOME", folder("config")),
             ("XDG_STATE_HOME", folder("state")),
@@ -142,7 +150,24 @@ impl<'a> Play<'a> {
         let roots: Vec<&Path> = roots.iter().map(PathBuf::as_path).collect();
         let profile = self.profile();
         let (program, none) = (self.program, Value::Null);
-        FakeEditor::spawn_again(program, &["lsp"], &environment, profile, &roots, none, open)
+        let mut arguments = vec!["lsp"];
+        let log = self.home.0.join(format!("events-{}.log", self.logs.len()));
+        let shown = log.display().to_string();
+        // Where everything is logged into one place, the events are not looked at.
+        if std::env::var_os(planted::LOGS).is_none() {
+            environment.push(("ROPEWALK_LOG", told::FILTER.to_owned()));
+            arguments.extend(["--log", &shown]);
+            self.logs.push(log);
+        }
+        FakeEditor::spawn_again(program, &arguments, &environment, profile, &roots, none, open)
+    }
+
+    /// What was told, once the servers are gone.
+    fn told(&self) -> std::io::Result<Told> {
+        let url = self.model.base_url();
+        let host = url.trim_start_matches("http://").to_owned();
+        let names = [(self.home.0.display().to_string(), "HOME"), (host, "MODEL")];
+        Told::read(&self.logs, &names, &self.model.recorded())
     }
 
     /// A command that fails has a `gives error` after it.

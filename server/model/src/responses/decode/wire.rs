@@ -74,6 +74,8 @@ pub(super) struct WireUsage {
 #[derive(Deserialize)]
 pub(super) struct InputDetails {
     pub(super) cached_tokens: Option<u64>,
+    /// Only from servers that charge for them.
+    pub(super) cache_write_tokens: Option<u64>,
 }
 
 impl Item<'_> {

@@ -1,0 +1,244 @@
+//! What a page's sessions have told, and what their models were asked: without what differs from one run to the
+//! next, so that two runs can be compared, whatever protocol the model spoke.
+//!
+//! Folders, addresses and ids of sessions get names; pieces of words are put together; times and waits are left
+//! out. So is thinking in what the model was asked, since not every protocol takes it back. Nothing here judges.
+
+use crate::model::RecordedRequest;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::PathBuf;
+
+/// Has the server log its sessions' events, and nothing else.
+pub(super) const FILTER: &str = "off,ropewalk::events=trace";
+
+/// Events that answer the user, at whatever moment of the turn they act.
+const ANSWERS: &[&str] = &[
+    "queued",
+    "steered",
+    "approval_resolved",
+    "reviewed",
+    "rewound",
+    "mode_changed",
+    "model_changed",
+    "session_renamed",
+];
+
+/// Events of calls, in the order in which one call has them.
+const CALLS: &[&str] = &["tool_call", "approval_requested", "tool_result"];
+
+/// What stands for an answer that has no words, or none that a protocol takes back.
+const NO_WORDS: &[&str] = &["", "(no answer)", "(empty)"];
+
+/// See the module.
+#[derive(Debug, PartialEq)]
+pub struct Told(Vec<Value>);
+
+impl Told {
+    /// Reads the logs of servers that have ended. `names` are texts that differ from run to run, and what to put
+    /// in their place.
+    pub(super) fn read(
+        logs: &[PathBuf],
+        names: &[(String, &str)],
+        requests: &[RecordedRequest],
+    ) -> std::io::Result<Told> {
+        let (mut names, mut all) = (names.to_vec(), Vec::new());
+        for log in logs {
+            // A server that was killed may have left half a character.
+            let log = String::from_utf8_lossy(&std::fs::read(log)?).into_owned();
+            // Ids of sessions are in the paths of their outputs.
+            for line in log.lines() {
+                let session =
+                    line.split_once("session=\"").and_then(|(_, rest)| rest.split_once('"'));
+                if let Some((session, _)) = session
+                    && names.iter().all(|(name, _)| name != session)
+                {
+                    names.push((session.to_owned(), "SESSION"));
+                }
+            }
+            all.extend(sessions(&named(&log, &names)));
+        }
+        for request in requests {
+            let asked = named(&asked(&request.said).to_string(), &names);
+            all.push(serde_json::from_str(&asked).unwrap_or_default());
+        }
+        Ok(Told(all))
+    }
+
+    /// Where another run has told or asked something else, in words; none where they are the same.
+    pub fn difference(&self, other: &Told) -> Option<String> {
+        let parts = self.0.iter().map(Some).chain(std::iter::repeat(None));
+        let others = other.0.iter().map(Some).chain(std::iter::repeat(None));
+        let (most, mut both) = (self.0.len().max(other.0.len()), parts.zip(others));
+        let (one, two) = both.by_ref().take(most).find(|(one, two)| one != two)?;
+        let shown = |part: Option<&Value>| {
+            part.map_or_else(|| "nothing more".to_owned(), |part| format!("{part:#}"))
+        };
+        let (one, two) = (shown(one), shown(two));
+        let same = one.lines().zip(two.lines()).take_while(|(one, two)| one == two).count();
+        let rest = |text: &str| text.lines().skip(same).take(12).collect::<Vec<_>>().join("\n");
+        Some(format!("{}\nis not\n{}", rest(&one), rest(&two)))
+    }
+}
+
+fn named(text: &str, names: &[(String, &str)]) -> String {
+    let text = names.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to));
+    // The folders of layers have the numbers of their processes.
+    let mut parts = text.split("ropewalk/layers/");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        out.push_str("ropewalk/layers/LAYER");
+        out.push_str(part.trim_start_matches(|c: char| c.is_ascii_digit() || c == '-'));
+    }
+    out
+}
+
+/// The sessions of one server, in the order of their first events, each in streams: what is told of turns, what
+/// commands print, what answers the user, and the pending hunks as they were told last, since they follow the
+/// user's keys when they will.
+fn sessions(log: &str) -> Vec<Value> {
+    let (mut order, mut sessions) = (HashMap::new(), Vec::<[Vec<Value>; 4]>::new());
+    for line in log.lines() {
+        let event = line.split_once(" event=").and_then(|(head, event)| {
+            let (_, session) = head.split_once("session=")?;
+            Some((session.to_owned(), serde_json::from_str::<Value>(event).ok()?))
+        });
+        let Some((session, event)) = event else { continue };
+        let at = *order.entry(session).or_insert(sessions.len());
+        if at == sessions.len() {
+            sessions.push(Default::default());
+        }
+        let Some([turns, outputs, answers, hunks]) = sessions.get_mut(at) else { continue };
+        match kind(&event) {
+            "hunks" => *hunks = vec![event],
+            // How long it takes is the machine's affair.
+            "waiting" => {}
+            "text_delta" | "thinking_delta" => {
+                add(turns.last_mut(), event).map_or((), |event| turns.push(event))
+            }
+            "tool_output" => {
+                let of_call = |last: &&mut Value| last.get("call") == event.get("call");
+                let last = outputs.iter_mut().find(of_call);
+                add(last, event).map_or((), |event| outputs.push(event));
+            }
+            kind if ANSWERS.contains(&kind) => answers.push(event),
+            _ => turns.push(event),
+        }
+    }
+    for [turns, ..] in &mut sessions {
+        *turns = in_order(std::mem::take(turns));
+    }
+    sessions.into_iter().map(|streams| json!(streams)).collect()
+}
+
+/// The events of turns without what depends on the moment.
+fn in_order(mut events: Vec<Value>) -> Vec<Value> {
+    // What comes after the last turn comes as the server ends.
+    let last = events.iter().rposition(|event| kind(event) == "turn_ended");
+    events.truncate(last.map_or(events.len(), |last| last.saturating_add(1)));
+    let with = |wanted: &dyn Fn(&Value) -> bool| -> HashSet<u64> {
+        events.iter().filter(|event| wanted(event)).filter_map(turn).collect()
+    };
+    let is_stopped =
+        |event: &Value| event.get("stopReason").and_then(Value::as_str) == Some("interrupted");
+    let stopped = with(&is_stopped);
+    let broken = with(&|event| kind(event) == "retrying" || is_stopped(event));
+    events.retain(|event| {
+        let is_in = |turns: &HashSet<u64>| turn(event).is_some_and(|turn| turns.contains(&turn));
+        match kind(event) {
+            // How much of it had come.
+            "text_delta" | "thinking_delta" => !is_in(&stopped),
+            // Some protocols say what a reply costs at its start, others at its end, which never came.
+            "usage" => !is_in(&broken),
+            _ => true,
+        }
+    });
+    for event in &mut events {
+        if let Some(event) = event.as_object_mut() {
+            event.remove("waitMs");
+            if event.get("type") == Some(&json!("usage")) {
+                event.retain(|name, _| ["type", "turn", "step"].contains(&name.as_str()));
+            }
+        }
+    }
+    // Calls that only read run side by side, and a command in the background says things when it will.
+    let place = |event: &Value| CALLS.iter().position(|name| *name == kind(event));
+    for run in events.chunk_by_mut(|a, b| place(a).is_some() && place(b).is_some()) {
+        run.sort_by_key(|event| (event.get("call").map(Value::to_string), place(event)));
+    }
+    events
+}
+
+fn turn(event: &Value) -> Option<u64> {
+    event.get("turn").and_then(Value::as_u64)
+}
+
+/// Adds a piece of words to those before it, if they are of the same kind; else gives it back.
+fn add(last: Option<&mut Value>, event: Value) -> Option<Value> {
+    let last = last.filter(|last| {
+        ["type", "turn", "call"].iter().all(|member| last.get(member) == event.get(member))
+    });
+    let held = last.and_then(|last| last.get_mut("text"));
+    let (Some(Value::String(held)), Some(more)) = (held, event.get("text").and_then(Value::as_str))
+    else {
+        return Some(event);
+    };
+    held.push_str(more);
+    None
+}
+
+/// What a request says that all protocols can say.
+fn asked(said: &Value) -> Value {
+    let list = |value: Option<&Value>| value.and_then(Value::as_array).cloned().unwrap_or_default();
+    let system = match said.get("system") {
+        Some(Value::Array(blocks)) => blocks.first().and_then(|block| block.get("text")).cloned(),
+        text => text.cloned(),
+    };
+    let tools: Vec<_> = list(said.get("tools")).iter().map(without_markers).collect();
+    let mut messages: Vec<(Value, Vec<String>, Vec<Value>)> = Vec::new();
+    for message in list(said.get("messages")) {
+        let role = message.get("role").cloned().unwrap_or_default();
+        let (mut words, mut rest) = (Vec::new(), Vec::new());
+        for block in list(message.get("content")) {
+            match kind(&block) {
+                "text" => {
+                    words.extend(block.get("text").and_then(Value::as_str).map(str::to_owned));
+                }
+                "thinking" => {}
+                "tool_result" => {
+                    // Some protocols can't say that a result is an error.
+                    rest.push(json!([block.get("tool_use_id"), block.get("content")]));
+                }
+                _ => rest.push(without_markers(&block)),
+            }
+        }
+        let is_silent = words.iter().all(|words| NO_WORDS.contains(&words.as_str()));
+        match messages.last_mut() {
+            // What was only thought is no answer where thinking is not taken back.
+            _ if role == "assistant" && is_silent && rest.is_empty() => {}
+            Some((last, said, more)) if *last == role => {
+                said.extend(words);
+                more.extend(rest);
+            }
+            _ => messages.push((role, words, rest)),
+        }
+    }
+    let message = |(role, words, rest): (Value, Vec<String>, Vec<Value>)| json!({"role": role, "says": words.join("\n\n"), "rest": rest});
+    let messages: Vec<_> = messages.into_iter().map(message).collect();
+    let most = said.get("max_tokens");
+    json!({"system": system, "tools": tools, "messages": messages, "max_tokens": most})
+}
+
+fn without_markers(block: &Value) -> Value {
+    let members = block.as_object().into_iter().flatten();
+    let members = members.filter(|(name, _)| *name != "cache_control");
+    members
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect::<BTreeMap<_, _>>()
+        .into_iter()
+        .collect()
+}
+
+fn kind(value: &Value) -> &str {
+    value.get("type").and_then(Value::as_str).unwrap_or_default()
+}
