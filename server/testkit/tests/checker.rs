@@ -252,6 +252,18 @@ fn a_good_request_of_responses_has_no_fault() {
 }
 
 #[test]
+fn what_another_client_sent_lacks_what_we_want() {
+    let chat = include_str!("../../model/tests/wire/req-chat-auto.json");
+    let faults = Checker::new(Protocol::Chat).check("main", chat);
+    assert_eq!(faults, ["the usage is not asked for"]);
+    let responses = include_str!("../../model/tests/wire/req-responses-auto.json");
+    let faults = Checker::new(Protocol::Responses).check("main", responses);
+    for words in ["to store the conversation", "sealed reasoning", "an item of type \"\""] {
+        assert!(faults.iter().any(|fault| fault.contains(words)), "{words}: {faults:?}");
+    }
+}
+
+#[test]
 fn each_rule_of_responses_is_broken_once() {
     let broken = |pointer: &str, value: Value| {
         changed_responses(|body| *body.pointer_mut(pointer).unwrap() = value)

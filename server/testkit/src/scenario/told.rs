@@ -24,6 +24,9 @@ const ANSWERS: &[&str] = &[
     "session_renamed",
 ];
 
+/// What is said of a command that had begun when it was stopped.
+const KILLED: &str = "The command was killed, and what it had changed was dropped.";
+
 /// Events of calls, in the order in which one call has them.
 const CALLS: &[&str] = &["tool_call", "approval_requested", "tool_result"];
 
@@ -82,7 +85,11 @@ impl Told {
 }
 
 fn named(text: &str, names: &[(String, &str)]) -> String {
-    let text = names.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to));
+    let mut text = names.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to));
+    // A command that is stopped may not have begun, or have begun just then.
+    for between in [" ", "\\n"] {
+        text = text.replace(&format!("{between}{KILLED}"), "");
+    }
     // The folders of layers have the numbers of their processes.
     let mut parts = text.split("ropewalk/layers/");
     let mut out = parts.next().unwrap_or_default().to_owned();
@@ -114,12 +121,13 @@ fn sessions(log: &str) -> Vec<Value> {
             // How long it takes is the machine's affair.
             "waiting" => {}
             "text_delta" | "thinking_delta" => {
-                add(turns.last_mut(), event).map_or((), |event| turns.push(event))
+                let left = add(turns.last_mut(), event);
+                turns.extend(left);
             }
             "tool_output" => {
                 let of_call = |last: &&mut Value| last.get("call") == event.get("call");
-                let last = outputs.iter_mut().find(of_call);
-                add(last, event).map_or((), |event| outputs.push(event));
+                let left = add(outputs.iter_mut().find(of_call), event);
+                outputs.extend(left);
             }
             kind if ANSWERS.contains(&kind) => answers.push(event),
             _ => turns.push(event),
