@@ -1,8 +1,8 @@
 //! `ropewalk run` on real files, against a scripted model over HTTP: what is done, shown and returned.
 
 use crate::world::{KEY, World};
-use ropewalk_model::{StopReason, Usage};
-use ropewalk_testkit::model::{SPOKEN, ScriptedModel, ScriptedReply};
+use ropewalk_model::{Protocol, StopReason, Usage};
+use ropewalk_testkit::model::{ScriptedModel, ScriptedReply};
 use serde_json::{Value, json};
 
 const GREET: &str = "def greet(name):\n    return f\"Hello, {name}\"\n";
@@ -242,7 +242,7 @@ fn no_empty_folders_are_left_in_the_state() {
 /// Over each protocol: a request with two words in it, as it goes over the wire.
 #[test]
 fn what_is_sent_before_a_word_is_said_is_short_and_shorter_for_a_small_context() {
-    for protocol in SPOKEN {
+    for protocol in Protocol::ALL {
         for (context, most) in [("200000", 12 * 1024), ("16383", 4 * 1024)] {
             let model = ScriptedModel::start_over(*protocol, [reply().text("Hi.")]).unwrap();
             let world = World::new(&model.base_url());
