@@ -242,7 +242,11 @@ fn broken() -> [(&'static str, ScriptedReply, &'static str); 2] {
             ScriptedReply::refusal(400, "invalid_request_error", "no tools here"),
             "no tools here",
         ),
-        ("a_wrong_server", ScriptedReply::status(200, "<html>"), "in place of an event stream"),
+        (
+            "a_wrong_server",
+            ScriptedReply::status(200, "<html>").header("content-type", "text/html"),
+            "in place of an event stream",
+        ),
     ]
 }
 

@@ -12,8 +12,9 @@ use std::path::PathBuf;
 /// Has the server log its sessions' events, and nothing else.
 pub(super) const FILTER: &str = "off,ropewalk::events=trace";
 
-/// Events that answer the user, at whatever moment of the turn they act.
+/// Events that answer the user, at whatever moment of the turn they act, or that are told beside it.
 const ANSWERS: &[&str] = &[
+    "notice",
     "queued",
     "steered",
     "approval_resolved",
@@ -120,6 +121,8 @@ fn sessions(log: &str) -> Vec<Value> {
             "hunks" => *hunks = vec![event],
             // How long it takes is the machine's affair.
             "waiting" => {}
+            // What is left to say when the server ends.
+            "notice" if event.get("message") == Some(&json!("No turn is running.")) => {}
             "text_delta" | "thinking_delta" => {
                 let left = add(turns.last_mut(), event);
                 turns.extend(left);
