@@ -75,6 +75,7 @@ fn a_model_that_repeats_a_key_is_not_heard() {
         let model = ScriptedModel::start([
             ScriptedReply::new()
                 .thinking(format!("I know {KEY}."), "sealed")
+                .forget_thinking()
                 .text(&words)
                 .call("bash", json!({ "command": command }))
                 .deltas_of(size),

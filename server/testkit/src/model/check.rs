@@ -48,6 +48,9 @@ impl Checker {
     /// Remembers what the reply to this request, counted from 0, gives: whoever sends one of its calls back must
     /// send the sealed thinking before it too, unchanged.
     pub fn gave(&mut self, request: usize, reply: &ScriptedReply) {
+        if !reply.keeps_thinking {
+            return;
+        }
         let mut thoughts = Vec::new();
         for (number, block) in reply.blocks.iter().enumerate() {
             match block {

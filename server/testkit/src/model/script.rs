@@ -89,6 +89,7 @@ pub struct ScriptedReply {
     pub(super) expectations: Vec<Expectation>,
     pub(super) conversation: String,
     pub(super) forever: bool,
+    pub(super) keeps_thinking: bool,
     pub(super) from_request: Option<Arc<FromRequest>>,
 }
 
@@ -119,6 +120,7 @@ impl ScriptedReply {
             expectations: Vec::new(),
             conversation: "main".to_owned(),
             forever: false,
+            keeps_thinking: true,
             from_request: None,
         }
     }
@@ -170,6 +172,12 @@ impl ScriptedReply {
     ) -> ScriptedReply {
         let (thinking, signature) = (thinking.into(), signature.into());
         self.blocks.push(ScriptBlock::Thinking { thinking, signature });
+        self
+    }
+
+    /// The thinking need not come back with the calls: what had to be struck from it leaves its seal broken.
+    pub fn forget_thinking(mut self) -> ScriptedReply {
+        self.keeps_thinking = false;
         self
     }
 
