@@ -213,7 +213,7 @@ fn asked(said: &Value) -> Value {
         for block in list(message.get("content")) {
             match kind(&block) {
                 "text" => {
-                    words.extend(block.get("text").and_then(Value::as_str).map(str::to_owned));
+                    words.extend(block.get("text").and_then(Value::as_str).map(in_any_order));
                 }
                 "thinking" => {}
                 "tool_result" => {
@@ -238,6 +238,18 @@ fn asked(said: &Value) -> Value {
     let messages: Vec<_> = messages.into_iter().map(message).collect();
     let most = said.get("max_tokens");
     json!({"system": system, "tools": tools, "messages": messages, "max_tokens": most})
+}
+
+/// The words with their news sorted: an editor may show an undone change before or after a file is written.
+fn in_any_order(words: &str) -> String {
+    let parts = words.split_once("<news>\n").and_then(|(before, rest)| {
+        let (news, after) = rest.split_once("\n</news>")?;
+        Some((before, news, after))
+    });
+    let Some((before, news, after)) = parts else { return words.to_owned() };
+    let mut news: Vec<&str> = news.split("\n\n").collect();
+    news.sort_unstable();
+    format!("{before}<news>\n{}\n</news>{after}", news.join("\n\n"))
 }
 
 fn without_markers(block: &Value) -> Value {
