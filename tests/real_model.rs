@@ -132,12 +132,16 @@ fn lines(text: &str) -> Result<Vec<Value>, String> {
     parsed.collect()
 }
 
-/// One turn that ended, without an error, every call of it with one result.
+/// How a turn is stopped whose model makes the same failing call again and again, as small ones do.
+const STUCK: &str = "Stopped: the model made the same failing call";
+
+/// One turn that ended, without an error that is ours or the server's, every call of it with one result.
 fn is_valid(events: &[Value]) -> Result<(), String> {
     let ends: Vec<&Value> =
         events.iter().filter(|event| text(event, "type") == "turn_ended").collect();
     let [end] = ends[..] else { return Err(format!("{} turns have ended", ends.len())) };
-    if !["end_turn", "max_tokens", "max_steps"].contains(&text(end, "stopReason")) {
+    let is_stuck = text(end, "message").starts_with(STUCK);
+    if !is_stuck && !["end_turn", "max_tokens", "max_steps"].contains(&text(end, "stopReason")) {
         return Err(format!("the turn ends with {end}"));
     }
     let calls = |kind: &str| {
@@ -198,6 +202,7 @@ fn main() -> ExitCode {
         trials.push(Trial::test(format!("a_whole_turn_over_{name}"), || whole(*protocol)));
         trials
             .push(Trial::test(format!("a_model_without_tools_over_{name}"), || silent(*protocol)));
+        trials.push(Trial::test(format!("a_stuck_model_over_{name}"), || stuck(*protocol)));
     }
     for (name, reply, words) in broken() {
         trials.push(Trial::test(format!("is_found_out_{name}"), move || found_out(reply, words)));
@@ -232,6 +237,15 @@ fn silent(protocol: Protocol) -> Result<(), Failed> {
     } else {
         Err(format!("{turn:?}").into())
     }
+}
+
+/// Nor is one that can't leave off.
+fn stuck(protocol: Protocol) -> Result<(), Failed> {
+    let edit = json!({"path": "hello.py", "old_text": "world", "new_text": "moon"});
+    let replies = (0..4).map(|_| ScriptedReply::new().call("edit_file", edit.clone()));
+    let model = ScriptedModel::start_over(protocol, replies)?;
+    let turn = drive(&Server::scripted(&model))?;
+    if turn.calls == 4 && turn.edited { Ok(()) } else { Err(format!("{turn:?}").into()) }
 }
 
 /// Servers with which no turn is whole, and a part of the words that say so.
