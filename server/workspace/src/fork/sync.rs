@@ -3,7 +3,6 @@
 
 use super::{ForkFile, is_about_link, place_of};
 use crate::DocId;
-use crate::PublishId;
 use crate::disk;
 use crate::document::Document;
 use crate::entry::{Base, Content, Entry, FileChange, HunkIds, Maker, Mark, SetAside};
@@ -11,6 +10,7 @@ use crate::ledger::{Ledger, Published, Stands};
 use crate::log::{Delta, Origin};
 use crate::view::{DiskFile, read_file};
 use crate::workspace::Workspace;
+use crate::{ContentHash, PublishId};
 use ropewalk_text::{ChangeSet, Text, diff};
 use std::sync::Arc;
 
@@ -213,6 +213,7 @@ fn sync_disk(
     }
     let entry = &mut file.entry;
     let was = entry.base.text();
+    aside.extend(set_whole_aside(entry, &found));
     match found {
         DiskFile::Text { text, hash, format } => {
             if was != text {
@@ -238,6 +239,43 @@ fn sync_disk(
         }
     }
     aside
+}
+
+/// A change of a whole file was made of what stood there: over what somebody has put there since it is a conflict.
+fn set_whole_aside(entry: &mut Entry, found: &DiskFile) -> Option<SetAside> {
+    let is_as_it_was = match (&entry.base, found) {
+        (
+            Base::Disk { hash: was, .. } | Base::Binary { hash: was },
+            DiskFile::Text { hash, .. } | DiskFile::Binary { hash, .. },
+        ) => was == hash,
+        (Base::Buffer { text: was, .. }, DiskFile::Text { text, .. }) => was == text,
+        (Base::Link { target: was }, DiskFile::Link { target }) => was == target,
+        (_, DiskFile::Missing) => true,
+        _ => false,
+    };
+    let (new, is_made) = match (entry.file.as_ref().map(|(change, _)| change)?, found) {
+        (FileChange::Delete, _) => ("(the file deleted)".to_owned(), false),
+        (FileChange::Binary(bytes), DiskFile::Binary { hash, .. }) => {
+            ("(a binary file)".to_owned(), ContentHash::of(bytes) == *hash)
+        }
+        (FileChange::Binary(_), _) => ("(a binary file)".to_owned(), false),
+        (FileChange::Link(own), DiskFile::Link { target }) => {
+            (format!("(a link to {})", own.display()), own == target)
+        }
+        (FileChange::Link(own), _) => (format!("(a link to {})", own.display()), false),
+        (FileChange::Away | FileChange::Rename { .. }, _) => return None,
+    };
+    if is_as_it_was || is_made {
+        return None;
+    }
+    let (_, mark) = entry.file.take()?;
+    let now = match found {
+        DiskFile::Text { text, .. } => text.to_string(),
+        DiskFile::Binary { .. } => "(a binary file)".to_owned(),
+        DiskFile::Link { target } => format!("(a link to {})", target.display()),
+        DiskFile::Missing => String::new(),
+    };
+    Some(SetAside { mark, old: entry.base.text().to_string(), new, now })
 }
 
 /// A mode that the file has already is pending no more, whoever set it; nor is that of a file that is neither there

@@ -10,6 +10,7 @@
 
 mod back;
 mod crash;
+mod deletes;
 mod hostile;
 mod law;
 mod renames;
