@@ -8,6 +8,7 @@ use crate::support::stage::{QUIET, Stage, bash, edit, say, turn, until};
 use ropewalk_testkit::editor::{Dialog, FakeEditor, Profile};
 use ropewalk_testkit::model::ScriptedReply;
 use serde_json::json;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 /// A stage, and a folder of this name in `parent` as the only root of an editor.
@@ -235,10 +236,16 @@ fn where_user_namespaces_are_switched_off_commands_run_on_a_copy() {
     rooted.write("b.txt", "bee\n");
     rooted.write("d.txt", "gone\n");
     let [program, argument] = Agent::command();
-    let start = format!("{off} && exec \"$0\" \"$1\"");
+    // A program of its own, to which more arguments can be given.
+    let folder = tempfile::tempdir().unwrap();
+    let start = folder.path().join("start");
+    let inside = format!("{off} && exec \"$0\" \"$@\"");
+    let script = format!("#!/bin/sh\nexec unshare -Ur sh -c '{inside}' '{program}' \"$@\"\n");
+    std::fs::write(&start, script).unwrap();
+    std::fs::set_permissions(&start, std::fs::Permissions::from_mode(0o755)).unwrap();
     let editor = FakeEditor::spawn(
-        "unshare",
-        &["-Ur", "sh", "-c", &start, program, argument],
+        start.to_str().unwrap(),
+        &[argument],
         &rooted.stage.agent.environment(),
         Profile::VSCODE,
         &[&rooted.root],

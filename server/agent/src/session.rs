@@ -141,6 +141,11 @@ impl Session {
         &self.shared.id
     }
 
+    /// The keys that are in no text of it: what goes to a log is struck of them.
+    pub fn keys(&self) -> ropewalk_model::Keys {
+        self.shared.keys()
+    }
+
     /// Sends an op. Ops take effect in order.
     pub fn send(&self, op: Op) {
         // The actor lives as long as a handle does.

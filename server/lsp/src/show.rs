@@ -16,7 +16,7 @@ use ropewalk_model::Spent;
 use ropewalk_tools::plain::{plain, plain_line};
 use serde::Serialize;
 use serde_json::Value;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tower_lsp::lsp_types as lsp;
@@ -87,7 +87,11 @@ pub(crate) async fn show_events(
             && let Ok(value) = serde_json::to_value(&event)
         {
             if is_logged {
-                tracing::trace!(target: "ropewalk::events", session = &*session, event = %value);
+                // The user's own text may hold a key, which is for the editor alone.
+                let keys = state.running_session().map(|session| session.keys());
+                let (text, keys) = (value.to_string(), keys.unwrap_or_default());
+                let event = keys.strike(&text);
+                tracing::trace!(target: "ropewalk::events", session = &*session, event = %event);
             }
             if is_told {
                 let params = EventParams { session: Some(session.to_string()), event: value };
@@ -104,9 +108,13 @@ pub(crate) async fn show_events(
     }
 }
 
-/// Whether events go to the log, whole: for who looks for a fault, and for tests.
+/// Whether events go to the log, whole: for who looks for a fault, and for tests. They hold the user's own text, so
+/// the filter must name them: to ask for everything is not enough.
 fn is_logged() -> bool {
-    tracing::enabled!(target: "ropewalk::events", tracing::Level::TRACE)
+    static IS_NAMED: LazyLock<bool> = LazyLock::new(|| {
+        std::env::var("ROPEWALK_LOG").is_ok_and(|filter| filter.contains("ropewalk::events"))
+    });
+    *IS_NAMED && tracing::enabled!(target: "ropewalk::events", tracing::Level::TRACE)
 }
 
 /// Shows pending hunks anew when the user has stopped typing for a moment.

@@ -88,7 +88,10 @@ impl FakeEditor {
         if let Some(path) = std::env::var_os("PATH") {
             command.env("PATH", path);
         }
-        planted::log_everything(&mut command);
+        // Who has a log of its own sees to it.
+        if !args.contains(&"--log") {
+            planted::log_everything(&mut command);
+        }
         command.args(args);
         command.envs(env.iter().map(|(name, value)| (*name, value)));
         if let Some(root) = roots.first() {

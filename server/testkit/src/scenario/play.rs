@@ -151,14 +151,20 @@ impl<'a> Play<'a> {
         let profile = self.profile();
         let (program, none) = (self.program, Value::Null);
         let mut arguments = vec!["lsp"];
-        let log = self.home.0.join(format!("events-{}.log", self.logs.len()));
+        // Where all is logged into one place, the events are among it.
+        let number = self.logs.len();
+        let (log, filter) = match std::env::var_os(planted::LOGS) {
+            Some(folder) => {
+                let home = self.home.0.display().to_string().replace('/', "-");
+                let file = format!("page{home}-{number}.log");
+                (Path::new(&folder).join(file), told::WITH_ALL)
+            }
+            None => (self.home.0.join(format!("events-{number}.log")), told::FILTER),
+        };
         let shown = log.display().to_string();
-        // Where everything is logged into one place, the events are not looked at.
-        if std::env::var_os(planted::LOGS).is_none() {
-            environment.push(("ROPEWALK_LOG", told::FILTER.to_owned()));
-            arguments.extend(["--log", &shown]);
-            self.logs.push(log);
-        }
+        environment.push(("ROPEWALK_LOG", filter.to_owned()));
+        arguments.extend(["--log", &shown]);
+        self.logs.push(log);
         FakeEditor::spawn_again(program, &arguments, &environment, profile, &roots, none, open)
     }
 

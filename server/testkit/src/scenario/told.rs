@@ -12,6 +12,9 @@ use std::path::PathBuf;
 /// Has the server log its sessions' events, and nothing else.
 pub(super) const FILTER: &str = "off,ropewalk::events=trace";
 
+/// Has it log the events, and all else.
+pub(super) const WITH_ALL: &str = "trace,ropewalk::events=trace";
+
 /// Events that answer the user, at whatever moment of the turn they act, or that are told beside it.
 const ANSWERS: &[&str] = &[
     "notice",
@@ -107,7 +110,8 @@ fn named(text: &str, names: &[(String, &str)]) -> String {
 fn sessions(log: &str) -> Vec<Value> {
     let (mut order, mut sessions) = (HashMap::new(), Vec::<[Vec<Value>; 4]>::new());
     for line in log.lines() {
-        let event = line.split_once(" event=").and_then(|(head, event)| {
+        let told = line.split_once(" ropewalk::events: ").map(|(_, told)| told);
+        let event = told.and_then(|told| told.split_once(" event=")).and_then(|(head, event)| {
             let (_, session) = head.split_once("session=")?;
             Some((session.to_owned(), serde_json::from_str::<Value>(event).ok()?))
         });
