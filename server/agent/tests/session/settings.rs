@@ -21,7 +21,7 @@ fn no_thinking(body: &Value) -> Result<(), String> {
 
 #[tokio::test]
 async fn another_model_reads_the_history_without_the_thinking() {
-    let thinks = || reply().thinking("secret thought", "sealed");
+    let thinks = || reply().thinking("secret thought", "sealed").forget_thinking();
     let mut bench = start([
         thinks().call("list_dir", json!({})),
         thinks(),
@@ -43,6 +43,7 @@ async fn a_model_chosen_in_mid_stream_answers_from_the_next_step_on() {
     let mut bench = start([
         reply()
             .thinking("secret thought", "sealed")
+            .forget_thinking()
             .gate(Place::Block(1), "here")
             .call("list_dir", json!({})),
         says("ok").conversation("b").expect(no_thinking),
