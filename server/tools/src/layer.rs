@@ -10,8 +10,10 @@
 //! somebody else, with `up` as the upper layer and `work` as its scratch folder. Nothing here writes to a root.
 //! Blocking; no command of the layer may run meanwhile.
 
+mod beside;
 mod caches;
 mod collect;
+mod compare;
 mod copy;
 mod ever;
 mod folder;

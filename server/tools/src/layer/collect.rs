@@ -4,11 +4,12 @@
 //! looked at, unless the view has it; `.git` is put back. Each other name goes to `judge`, with what it hides of
 //! the disk's. What we had put there and is gone is a deletion.
 
+use super::beside::Beside;
 use super::copy::put_back;
 use super::folder::{DEEPEST, Folder, Kind, Moment, Stamp, is_absence};
 use super::git::{LONGEST_INDEX, same_entries};
 use super::ignores::Ignores;
-use super::judge::Judge;
+use super::judge::{Judge, Verdict};
 use super::told::plain;
 use super::{Collected, EverDirty, Held, Layer, LayerError, Rooted};
 use ropewalk_workspace::View;
@@ -17,6 +18,7 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 /// The most names that are looked at.
@@ -46,32 +48,35 @@ impl Layer {
             }
         }
         let is_copy = self.copy.is_some();
-        let mut judge = Judge::new(view, ever, started.into());
-        for (own, materials) in self.roots.iter_mut().zip(materials) {
-            let up = Folder::ours(&own.up).map_err(LayerError::at(&own.up))?;
-            let below = Folder::disk(&own.root).map_err(LayerError::at(&own.root))?;
-            judge.enter(&own.root, materials);
-            let ignores = Ignores::above(&own.root);
-            let at = own.up.clone();
-            let mut walk = Walk {
-                unseen: ours(own),
-                own,
-                judge: &mut judge,
-                ignores,
-                names: 0,
-                cut: false,
-                is_moving: false,
-                is_copy,
-            };
-            walk.run(&up, &below).map_err(LayerError::at(&at))?;
-        }
-        Ok(judge.finish())
+        std::thread::scope(|scope| {
+            let beside = Beside::new(scope, view);
+            let mut judge = Judge::new(beside, view, ever, started.into());
+            for (own, materials) in self.roots.iter_mut().zip(&materials) {
+                let up = Folder::ours(&own.up).map_err(LayerError::at(&own.up))?;
+                let below = Folder::disk(&own.root).map_err(LayerError::at(&own.root))?;
+                judge.enter(&own.root, materials);
+                let ignores = Ignores::above(&own.root);
+                let at = own.up.clone();
+                let mut walk = Walk {
+                    unseen: ours(own),
+                    own,
+                    judge: &mut judge,
+                    ignores,
+                    names: 0,
+                    cut: false,
+                    is_moving: false,
+                    is_copy,
+                };
+                walk.run(&Arc::new(up), &Arc::new(below)).map_err(LayerError::at(&at))?;
+            }
+            Ok(judge.finish())
+        })
     }
 }
 
-struct Walk<'a, 'b> {
+struct Walk<'a, 'scope, 'env> {
     own: &'a mut Rooted,
-    judge: &'a mut Judge<'b>,
+    judge: &'a mut Judge<'scope, 'env>,
     ignores: Ignores,
     /// What we put there and the walk has not come by yet.
     unseen: HashSet<PathBuf>,
@@ -83,20 +88,27 @@ struct Walk<'a, 'b> {
     is_copy: bool,
 }
 
-impl Walk<'_, '_> {
-    fn run(&mut self, up: &Folder, below: &Folder) -> io::Result<()> {
+impl Walk<'_, '_, '_> {
+    fn run(&mut self, up: &Arc<Folder>, below: &Arc<Folder>) -> io::Result<()> {
         let root = self.own.root.clone();
         self.ignores.enter(&root, Some(up), Some(below));
         self.folder(Path::new(""), up, Some(below), 0)?;
-        self.unseen(up, below)
+        self.unseen(up, below)?;
+        for (path, held) in self.judge.take_settled()? {
+            match held {
+                Some(held) => drop(self.own.held.insert(path, held)),
+                None => drop(self.own.held.remove(&path)),
+            }
+        }
+        Ok(())
     }
 
     /// One folder of the layer, over the disk's if that shows through.
     fn folder(
         &mut self,
         path: &Path,
-        up: &Folder,
-        below: Option<&Folder>,
+        up: &Arc<Folder>,
+        below: Option<&Arc<Folder>>,
         depth: usize,
     ) -> io::Result<()> {
         let outer = self.is_moving;
@@ -110,7 +122,7 @@ impl Walk<'_, '_> {
             let path = path.join(&name);
             let Some(stamp) = up.look(&name)? else { continue };
             if name == ".git" {
-                self.git(&path, up, &name, below)?;
+                self.git(&path, up, &name, below.map(Arc::as_ref))?;
                 continue;
             }
             if self.names > MOST_NAMES {
@@ -130,8 +142,8 @@ impl Walk<'_, '_> {
     fn subfolder(
         &mut self,
         path: &Path,
-        (up, name): (&Folder, &OsStr),
-        below: Option<&Folder>,
+        (up, name): (&Arc<Folder>, &OsStr),
+        below: Option<&Arc<Folder>>,
         depth: usize,
     ) -> io::Result<()> {
         if self.ignores.ignores(name, true) {
@@ -145,13 +157,13 @@ impl Walk<'_, '_> {
             self.judge.told.deep.push(plain(path));
             return Ok(());
         }
-        let inner = up.enter(name)?;
+        let inner = Arc::new(up.enter(name)?);
         let disk = match below {
             Some(below) => below.look(name)?.zip(Some(below)),
             None => None,
         };
         let lower = match disk {
-            Some((Stamp { kind: Kind::Folder, .. }, below)) => enter(below, name)?,
+            Some((Stamp { kind: Kind::Folder, .. }, below)) => enter(below, name)?.map(Arc::new),
             Some((stamp, below)) => {
                 // A file or a link of the disk's made way for the folder.
                 if !matches!(self.own.held.get(path), Some(Held::Opaque { .. }))
@@ -167,13 +179,15 @@ impl Walk<'_, '_> {
         };
         let hides = inner.is_opaque();
         let full = self.own.root.join(path);
-        self.ignores.enter(&full, Some(&inner), lower.as_ref().filter(|_| !hides));
+        self.ignores.enter(&full, Some(&inner), lower.as_deref().filter(|_| !hides));
         // What is below is what the view had, whether it shows or not.
         self.folder(path, &inner, lower.as_ref(), depth + 1)?;
         self.ignores.leave();
         if let (true, Some(lower)) = (hides, &lower)
             && !matches!(self.own.held.get(path), Some(Held::Opaque { .. }))
         {
+            // What is dropped by then shows again, and is not hidden.
+            self.judge.settle()?;
             match self.hidden(path, lower, Some(&inner)) {
                 Hidden::All(hides) => {
                     self.own.held.insert(path.to_owned(), Held::Opaque { hides });
@@ -189,9 +203,9 @@ impl Walk<'_, '_> {
     fn name(
         &mut self,
         path: &Path,
-        (up, name): (&Folder, &OsStr),
+        (up, name): (&Arc<Folder>, &OsStr),
         stamp: Stamp,
-        below: Option<&Folder>,
+        below: Option<&Arc<Folder>>,
     ) -> io::Result<()> {
         let held = self.own.held.get(path);
         if held.is_some() {
@@ -238,43 +252,53 @@ impl Walk<'_, '_> {
         let disk = disk.filter(|(disk, _)| disk.kind != Kind::Folder);
         let after = match (stamp.kind, hidden) {
             (Kind::Gone, Some(Hidden::All(hides))) if hides.is_empty() => {
-                Some(Held::Left { stamp })
+                Verdict::Holds(Held::Left { stamp })
             }
-            (Kind::Gone, Some(Hidden::All(hides))) => Some(Held::Gone { stamp, hides }),
-            (Kind::Gone, Some(Hidden::TooMuch)) => Some(Held::Left { stamp }),
-            (Kind::Gone, Some(Hidden::Part)) => None,
-            (Kind::Gone, None) if !self.judge.has_room_for(1) => {
-                self.judge.told.surplus.push(plain(path));
-                Some(Held::Left { stamp })
-            }
-            (Kind::Gone, None) => match disk {
-                Some((disk, below)) => self
-                    .judge
-                    .gone(path, disk, (below, name))
-                    .then_some(Held::Gone { stamp, hides: Vec::new() }),
-                None => {
-                    self.judge.gone_from_view(path);
-                    Some(Held::Gone { stamp, hides: Vec::new() })
-                }
-            },
+            (Kind::Gone, Some(Hidden::All(hides))) => Verdict::Holds(Held::Gone { stamp, hides }),
+            (Kind::Gone, Some(Hidden::TooMuch)) => Verdict::Holds(Held::Left { stamp }),
+            (Kind::Gone, Some(Hidden::Part)) => Verdict::Goes,
+            (Kind::Gone, None) => self.gone(path, name, stamp, disk)?,
             (Kind::File | Kind::Link, _) => {
                 let moving = self.is_moving;
-                self.judge.stands(path, (up, name), stamp, disk, (from, had_mode, moving))
+                self.judge.stands(path, (up, name), stamp, disk, (from, had_mode, moving))?
             }
             _ => {
                 self.judge.told.special.push(plain(path));
-                Some(Held::Left { stamp })
+                Verdict::Holds(Held::Left { stamp })
             }
         };
         match after {
-            Some(after) => drop(self.own.held.insert(path.to_owned(), after)),
-            // What the command made of it is dropped: the disk's file shows again.
-            None => {
+            Verdict::Holds(held) => drop(self.own.held.insert(path.to_owned(), held)),
+            Verdict::Goes => {
                 self.own.held.remove(path);
                 up.remove(name)?;
             }
+            Verdict::Later => {}
         }
         Ok(())
+    }
+
+    /// The mark of a deleted name, over a file or link of the disk's or over nothing.
+    fn gone(
+        &mut self,
+        path: &Path,
+        name: &OsStr,
+        stamp: Stamp,
+        disk: Option<(Stamp, &Arc<Folder>)>,
+    ) -> io::Result<Verdict> {
+        if !self.judge.has_room_for(1)? {
+            self.judge.told.surplus.push(plain(path));
+            return Ok(Verdict::Holds(Held::Left { stamp }));
+        }
+        let is_gone = match disk {
+            Some((disk, below)) => self.judge.gone(path, disk, (below, name)),
+            None => {
+                self.judge.gone_from_view(path);
+                true
+            }
+        };
+        let held = Held::Gone { stamp, hides: Vec::new() };
+        Ok(if is_gone { Verdict::Holds(held) } else { Verdict::Goes })
     }
 
     /// The files of a folder of the disk's that no longer show, nor stand in `over`. They are judged as deleted.
@@ -327,7 +351,7 @@ impl Walk<'_, '_> {
                 self.list(&path, &lower, inner.as_ref(), (&mut *found, &mut *all), depth + 1)?;
                 self.ignores.leave();
             } else if stands.is_none() && matches!(stamp.kind, Kind::File | Kind::Link) {
-                if !self.judge.has_room_for(1) {
+                if !self.judge.has_room_for(1)? {
                     self.cut = true;
                     return Ok(());
                 }
@@ -342,20 +366,20 @@ impl Walk<'_, '_> {
     }
 
     /// What we put in the layer and the walk has not come by: gone, or in a folder that is ignored.
-    fn unseen(&mut self, up: &Folder, below: &Folder) -> io::Result<()> {
+    fn unseen(&mut self, up: &Arc<Folder>, below: &Arc<Folder>) -> io::Result<()> {
         let mut unseen: Vec<PathBuf> = std::mem::take(&mut self.unseen).into_iter().collect();
         unseen.retain(|path| self.own.held.get(path).is_some_and(is_file));
         unseen.sort_unstable();
         for path in unseen {
             let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { continue };
-            let folder = up.reach(parent)?;
+            let folder = up.reach(parent)?.map(Arc::new);
             let stamp = match &folder {
                 Some(folder) => folder.look(name)?.filter(|found| found.kind != Kind::Folder),
                 None => None,
             };
             match (folder, stamp) {
                 (Some(folder), Some(stamp)) => {
-                    let below = below.reach(parent)?;
+                    let below = below.reach(parent)?.map(Arc::new);
                     self.is_moving = match &below {
                         Some(below) => self.judge.is_since(&below.own()?),
                         None => false,
@@ -391,7 +415,7 @@ impl Walk<'_, '_> {
         let moved = matches!(held, Some(Held::File { from: Some(from), .. }) if from != disk);
         if moved {
             self.judge.told.moved.push(plain(path));
-        } else if self.judge.has_room_for(1) {
+        } else if self.judge.has_room_for(1)? {
             self.judge.gone(path, disk, (&folder, name));
         } else {
             self.judge.told.surplus.push(plain(path));

@@ -2,54 +2,33 @@
 //!
 //! Deletions and new files with the same content are put together as renames at the end. Nothing is walked here.
 
+use super::beside::Beside;
 use super::collect::Started;
+use super::compare::{Becomes, Compared, Content, Found, Stood, Unknown, content_of};
 use super::folder::{Folder, Kind, Stamp};
 use super::told::{Told, plain};
 use super::{Collected, EverDirty, Held, MOST_BYTES, MOST_CHANGES};
-use ropewalk_text::Text;
-use ropewalk_text::decode::{Encoding, FileFormat, decode, encode};
-use ropewalk_workspace::view::{Kept, LARGEST_FILE, Material, Stands};
-use ropewalk_workspace::{ContentHash, Place, Proposal, ProposedChange, View};
+use ropewalk_text::decode::encode;
+use ropewalk_workspace::view::{Kept, Material, Stands};
+use ropewalk_workspace::{Place, Proposal, ProposedChange, View};
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A file as the view had it.
-enum Was {
-    Missing,
-    Text(Vec<u8>, FileFormat),
-    Bytes(Vec<u8>),
-    Link(PathBuf),
+/// What of a name in the layer is to be.
+pub(super) enum Verdict {
+    /// It stays, and this is to be held of it.
+    Holds(Held),
+    /// What the command made of it is dropped: the disk's file shows again.
+    Goes,
+    /// That is known when it is compared.
+    Later,
 }
 
-impl Was {
-    fn kept(self) -> Kept {
-        match self {
-            Self::Missing => Kept::Missing,
-            Self::Text(bytes, _) | Self::Bytes(bytes) => Kept::Bytes(bytes),
-            Self::Link(target) => Kept::Link(target),
-        }
-    }
-}
-
-/// Why that is not known.
-enum Unknown {
-    /// The disk's file changed after the command began.
-    Moved,
-    /// It can't be read.
-    Unreadable,
-}
-
-/// A file's content, for knowing it under another name.
-type Content = (ContentHash, usize);
-
-/// What becomes of a file.
-enum Becomes {
-    Text(Text),
-    Bytes(Arc<[u8]>),
-    Link(PathBuf),
-}
+/// What is to be held at a path of the layer; None when nothing stands there any more.
+pub(super) type Settled = (PathBuf, Option<Held>);
 
 /// A file that the command deleted.
 struct Deleted {
@@ -68,12 +47,17 @@ struct Changed {
 }
 
 /// See the module.
-pub(super) struct Judge<'a> {
-    view: &'a View,
-    ever: &'a mut EverDirty,
+pub(super) struct Judge<'scope, 'env> {
+    view: &'env View,
+    ever: &'env mut EverDirty,
     started: Started,
     root: PathBuf,
-    materials: HashMap<PathBuf, Material>,
+    materials: Option<&'env HashMap<PathBuf, Material>>,
+    beside: Beside<'scope, 'env>,
+    /// What was compared and the walk has not taken yet.
+    settled: Vec<Settled>,
+    /// Files of the root whose change is not to be, nor their going with a folder.
+    dropped: HashSet<PathBuf>,
     deleted: Vec<Deleted>,
     /// The same, for asking.
     gone: HashSet<PathBuf>,
@@ -85,14 +69,22 @@ pub(super) struct Judge<'a> {
     pub(super) told: Told,
 }
 
-impl<'a> Judge<'a> {
-    pub(super) fn new(view: &'a View, ever: &'a mut EverDirty, started: Started) -> Self {
+impl<'scope, 'env> Judge<'scope, 'env> {
+    pub(super) fn new(
+        beside: Beside<'scope, 'env>,
+        view: &'env View,
+        ever: &'env mut EverDirty,
+        started: Started,
+    ) -> Self {
         Self {
             view,
             ever,
             started,
             root: PathBuf::new(),
-            materials: HashMap::new(),
+            materials: None,
+            beside,
+            settled: Vec::new(),
+            dropped: HashSet::new(),
             deleted: Vec::new(),
             gone: HashSet::new(),
             changed: Vec::new(),
@@ -103,14 +95,19 @@ impl<'a> Judge<'a> {
     }
 
     /// Goes on with another root, and what the view has of its own there.
-    pub(super) fn enter(&mut self, root: &Path, materials: HashMap<PathBuf, Material>) {
+    pub(super) fn enter(&mut self, root: &Path, materials: &'env HashMap<PathBuf, Material>) {
         self.root = root.to_owned();
-        self.materials = materials;
+        self.materials = Some(materials);
+        self.dropped.clear();
     }
 
     /// Whether the view has something of its own at a path.
     pub(super) fn has(&self, path: &Path) -> bool {
-        self.materials.contains_key(path)
+        self.material(path).is_some()
+    }
+
+    fn material(&self, path: &Path) -> Option<&'env Material> {
+        self.materials.and_then(|materials| materials.get(path))
     }
 
     /// Whether something on the disk changed after the command began.
@@ -119,17 +116,41 @@ impl<'a> Judge<'a> {
     }
 
     /// Whether so many more changes become proposals.
-    pub(super) fn has_room_for(&self, more: usize) -> bool {
-        self.deleted.len() + self.changed.len() + more <= MOST_CHANGES
+    pub(super) fn has_room_for(&mut self, more: usize) -> io::Result<bool> {
+        let fits = |judge: &Self| {
+            let had = judge.deleted.len() + judge.changed.len() + judge.beside.files();
+            had + more <= MOST_CHANGES
+        };
+        if !fits(self) {
+            // Not all that is compared need be a change.
+            self.settle()?;
+        }
+        Ok(fits(self))
     }
 
-    /// A file or link of the disk's is gone. False when that is not to be: it changed meanwhile.
+    /// Whether so many more bytes do.
+    fn has_room_for_bytes(&mut self, more: u64) -> io::Result<bool> {
+        let fits = |judge: &Self| {
+            let had = judge.bytes.saturating_add(judge.beside.bytes());
+            had.saturating_add(more) <= MOST_BYTES
+        };
+        if !fits(self) {
+            self.settle()?;
+        }
+        Ok(fits(self))
+    }
+
+    /// A file or link of the disk's is gone. False when that is not to be: it changed meanwhile, or what the command
+    /// made of it was dropped.
     pub(super) fn gone(
         &mut self,
         path: &Path,
         disk: Stamp,
         (below, name): (&Folder, &OsStr),
     ) -> bool {
+        if self.dropped.contains(path) {
+            return false;
+        }
         if self.has(path) {
             self.gone_from_view(path);
             return true;
@@ -173,7 +194,7 @@ impl<'a> Judge<'a> {
 
     /// What the view has of its own at a path is gone, if it has anything.
     pub(super) fn gone_from_view(&mut self, path: &Path) {
-        let content = match self.materials.get(path).map(|material| &material.stands) {
+        let content = match self.material(path).map(|material| &material.stands) {
             None | Some(Stands::Missing) => return,
             Some(Stands::Text(text, format)) => {
                 encode(text, *format).ok().map(|bytes| content_of(&bytes))
@@ -194,18 +215,20 @@ impl<'a> Judge<'a> {
         self.deleted.push(Deleted { place, content });
     }
 
-    /// A file or link stands that is not as we left it. What is to be held of it; None when it is to go.
+    /// A file or link stands that is not as we left it.
     pub(super) fn stands(
         &mut self,
         path: &Path,
-        (up, name): (&Folder, &OsStr),
+        (up, name): (&Arc<Folder>, &OsStr),
         stamp: Stamp,
-        disk: Option<(Stamp, &Folder)>,
+        disk: Option<(Stamp, &Arc<Folder>)>,
         (from, had_mode, is_moving): (Option<Stamp>, Option<u32>, bool),
-    ) -> Option<Held> {
+    ) -> io::Result<Verdict> {
         let found = disk.map(|(stamp, _)| stamp);
-        let Some(place) = self.place(path) else { return Some(Held::Left { stamp }) };
-        if !self.has(path) {
+        let left = Verdict::Holds(Held::Left { stamp });
+        let Some(place) = self.place(path) else { return Ok(left) };
+        let material = self.material(path);
+        if material.is_none() {
             let moved = match (from, found) {
                 (Some(from), found) => found != Some(from),
                 (None, Some(found)) => self.is_since(&found),
@@ -216,136 +239,72 @@ impl<'a> Judge<'a> {
             if moved {
                 self.told.moved.push(plain(path));
                 self.ever.saw(&place.path, None, stamp.mtime);
-                return None;
+                return Ok(Verdict::Goes);
             }
             let open = found.and_then(|disk| self.view.open_elsewhere(&place, disk.inode));
             if open.is_some_and(|open| open.dirty && open.moved.is_none()) {
                 // The command had the disk's text before it, and not what the user has typed.
                 self.told.alias.push(plain(path));
                 self.ever.saw(&place.path, None, stamp.mtime);
-                return None;
+                return Ok(Verdict::Goes);
             }
         }
-        let left = Some(Held::Left { stamp });
-        let is_file = stamp.kind == Kind::File;
-        if !self.has_room_for(1) || is_file && self.bytes.saturating_add(stamp.len) > MOST_BYTES {
+        let len = if stamp.kind == Kind::File { stamp.len } else { 0 };
+        if !self.has_room_for(1)? || !self.has_room_for_bytes(len)? {
             self.told.surplus.push(plain(path));
-            return left;
+            return Ok(left);
         }
-        let was = match self.was(path, name, disk) {
-            Ok(was) => was,
-            Err(Unknown::Moved) => {
-                self.told.moved.push(plain(path));
-                self.ever.saw(&place.path, None, stamp.mtime);
-                return None;
-            }
-            Err(Unknown::Unreadable) => {
-                self.told.unreadable.push(plain(path));
-                return left;
-            }
-        };
-        if !is_file {
-            let Ok(target) = up.read_link(name) else {
-                self.told.unreadable.push(plain(path));
-                return left;
-            };
-            let held = Held::Link { stamp, target: target.clone() };
-            if !matches!(&was, Was::Link(had) if *had == target) {
-                if !self.has(path) {
-                    self.view.keep(&place, was.kept());
+        let (path, up) = (path.to_owned(), up.clone());
+        let disk = disk.map(|(stamp, below)| (stamp, below.clone()));
+        self.beside.compare(Found { path, place, up, stamp, disk, had_mode, material });
+        Ok(Verdict::Later)
+    }
+
+    /// Waits for what is compared, and takes note of it.
+    pub(super) fn settle(&mut self) -> io::Result<()> {
+        for Compared { path, place, up, stamp, result } in self.beside.settle()? {
+            let held = match result {
+                Ok(stood) => Some(self.stood(place, &stamp, stood)),
+                Err(Unknown::Unreadable) => {
+                    self.told.unreadable.push(plain(&path));
+                    Some(Held::Left { stamp })
                 }
-                let becomes = Some(Becomes::Link(target));
-                self.changed.push(Changed { place, becomes, mode: None, made: None });
-            }
-            return Some(held);
-        }
-        let Ok(bytes) = up.read_known(name, &stamp, MOST_BYTES) else {
-            self.told.unreadable.push(plain(path));
-            return left;
-        };
-        let hash = ContentHash::of(&bytes);
-        let held = Held::File { stamp, hash: Some(hash), from: None };
-        let mode = stamp.mode & 0o777;
-        let old_mode = had_mode.or(found.map(|found| found.mode)).map(|mode| mode & 0o777);
-        let new_mode = match (&was, old_mode) {
-            (Was::Missing | Was::Link(_), _) | (_, None) => (mode & 0o111 != 0).then_some(mode),
-            (_, Some(old)) => (old != mode).then_some(mode),
-        };
-        let is_made = matches!(was, Was::Missing);
-        let is_open = self.materials.get(path).is_some_and(|material| material.open);
-        let becomes = match &was {
-            Was::Text(had, _) | Was::Bytes(had) if *had == bytes => None,
-            Was::Text(_, format) => match in_format(&bytes, *format) {
-                Some(text) => Some(Becomes::Text(text)),
-                None if is_open => {
-                    self.told.encoding.push(plain(path));
+                Err(why @ (Unknown::Moved | Unknown::Encoding)) => {
+                    let told = &mut self.told;
+                    let is_moved = matches!(why, Unknown::Moved);
+                    let told = if is_moved { &mut told.moved } else { &mut told.encoding };
+                    told.push(plain(&path));
                     self.ever.saw(&place.path, None, stamp.mtime);
-                    return None;
+                    if let Some(name) = path.file_name() {
+                        up.remove(name)?;
+                    }
+                    self.dropped.insert(path.clone());
+                    None
                 }
-                None => Some(Becomes::Bytes(bytes.as_slice().into())),
-            },
-            Was::Bytes(_) => Some(Becomes::Bytes(bytes.as_slice().into())),
-            Was::Missing | Was::Link(_) => Some(match in_format(&bytes, FileFormat::default()) {
-                Some(text) => Becomes::Text(text),
-                None => Becomes::Bytes(bytes.as_slice().into()),
-            }),
-        };
-        if becomes.is_some() {
-            self.bytes += bytes.len() as u64;
+            };
+            self.settled.push((path, held));
+        }
+        Ok(())
+    }
+
+    /// What was settled since this was last asked.
+    pub(super) fn take_settled(&mut self) -> io::Result<Vec<Settled>> {
+        self.settle()?;
+        Ok(std::mem::take(&mut self.settled))
+    }
+
+    /// Takes note of a file or link that was compared. Gives what is to be held of it.
+    fn stood(&mut self, place: Place, stamp: &Stamp, stood: Stood) -> Held {
+        let Stood { held, becomes, mode, content, is_made } = stood;
+        if let (Some(_), Some((hash, len))) = (&becomes, content) {
+            self.bytes += len as u64;
             self.ever.saw(&place.path, Some(hash), stamp.mtime);
         }
-        if becomes.is_some() || new_mode.is_some() {
-            if !self.has(path) {
-                // Somebody may save there before it is merged.
-                self.view.keep(&place, was.kept());
-            }
-            let made = is_made.then_some((hash, bytes.len()));
-            self.changed.push(Changed { place, becomes, mode: new_mode, made });
+        if becomes.is_some() || mode.is_some() {
+            let made = content.filter(|_| is_made);
+            self.changed.push(Changed { place, becomes, mode, made });
         }
-        Some(held)
-    }
-
-    /// The file as the view had it.
-    fn was(
-        &self,
-        path: &Path,
-        name: &OsStr,
-        disk: Option<(Stamp, &Folder)>,
-    ) -> Result<Was, Unknown> {
-        match self.materials.get(path).map(|material| &material.stands) {
-            Some(Stands::Missing) => return Ok(Was::Missing),
-            Some(Stands::Text(text, format)) => {
-                return Ok(match encode(text, *format) {
-                    Ok(bytes) => Was::Text(bytes, *format),
-                    Err(_) => Was::Text(text.to_string().into_bytes(), FileFormat::default()),
-                });
-            }
-            Some(Stands::Bytes(bytes)) => return Ok(Was::Bytes(bytes.to_vec())),
-            Some(Stands::Link(target)) => return Ok(Was::Link(target.clone())),
-            Some(Stands::OnDisk(there)) => {
-                return self.elsewhere(there).map(of_disk).ok_or(Unknown::Unreadable);
-            }
-            None => {}
-        }
-        let Some((stamp, below)) = disk else { return Ok(Was::Missing) };
-        match stamp.kind {
-            Kind::Link => below.read_link(name).map(Was::Link).map_err(|_| Unknown::Unreadable),
-            Kind::File => match below.read_still(name, &stamp, LARGEST_FILE) {
-                Ok(Some(bytes)) => Ok(of_disk(bytes)),
-                Ok(None) => Err(Unknown::Moved),
-                Err(_) => Err(Unknown::Unreadable),
-            },
-            _ => Ok(Was::Missing),
-        }
-    }
-
-    /// The bytes of a file of the disk somewhere in the roots.
-    fn elsewhere(&self, there: &Place) -> Option<Vec<u8>> {
-        let roots = self.view.roots();
-        let root = roots.iter().find(|root| there.path.starts_with(root.path()))?;
-        let inside = there.path.strip_prefix(root.path()).ok()?;
-        let folder = Folder::disk(root.path()).ok()?.reach(inside.parent()?).ok()??;
-        folder.read(inside.file_name()?, LARGEST_FILE).ok()
+        held
     }
 
     /// The proposals, and the words.
@@ -404,31 +363,5 @@ impl<'a> Judge<'a> {
             }
         }
         out
-    }
-}
-
-/// The text of bytes that are in a given format and no other.
-fn in_format(bytes: &[u8], format: FileFormat) -> Option<Text> {
-    let (text, found) = decode(bytes)?;
-    let same = found == format
-        // In ISO 8859-1 and in UTF-8 the letters of ASCII are the same.
-        || format.encoding == Encoding::Latin1 && bytes.is_ascii();
-    same.then_some(text)
-}
-
-fn content_of(bytes: &[u8]) -> Content {
-    (ContentHash::of(bytes), bytes.len())
-}
-
-fn of_disk(bytes: Vec<u8>) -> Was {
-    let has_bom = [b"\xEF\xBB\xBF".as_slice(), b"\xFF\xFE", b"\xFE\xFF"]
-        .iter()
-        .any(|bom| bytes.starts_with(bom));
-    // The usual file is known without building its text.
-    let usual = !has_bom && memchr::memchr(0, &bytes).is_none() && str::from_utf8(&bytes).is_ok();
-    let format = if usual { Some(FileFormat::default()) } else { decode(&bytes).map(|(_, f)| f) };
-    match format {
-        Some(format) => Was::Text(bytes, format),
-        None => Was::Bytes(bytes),
     }
 }

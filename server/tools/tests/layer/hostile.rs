@@ -1,6 +1,6 @@
 //! What a command leaves to trip us up, what is too much, and what changes under it.
 
-use crate::support::{Bench, copied_up, gone, is_gone, put, said, set_mode};
+use crate::support::{Bench, copied_up, gone, is_gone, opaque, put, said, set_mode};
 use ropewalk_text::Text;
 use ropewalk_tools::layer::{MOST_BYTES, MOST_CHANGES};
 use ropewalk_workspace::ProposedChange;
@@ -155,6 +155,44 @@ fn another_name_of_an_open_file_takes_nothing_of_what_is_unsaved() {
         collected.told
     );
     assert!(!bench.up("b.txt").exists());
+}
+
+#[test]
+fn an_open_file_in_another_encoding_is_not_deleted_with_its_replaced_folder() {
+    let mut bench = Bench::new(&[("d/a.txt", "a\n"), ("d/b.txt", "b\n")]);
+    bench.open("d/a.txt", "a\n");
+    let collected = bench.command(|bench| {
+        fs::remove_dir_all(bench.up("d")).unwrap();
+        opaque(&bench.up("d"));
+        put(&bench.up("d/a.txt"), b"caf\xE9\n");
+    });
+    assert_eq!(said(&collected), ["delete d/b.txt"]);
+    assert_eq!(collected.told.len(), 1);
+    assert!(collected.told[0].contains("encoding"), "{:?}", collected.told);
+    bench.materialise();
+    assert_eq!(fs::read_to_string(bench.up("d/a.txt")).unwrap(), "a\n");
+    assert!(is_gone(&bench.up("d/b.txt")));
+}
+
+#[test]
+fn many_files_in_many_folders_come_in_their_order() {
+    let had = |number: usize| (number.is_multiple_of(3), number.is_multiple_of(7));
+    let name = |number: usize| format!("d{:03}/{number:05}.txt", number / 9);
+    let names: Vec<(usize, String)> = (0..1_500).map(|number| (number, name(number))).collect();
+    let on_disk = names.iter().filter(|(number, _)| had(*number).0);
+    let on_disk: Vec<(&str, &str)> = on_disk.map(|(_, name)| (name.as_str(), "was\n")).collect();
+    let mut bench = Bench::new(&on_disk);
+    let (_, collected) = bench.collect(|bench| {
+        for (number, name) in &names {
+            let same = had(*number) == (true, true);
+            put(&bench.up(name), if same { "was\n" } else { name }.as_bytes());
+        }
+    });
+    let changed = names.iter().filter(|(number, _)| had(*number) != (true, true));
+    let expected: Vec<String> = changed.map(|(_, name)| format!("write {name} {name:?}")).collect();
+    assert_eq!((said(&collected), collected.told), (expected, vec![]));
+    // What was compared is held: nothing is looked at again.
+    assert_eq!(said(&bench.collect(|_| ()).1), NOTHING);
 }
 
 #[test]

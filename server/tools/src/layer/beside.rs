@@ -1,0 +1,142 @@
+//! Comparing many files on two threads while the walk goes on.
+//!
+//! What was found goes to the other thread in batches; a batch that finds it busy is compared here, and so are a few
+//! files alone, because a thread costs more than they do. What comes of them is in the order in which they were found.
+//! Nothing is decided here.
+
+use super::compare::{Compared, Found};
+use ropewalk_workspace::View;
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, channel, sync_channel};
+use std::thread::{Builder, Scope};
+
+/// The most files of one batch.
+const MOST_FILES: usize = 64;
+/// The most folders that they are in: each keeps two handles open.
+const MOST_FOLDERS: usize = 16;
+/// From how many bytes on a batch is long enough.
+const ENOUGH_BYTES: u64 = 4 << 20;
+
+/// See the module.
+pub(super) struct Beside<'scope, 'env> {
+    scope: &'scope Scope<'scope, 'env>,
+    view: &'env View,
+    batch: Batch<'env>,
+    /// How many batches there were.
+    batches: usize,
+    thread: Option<Thread<'env>>,
+    /// How many of them are there.
+    away: usize,
+    /// What was compared here.
+    done: Vec<(usize, Vec<Compared>)>,
+    /// Of all that is not settled.
+    files: usize,
+    bytes: u64,
+}
+
+#[derive(Default)]
+struct Batch<'env> {
+    found: Vec<Found<'env>>,
+    folders: usize,
+    bytes: u64,
+}
+
+struct Thread<'env> {
+    to: SyncSender<(usize, Vec<Found<'env>>)>,
+    from: Receiver<(usize, Vec<Compared>)>,
+}
+
+impl<'scope, 'env> Beside<'scope, 'env> {
+    pub(super) fn new(scope: &'scope Scope<'scope, 'env>, view: &'env View) -> Self {
+        let (batch, done) = (Batch::default(), Vec::new());
+        Self { scope, view, batch, batches: 0, thread: None, away: 0, done, files: 0, bytes: 0 }
+    }
+
+    /// How many files are not settled.
+    pub(super) fn files(&self) -> usize {
+        self.files
+    }
+
+    /// How many bytes the layer has in them.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Compares a file some time.
+    pub(super) fn compare(&mut self, found: Found<'env>) {
+        self.files += 1;
+        self.bytes = self.bytes.saturating_add(found.stamp.len);
+        if self.batch.add(found) {
+            self.send();
+        }
+    }
+
+    /// What came of all that was found since this was last asked, in that order.
+    pub(super) fn settle(&mut self) -> io::Result<Vec<Compared>> {
+        let last = std::mem::take(&mut self.batch).found;
+        self.compare_here(last);
+        let mut all = std::mem::take(&mut self.done);
+        if let Some(thread) = &self.thread {
+            for _ in 0..std::mem::take(&mut self.away) {
+                all.push(thread.from.recv().map_err(io::Error::other)?);
+            }
+        }
+        all.sort_unstable_by_key(|(number, _)| *number);
+        (self.files, self.bytes) = (0, 0);
+        Ok(all.into_iter().flat_map(|(_, batch)| batch).collect())
+    }
+
+    fn send(&mut self) {
+        if self.thread.is_none() {
+            self.thread = self.start().ok();
+        }
+        let batch = (self.batches, std::mem::take(&mut self.batch).found);
+        let back = match &self.thread {
+            Some(thread) => match thread.to.try_send(batch) {
+                Ok(()) => None,
+                Err(TrySendError::Full(batch) | TrySendError::Disconnected(batch)) => Some(batch),
+            },
+            None => Some(batch),
+        };
+        match back {
+            Some((_, found)) => self.compare_here(found),
+            None => (self.batches, self.away) = (self.batches + 1, self.away + 1),
+        }
+    }
+
+    fn compare_here(&mut self, found: Vec<Found<'env>>) {
+        let all = found.into_iter().map(|found| found.compare(self.view)).collect();
+        self.done.push((self.batches, all));
+        self.batches += 1;
+    }
+
+    fn start(&self) -> io::Result<Thread<'env>> {
+        // One batch may wait while another is compared.
+        let (to, batches) = sync_channel::<(usize, Vec<Found<'env>>)>(1);
+        let (compared, from) = channel();
+        let view = self.view;
+        let run = move || {
+            for (number, batch) in batches {
+                let all: Vec<_> = batch.into_iter().map(|found| found.compare(view)).collect();
+                if compared.send((number, all)).is_err() {
+                    break;
+                }
+            }
+        };
+        Builder::new().name("compare".to_owned()).spawn_scoped(self.scope, run)?;
+        Ok(Thread { to, from })
+    }
+}
+
+impl<'env> Batch<'env> {
+    /// Whether it is full then.
+    fn add(&mut self, found: Found<'env>) -> bool {
+        let last = self.found.last();
+        self.folders += usize::from(last.is_none_or(|last| !Arc::ptr_eq(&last.up, &found.up)));
+        let disk = found.disk.as_ref().map_or(0, |(disk, _)| disk.len);
+        self.bytes = self.bytes.saturating_add(found.stamp.len).saturating_add(disk);
+        self.found.push(found);
+        self.found.len() >= MOST_FILES || self.folders >= MOST_FOLDERS || self.bytes >= ENOUGH_BYTES
+    }
+}
