@@ -106,6 +106,13 @@ pub enum FileChange {
     Link(#[serde(with = "crate::state::wire::target")] PathBuf),
 }
 
+impl FileChange {
+    /// Whether it leaves nothing of what the file held.
+    pub fn is_whole(&self) -> bool {
+        matches!(self, Self::Delete | Self::Binary(_) | Self::Link(_))
+    }
+}
+
 /// A pending change that the user's text no longer has a place for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SetAside {
@@ -141,7 +148,8 @@ pub struct Entry {
     pub mode: Option<(u32, Mark)>,
     /// The name it had before a rename.
     pub home: Option<crate::DocId>,
-    /// The disk's newer text, while the pending changes bring it to a clean buffer (their maker is the disk).
+    /// The disk's newer text, while the pending changes bring it to a clean buffer (their maker is the disk), or
+    /// while the file is to be changed as a whole, if that was made of it.
     pub disk: Option<Text>,
     set: ChangeSet,
     marks: Vec<Mark>,
@@ -190,6 +198,11 @@ impl Entry {
     /// Whether nothing is pending.
     pub fn is_empty(&self) -> bool {
         self.set.is_empty() && self.file.is_none() && self.mode.is_none()
+    }
+
+    /// Whether the file is to be changed as a whole.
+    pub fn is_whole(&self) -> bool {
+        self.file.as_ref().is_some_and(|(change, _)| change.is_whole())
     }
 
     /// A place in the fork text's own history, for a frozen view.

@@ -162,7 +162,9 @@ impl Entry {
     /// The file is changed as a whole: no change of its text is left.
     pub fn replace(&mut self, change: FileChange, mark: Mark) {
         let all: Vec<HunkId> = self.marks.iter().map(|mark| mark.id).collect();
+        let disk = self.disk.take();
         self.remove(&all);
+        self.disk = disk;
         if matches!(change, FileChange::Delete | FileChange::Link(_)) {
             self.mode = None;
         }

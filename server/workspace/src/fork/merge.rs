@@ -110,10 +110,7 @@ impl Merging<'_> {
     /// A whole text: over what the view had, else over what it replaces.
     fn write(&mut self, id: &DocId, seen: &SeenFile, text: Text) -> Result<(), FileError> {
         let Some(file) = self.fork.files.get_mut(id) else { return Ok(()) };
-        let replaces = matches!(
-            file.entry.file,
-            Some((FileChange::Delete | FileChange::Binary(_) | FileChange::Link(_), _))
-        );
+        let replaces = file.entry.is_whole();
         let is_text = matches!(file.entry.base, Base::Buffer { .. } | Base::Disk { .. });
         if replaces || (text.is_empty() && !is_text) {
             let format = own_format(&file.entry).unwrap_or_default();
@@ -143,7 +140,9 @@ impl Merging<'_> {
         };
         match whole {
             Whole::Text(text, _) => {
-                entry.file = None;
+                if entry.file.take().is_some() {
+                    entry.disk = None;
+                }
                 let set = diff(entry.text(), &text);
                 self.report.hunks.extend(entry.add(&set, &mark, &mut self.fork.ids));
                 let is_text = matches!(entry.base, Base::Buffer { .. } | Base::Disk { .. });

@@ -1,8 +1,9 @@
 //! Bringing a fork's base to the user's text as it is now: over the documents' logs where they are known, else over
 //! the difference of the texts.
 
+mod whole;
+
 use super::{ForkFile, is_about_link, place_of};
-use crate::DocId;
 use crate::disk;
 use crate::document::Document;
 use crate::entry::{Base, Content, Entry, FileChange, HunkIds, Maker, Mark, SetAside};
@@ -10,7 +11,7 @@ use crate::ledger::{Ledger, Published, Stands};
 use crate::log::{Delta, Origin};
 use crate::view::{DiskFile, read_file};
 use crate::workspace::Workspace;
-use crate::{ContentHash, PublishId};
+use crate::{DocId, PublishId};
 use ropewalk_text::{ChangeSet, Text, diff};
 use std::sync::Arc;
 
@@ -25,10 +26,13 @@ pub(crate) fn sync_file(
     let returned: Vec<Published> =
         file.returned.iter().filter(|hunk| is_pending(&file.entry, hunk, false)).cloned().collect();
     let mut aside = Vec::new();
-    let open = workspace.with_document(source, |document| {
-        aside = sync_buffer(workspace, session, source, file, document);
-    });
-    if open.is_none() {
+    let by_buffer = !whole::is_of_no_text(&file.entry)
+        && workspace
+            .with_document(source, |document| {
+                aside = sync_buffer(workspace, session, source, file, document);
+            })
+            .is_some();
+    if !by_buffer {
         aside = catch_up(workspace, session, source, file);
         aside.extend(sync_disk(workspace, session, source, file));
     }
@@ -180,7 +184,8 @@ fn sync_buffer(
     document: &mut Document,
 ) -> Vec<SetAside> {
     melt_returned(workspace, session, file, document.text());
-    let mut aside = catch_up(workspace, session, source, file);
+    let mut aside = Vec::from_iter(whole::over_buffer(&mut file.entry, document));
+    aside.extend(catch_up(workspace, session, source, file));
     let mut replayed = replay(session, source, file, document);
     let entry = &mut file.entry;
     let (was, now) = (entry.base.text(), document.text().clone());
@@ -213,7 +218,11 @@ fn sync_disk(
     }
     let entry = &mut file.entry;
     let was = entry.base.text();
-    aside.extend(set_whole_aside(entry, &found));
+    aside.extend(whole::over_disk(entry, &found));
+    if entry.is_whole() {
+        // What it was made of is what is there.
+        entry.disk = None;
+    }
     match found {
         DiskFile::Text { text, hash, format } => {
             if was != text {
@@ -239,43 +248,6 @@ fn sync_disk(
         }
     }
     aside
-}
-
-/// A change of a whole file was made of what stood there: over what somebody has put there since it is a conflict.
-fn set_whole_aside(entry: &mut Entry, found: &DiskFile) -> Option<SetAside> {
-    let is_as_it_was = match (&entry.base, found) {
-        (
-            Base::Disk { hash: was, .. } | Base::Binary { hash: was },
-            DiskFile::Text { hash, .. } | DiskFile::Binary { hash, .. },
-        ) => was == hash,
-        (Base::Buffer { text: was, .. }, DiskFile::Text { text, .. }) => was == text,
-        (Base::Link { target: was }, DiskFile::Link { target }) => was == target,
-        (_, DiskFile::Missing) => true,
-        _ => false,
-    };
-    let (new, is_made) = match (entry.file.as_ref().map(|(change, _)| change)?, found) {
-        (FileChange::Delete, _) => ("(the file deleted)".to_owned(), false),
-        (FileChange::Binary(bytes), DiskFile::Binary { hash, .. }) => {
-            ("(a binary file)".to_owned(), ContentHash::of(bytes) == *hash)
-        }
-        (FileChange::Binary(_), _) => ("(a binary file)".to_owned(), false),
-        (FileChange::Link(own), DiskFile::Link { target }) => {
-            (format!("(a link to {})", own.display()), own == target)
-        }
-        (FileChange::Link(own), _) => (format!("(a link to {})", own.display()), false),
-        (FileChange::Away | FileChange::Rename { .. }, _) => return None,
-    };
-    if is_as_it_was || is_made {
-        return None;
-    }
-    let (_, mark) = entry.file.take()?;
-    let now = match found {
-        DiskFile::Text { text, .. } => text.to_string(),
-        DiskFile::Binary { .. } => "(a binary file)".to_owned(),
-        DiskFile::Link { target } => format!("(a link to {})", target.display()),
-        DiskFile::Missing => String::new(),
-    };
-    Some(SetAside { mark, old: entry.base.text().to_string(), new, now })
 }
 
 /// A mode that the file has already is pending no more, whoever set it; nor is that of a file that is neither there
@@ -332,10 +304,13 @@ pub(crate) fn follow_disk(
     file: &mut ForkFile,
     ids: &mut HunkIds,
 ) -> Vec<SetAside> {
-    // A file that goes, or is changed as a whole, has no text that the disk's could be brought to.
+    // A file that goes, or is changed as a whole, has no text that the disk's could be brought to; and where nothing is
+    // pending any more the editor has all the time to read it.
     let has_text = matches!(file.entry.file, None | Some((FileChange::Rename { .. }, _)));
+    if !has_text || file.entry.is_empty() {
+        return Vec::new();
+    }
     let moved = workspace.with_document(source, |document| document.moved.clone()).flatten();
-    let moved = moved.filter(|_| has_text);
     if file.entry.disk == moved {
         return Vec::new();
     }

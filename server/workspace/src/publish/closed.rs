@@ -103,7 +103,7 @@ struct Change {
 
 impl Disk<'_> {
     /// What is there, if it is what the fork was made on.
-    fn read(&self, place: &Place, base: &Base) -> Result<Option<Stood>, FileError> {
+    fn read(&self, place: &Place, entry: &Entry) -> Result<Option<Stood>, FileError> {
         let found = match disk::link(&self.roots, place)? {
             Some(link) => Some(Stood::Link { link }),
             None => match disk::read(&self.roots, place, LARGEST_FILE) {
@@ -115,8 +115,14 @@ impl Disk<'_> {
                 Err(error) => return Err(error),
             },
         };
-        let as_expected = match (base, &found) {
-            // A clean buffer: its file is what the disk holds.
+        let as_expected = match (&entry.base, &found) {
+            // A clean buffer: its file is what the disk holds, or what the disk has ahead of it is known.
+            (Base::Buffer { text, .. }, Some(Stood::File { bytes, .. })) => {
+                let is_known = |there: &Text| {
+                    there.equal_but_line_ends(text) || entry.disk.as_ref() == Some(there)
+                };
+                decode(bytes).is_some_and(|(there, _)| is_known(&there))
+            }
             (Base::Buffer { .. }, _) | (Base::Absent, None) => true,
             (Base::Disk { hash, .. } | Base::Binary { hash }, Some(Stood::File { bytes, .. })) => {
                 ContentHash::of(bytes) == *hash
@@ -174,7 +180,7 @@ impl Disk<'_> {
         mark: &Mark,
     ) -> Result<(), FileError> {
         let Some(file) = fork.files.get(id) else { return Ok(()) };
-        let before = self.read(place, &file.entry.base)?;
+        let before = self.read(place, &file.entry)?;
         let expect = expected(before.as_ref());
         let folders = match (change, &before) {
             (FileChange::Delete, _) => disk::folders_of_its_own(&self.roots, place)?,
@@ -259,7 +265,7 @@ impl Disk<'_> {
         let (Some(old_place), Some(place)) = (old_place, file.place.clone()) else {
             return Ok(Ok(()));
         };
-        let stood = self.read(&old_place, &file.entry.base)?;
+        let stood = self.read(&old_place, &file.entry)?;
         let old = match &stood {
             Some(Stood::File { bytes, .. }) => bytes.clone(),
             Some(_) => return Err(FileError::Changed { path: old_place.shown }),
@@ -339,7 +345,7 @@ impl Disk<'_> {
         // Where there was no text, undo puts back the bytes, or takes the file away.
         let whole = match &file.entry.base {
             Base::Disk { .. } => None,
-            base => Some(self.read(place, base)?),
+            _ => Some(self.read(place, &file.entry)?),
         };
         let bytes = encoded(&after, format, place)?;
         let hash = ContentHash::of(&bytes);

@@ -372,6 +372,7 @@ pub(super) fn bring_to_now(
             file.entry.landed(now.clone());
             Vec::new()
         }
+        _ if file.entry.is_whole() => Vec::new(),
         _ => file.entry.leave_disk(),
     };
     aside.extend(sync_file(workspace, &fork.session, source, file));

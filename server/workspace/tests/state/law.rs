@@ -1,6 +1,6 @@
 //! Whatever happens in a session, its records say all of it: a reader that folds them and restores has the same
 //! hunks and the same ledger; and on texts that have moved on meanwhile, no pending change replaces a character
-//! that it did not replace before.
+//! that it did not replace before. Nothing is deleted or replaced as a whole but what stood there when the agent did so.
 
 use crate::world::{Outside, World};
 use proptest::prelude::*;
@@ -44,7 +44,17 @@ fn altered(text: &str, (at, what, count): (u16, u16, u16), by: char) -> String {
     lines.concat()
 }
 
-fn step(world: &mut World, (kind, a, b, c): Step) {
+/// Of each pending change of a file as a whole, what stood in the file when it was made.
+type Stood = BTreeMap<HunkId, String>;
+
+fn note_stood(world: &World, stood: &mut Stood) {
+    let is_whole = |hunk: &&Hunk| matches!(hunk.kind, HunkKind::Delete | HunkKind::Binary);
+    for hunk in world.hunks().iter().filter(is_whole) {
+        stood.entry(hunk.id).or_insert_with(|| world.text(&hunk.file));
+    }
+}
+
+fn step(world: &mut World, stood: &Stood, (kind, a, b, c): Step) {
     let name = NAMES[usize::from(a) % NAMES.len()];
     let open = world.workspace.open_documents().contains(&world.id(name));
     let hunks = world.hunks();
@@ -57,8 +67,13 @@ fn step(world: &mut World, (kind, a, b, c): Step) {
         4 => {
             if let Some(hunk) = pick(&hunks, b) {
                 let (unsaved, names) = (unsaved(world), names_on_disk(world));
-                world.accept(&Selection::Hunks(vec![hunk.id]));
+                let before = world.text(&hunk.file);
+                let report = world.accept(&Selection::Hunks(vec![hunk.id]));
                 check_unsaved(world, &unsaved);
+                if let Some(was) = stood.get(&hunk.id).filter(|_| report.done.contains(&hunk.id)) {
+                    // Bytes may also come where there is nothing any more.
+                    assert!(before.is_empty() || before == *was, "{}: {before:?}", hunk.file);
+                }
                 if hunk.kind == HunkKind::Text {
                     assert_eq!(names_on_disk(world), names, "a change of text moves no file");
                 }
@@ -137,10 +152,12 @@ proptest! {
         let text: String = (0..12).map(|n| format!("line {n}\n")).collect();
         let mut world = World::new(&[("a.txt", &text), ("b.txt", &text)]);
         world.open("a.txt", &text);
+        let mut stood = Stood::new();
         for one in steps {
-            step(&mut world, one);
+            step(&mut world, &stood, one);
             world.workspace.look_at_disks();
             world.sync();
+            note_stood(&world, &mut stood);
             let kept = world.keep();
             let again = world.beside(&kept, &world.outside());
             // Counted on the text that was kept: what the user typed between two changes may join their lines.

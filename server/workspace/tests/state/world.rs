@@ -248,6 +248,7 @@ impl World {
     /// The same of a name itself, which may be a link.
     pub(crate) fn propose_itself(&self, name: &str, change: ProposedChange) -> MergeReport {
         let mut fork = self.fork.lock().unwrap();
+        self.workspace.look_at_disks();
         fork.sync(&self.workspace);
         let view = fork.view(self.workspace.snapshot());
         let place = view.roots().place_in(0, Path::new(name)).unwrap();

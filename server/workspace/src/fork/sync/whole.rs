@@ -1,0 +1,75 @@
+//! A pending change of a file as a whole (a deletion, other bytes, a link) was made of what stood there: over what
+//! somebody has put there since it is a conflict. Typing that was taken back before anyone looked leaves it standing.
+//!
+//! Here is only judged; the base is brought to now elsewhere.
+
+use crate::ContentHash;
+use crate::document::Document;
+use crate::entry::{Base, Entry, FileChange, SetAside};
+use crate::view::DiskFile;
+use ropewalk_text::Text;
+
+/// Whether only the disk says if such a change still has what it was made of: there was no text, and what an editor
+/// shows under the name is something else. (Under a link's name it is what the link leads to.)
+pub(super) fn is_of_no_text(entry: &Entry) -> bool {
+    entry.is_whole() && matches!(entry.base, Base::Binary { .. } | Base::Link { .. })
+}
+
+/// Looks at the open document, and at what the disk has ahead of it.
+pub(super) fn over_buffer(entry: &mut Entry, document: &Document) -> Option<SetAside> {
+    let now = document.text();
+    let put_there = [Some(now), document.moved.as_ref()];
+    let other = put_there.into_iter().flatten().find(|text| !was_made_of(entry, text))?;
+    set_aside(entry, other.to_string())
+}
+
+/// Looks at the file that the disk has.
+pub(super) fn over_disk(entry: &mut Entry, found: &DiskFile) -> Option<SetAside> {
+    let is_as_it_was = match (&entry.base, found) {
+        (
+            Base::Disk { hash: was, .. } | Base::Binary { hash: was },
+            DiskFile::Text { hash, .. } | DiskFile::Binary { hash, .. },
+        ) => was == hash,
+        (Base::Buffer { .. }, DiskFile::Text { text, .. }) => was_made_of(entry, text),
+        (Base::Link { target: was }, DiskFile::Link { target }) => was == target,
+        (_, DiskFile::Missing) => true,
+        _ => false,
+    };
+    let is_made = match (entry.file.as_ref().map(|(change, _)| change)?, found) {
+        (FileChange::Binary(bytes), DiskFile::Binary { hash, .. }) => {
+            ContentHash::of(bytes) == *hash
+        }
+        (FileChange::Link(own), DiskFile::Link { target }) => own == target,
+        _ => false,
+    };
+    if is_as_it_was || is_made {
+        return None;
+    }
+    let now = match found {
+        DiskFile::Text { text, .. } => text.to_string(),
+        DiskFile::Binary { .. } => "(a binary file)".to_owned(),
+        DiskFile::Link { target } => format!("(a link to {})", target.display()),
+        DiskFile::Missing => String::new(),
+    };
+    set_aside(entry, now)
+}
+
+/// Whether this is the text that the change was made of, as the user or as the disk had it.
+fn was_made_of(entry: &Entry, text: &Text) -> bool {
+    let had = match &entry.base {
+        Base::Buffer { text, .. } | Base::Disk { text, .. } => Some(text),
+        Base::Absent if text.is_empty() => return true,
+        Base::Binary { .. } | Base::Link { .. } | Base::Absent => None,
+    };
+    had.into_iter().chain(&entry.disk).any(|had| had.equal_but_line_ends(text))
+}
+
+fn set_aside(entry: &mut Entry, now: String) -> Option<SetAside> {
+    let (change, mark) = entry.file.take_if(|(change, _)| change.is_whole())?;
+    let new = match change {
+        FileChange::Binary(_) => "(a binary file)".to_owned(),
+        FileChange::Link(own) => format!("(a link to {})", own.display()),
+        _ => "(the file deleted)".to_owned(),
+    };
+    Some(SetAside { mark, old: entry.base.text().to_string(), new, now })
+}
