@@ -10,6 +10,7 @@ mod mounts;
 mod namespaces;
 mod places;
 mod root;
+mod shown;
 mod trial;
 mod watch;
 

@@ -14,10 +14,11 @@ use std::path::{Path, PathBuf};
 pub struct Plan {
     /// The folders of the workspace: canonical, none inside another, none of them `/`.
     pub roots: Vec<PathBuf>,
-    /// Folders and files outside the roots that may be read, such as the repository that encloses a root.
+    /// Folders and files outside the roots that may be read, such as the repository that encloses a root. Sockets
+    /// in them lead nowhere.
     pub shown: Vec<PathBuf>,
-    /// Folders and files that no command sees, whatever shows what is around them. Roots and caches inside them
-    /// are seen all the same.
+    /// Folders and files that no command sees, whatever shows what is around them, beside what holds secrets of the
+    /// system's and the home's. Roots, caches, and what is named as shown inside them are seen all the same.
     pub hidden: Vec<PathBuf>,
     /// Folders outside the roots that are read and written in earnest, such as build caches.
     pub caches: Vec<PathBuf>,
@@ -86,9 +87,11 @@ pub struct Spec {
     /// Whether it has the machine's network. Without, it has a loopback that it shares with the session's
     /// other commands.
     pub network: bool,
-    /// Further paths that it may read. What is hidden in them stays hidden.
+    /// Further files and folders that it may read. What is hidden in them stays hidden, and roots in them are what
+    /// they are without this.
     pub shown: Vec<PathBuf>,
-    /// Paths of [`Plan::hidden`], spelled as there, that it may see after all.
+    /// Paths of [`Plan::hidden`], spelled as there, that it may see after all; and those of `shown` that it may see
+    /// though they lie in what is hidden.
     pub unhidden: Vec<PathBuf>,
     /// Folders of [`Plan::caches`], and the place in a root that each is seen at as well, instead of what the root
     /// has there. The place is made where nothing is; where something else than a folder is, or a link is on the

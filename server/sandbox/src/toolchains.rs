@@ -13,7 +13,6 @@ pub(crate) const SYSTEM: &[&str] = &[
     "/lib32",
     "/lib64",
     "/libx32",
-    "/opt",
     "/nix",
     "/gnu",
     "/etc",
@@ -27,8 +26,12 @@ pub(crate) const SYSTEM: &[&str] = &[
     "/var/guix",
     "/run/current-system",
     "/run/opengl-driver",
-    "/home/linuxbrew/.linuxbrew",
 ];
+
+/// Folders of programs that keep more beside themselves than programs, such as the socket of a database: shown
+/// like the plan's own, through which no socket can be reached. In the folders of [`SYSTEM`] nothing listens, but
+/// for what [`SYSTEM_SECRETS`] has; they are bound, because every program is started from there.
+pub(crate) const SOFTWARE: &[&str] = &["/opt", "/home/linuxbrew/.linuxbrew"];
 
 /// Devices that are let through.
 pub(crate) const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom", "tty"];
@@ -147,7 +150,8 @@ pub(crate) const HOME_TOOLCHAINS: &[&str] = &[
 pub(crate) const HOME_SETTINGS: &[&str] =
     &[".gitconfig", ".config/git", ".gitignore", ".gitignore_global", ".editorconfig"];
 
-/// Secrets inside what is shown of the home folder.
+/// What of the home folder holds secrets: of toolchains, which are shown, and of everything else, for when a folder
+/// around it is shown or is a root.
 pub(crate) const HOME_SECRETS: &[&str] = &[
     ".cargo/credentials",
     ".cargo/credentials.toml",

@@ -7,9 +7,9 @@ use super::mounts::{
     During, HARMLESS, attach, attach_over, copy_of, detach, open_inside, overlay, set_flags,
     special,
 };
-use super::places::{self, Place, Show};
+use super::places::{self, Show};
 use super::root::{self, OUTSIDE};
-use super::{Holder, calls, close_all_but, limits, namespaces, watch};
+use super::{Holder, calls, close_all_but, limits, namespaces, shown, watch};
 use crate::plan::End;
 use crate::wire::{Failure, WireSpec};
 use nix::sched::{CloneFlags, setns};
@@ -89,15 +89,21 @@ fn prepare(holder: &Holder, spec: &WireSpec) -> Result<(), Failure> {
             .during("leaving the machine's network")?;
     }
     let outside = root::open_place(OUTSIDE)?;
+    let unhidden = |path: &Path| spec.unhidden.iter().any(|known| path == Path::new(known));
+    for path in holder.root.hidden.iter().filter(|path| unhidden(path)) {
+        // Those inside roots were never covered, and neither was what does not exist.
+        if !holder.root.inside.iter().any(|place| place.path == *path) {
+            let _ = detach(path);
+        }
+    }
+    // A shown folder may hold roots: they come after.
+    shown::lay(holder, spec, &outside)?;
     for (index, root) in holder.plan.roots.iter().enumerate() {
         lay_root(holder, &spec.layer, &outside, index, root)?;
     }
     for (cache, place) in &spec.laid {
         lay_cache(holder, &outside, Path::new(cache), Path::new(place))?;
     }
-    let shown =
-        spec.shown.iter().map(PathBuf::from).chain(resolver(&outside).filter(|_| spec.network));
-    let unhidden = |path: &Path| spec.unhidden.iter().any(|known| path == Path::new(known));
     let kept = places::kept(&holder.plan);
     for place in &holder.root.inside {
         // A root is the command's to write: what is shown or thrown away outside is simply there.
@@ -108,25 +114,6 @@ fn prepare(holder: &Holder, spec: &WireSpec) -> Result<(), Failure> {
         };
         if wanted {
             root::lay(place, &kept, &outside)?;
-        }
-    }
-    for path in holder.plan.hidden.iter().filter(|path| unhidden(path)) {
-        // Those inside roots were never covered, and neither was what does not exist.
-        if !holder.root.inside.iter().any(|place| place.path == *path) {
-            let _ = detach(path);
-        }
-    }
-    let hidden: Vec<_> = holder.root.hidden.iter().filter(|path| !unhidden(path)).collect();
-    for path in shown {
-        if let Some(hiding) = hidden.iter().find(|hiding| path.starts_with(hiding)) {
-            let words =
-                format!("{} is hidden from commands, as {} is", path.display(), hiding.display());
-            return Err(Failure { words, errno: None });
-        }
-        let within: Vec<_> = hidden.iter().filter(|hidden| hidden.starts_with(&path)).collect();
-        root::lay(&Place { path, show: Show::ReadOnly }, &kept, &outside)?;
-        for path in within {
-            root::lay(&Place { path: path.to_path_buf(), show: Show::Hidden }, &kept, &outside)?;
         }
     }
     let top = root::open_place("/")?;
@@ -237,15 +224,6 @@ fn unescape(word: &[u8]) -> Vec<u8> {
     plain
 }
 
-/// The file that `/etc/resolv.conf` leads to, where that is not among what is shown anyway.
-fn resolver(outside: &OwnedFd) -> impl Iterator<Item = PathBuf> {
-    let found = open_inside(outside.as_fd(), Path::new("/etc/resolv.conf")).ok();
-    let path = found
-        .and_then(|fd| std::fs::read_link(format!("/proc/self/fd/{}", fd.as_raw_fd())).ok())
-        .and_then(|path| path.strip_prefix(OUTSIDE).map(|path| Path::new("/").join(path)).ok());
-    path.filter(|path| !path.starts_with("/etc")).into_iter()
-}
-
 /// Limits the numbers of the namespace's processes, where the kernel keeps them apart (since Linux 6.14).
 fn limit_processes(most: u64) {
     let _ = std::fs::write("/proc/sys/kernel/pid_max", most.max(400).to_string());
@@ -285,9 +263,10 @@ fn become_program(holder: &Holder, spec: &WireSpec, output: &OwnedFd) -> Failure
         rustix::process::chdir(cwd).during(format!("entering {}", cwd.display()))?;
         limits::set(&holder.plan.limits)?;
         limits::give_up_rights()?;
-        let writable: Vec<PathBuf> =
-            holder.plan.roots.iter().chain(&holder.root.writable).cloned().collect();
-        limits::confine(&writable)?;
+        let devices = Path::new("/dev");
+        let laid = holder.root.laid.iter().map(|place| place.path.as_path());
+        let roots = holder.plan.roots.iter().map(PathBuf::as_path);
+        limits::confine(roots.chain(laid).chain([devices]))?;
         calls::refuse()
     };
     if let Err(failure) = ready() {

@@ -15,7 +15,7 @@ use rustix::thread::{
     CapabilitySet, CapabilitySets, clear_ambient_capability_set,
     remove_capability_from_bounding_set, set_capabilities, set_no_new_privs,
 };
-use std::path::PathBuf;
+use std::path::Path;
 
 /// What stays of root's rights where the server runs as root: those by which files of others behave as they do
 /// outside. None goes beyond the files that are shown.
@@ -85,7 +85,7 @@ pub(super) fn landlock_abi() -> u32 {
 
 /// Lets this process and what it starts write below `writable` alone, and keeps its signals and its abstract
 /// sockets inside. Where the kernel has less of Landlock, that much less is enforced.
-pub(super) fn confine(writable: &[PathBuf]) -> Result<(), Failure> {
+pub(super) fn confine<'a>(writable: impl Iterator<Item = &'a Path>) -> Result<(), Failure> {
     if landlock_abi() < 2 {
         // The first version forbids every rename from one folder to another.
         return Ok(());

@@ -143,19 +143,36 @@ pub(super) fn special(
 
 /// An overlay, not yet attached: what is written to it lands in `up`; `lower` shows through.
 pub(super) fn overlay(lower: &OwnedFd, up: &OwnedFd, work: &OwnedFd) -> Result<OwnedFd, Failure> {
-    let by_fd = |fd: &OwnedFd| format!("/proc/self/fd/{}", fd.as_raw_fd());
+    let upper = [("upperdir", "its upper layer", up), ("workdir", "its work folder", work)];
+    new_overlay(&by_fd(lower), &upper, HARMLESS)
+}
+
+/// An overlay that can't be written, not yet attached. The kernel asks for a second layer, which is `empty`.
+pub(super) fn read_only_overlay(lower: &OwnedFd, empty: &OwnedFd) -> Result<OwnedFd, Failure> {
+    let layers = format!("{}:{}", by_fd(lower), by_fd(empty));
+    new_overlay(&layers, &[], HARMLESS | MountAttrFlags::MOUNT_ATTR_RDONLY)
+}
+
+fn new_overlay(
+    lower: &str,
+    upper: &[(&str, &str, &OwnedFd)],
+    flags: MountAttrFlags,
+) -> Result<OwnedFd, Failure> {
     let context =
         fsopen("overlay", FsOpenFlags::FSOPEN_CLOEXEC).during("opening the overlay file system")?;
     let fd = context.as_fd();
-    fsconfig_set_string(fd, "lowerdir", by_fd(lower))
-        .map_err(|e| with_log(fd, "its lower layer", e))?;
-    fsconfig_set_string(fd, "upperdir", by_fd(up))
-        .map_err(|e| with_log(fd, "its upper layer", e))?;
-    fsconfig_set_string(fd, "workdir", by_fd(work))
-        .map_err(|e| with_log(fd, "its work folder", e))?;
+    fsconfig_set_string(fd, "lowerdir", lower).map_err(|e| with_log(fd, "its lower layer", e))?;
+    for (name, what, layer) in upper {
+        fsconfig_set_string(fd, *name, by_fd(layer)).map_err(|e| with_log(fd, what, e))?;
+    }
     fsconfig_set_flag(fd, "userxattr").map_err(|e| with_log(fd, "its attributes", e))?;
     fsconfig_create(fd).map_err(|e| with_log(fd, "making it", e))?;
-    fsmount(fd, FsMountFlags::FSMOUNT_CLOEXEC, HARMLESS).map_err(|e| with_log(fd, "mounting it", e))
+    fsmount(fd, FsMountFlags::FSMOUNT_CLOEXEC, flags).map_err(|e| with_log(fd, "mounting it", e))
+}
+
+/// A path by which this process has a layer.
+fn by_fd(fd: &OwnedFd) -> String {
+    format!("/proc/self/fd/{}", fd.as_raw_fd())
 }
 
 /// A failure with what the kernel left in the log of a file system that is being made.

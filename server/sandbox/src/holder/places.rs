@@ -31,7 +31,8 @@ pub(super) struct Place {
     pub(super) show: Show,
 }
 
-/// All places of a plan besides the system's, outermost first.
+/// All places of a plan that are the same for all its commands, outermost first. What is shown beside the roots is
+/// not among them.
 pub(super) fn places(plan: &Plan) -> Vec<Place> {
     let mut places = Vec::new();
     let mut add = |path: &Path, show: Show| places.push(Place { path: path.to_owned(), show });
@@ -46,17 +47,14 @@ pub(super) fn places(plan: &Plan) -> Vec<Place> {
     for (name, value) in &plan.environment {
         if name == "PATH" {
             std::env::split_paths(value).for_each(|path| add(&path, Show::Throwaway));
-        } else if crate::toolchains::names_a_toolchain(name) {
-            let path = Path::new(value);
-            add(path, Show::Throwaway);
-            data::VARIABLE_SECRETS.iter().for_each(|name| add(&path.join(name), Show::Hidden));
+        } else if data::names_a_toolchain(name) {
+            add(Path::new(value), Show::Throwaway);
         }
     }
-    plan.shown.iter().for_each(|path| add(path, Show::ReadOnly));
     plan.caches.iter().for_each(|path| add(path, Show::Writable));
-    hidden(plan).iter().for_each(|path| add(path, Show::Hidden));
+    let hidden = hidden(plan);
+    hidden.iter().for_each(|path| add(path, Show::Hidden));
     let kept = kept(plan);
-    let hidden = &plan.hidden;
     places.retain(|place| {
         let hides = |path: &PathBuf| place.path.starts_with(path);
         place.show == Show::Hidden || kept.contains(&place.path) || !hidden.iter().any(hides)
@@ -80,18 +78,30 @@ pub(super) fn places(plan: &Plan) -> Vec<Place> {
     places
 }
 
-/// What stands even inside a hidden folder: roots, and caches, because the plan names them for that.
+/// What stands even inside a hidden folder: roots, caches, and what is shown, because the plan names them for that.
 pub(super) fn kept(plan: &Plan) -> Vec<PathBuf> {
-    plan.roots.iter().chain(&plan.caches).cloned().collect()
+    plan.roots.iter().chain(&plan.caches).chain(&plan.shown).cloned().collect()
 }
 
-/// All that is hidden: the plan's, the system's secrets, and those of the home folder.
+/// Whether a path lies in one of these that is written to as it stands.
+pub(super) fn is_written(laid: &[Place], path: &Path) -> bool {
+    laid.iter().any(|place| place.show != Show::Empty && path.starts_with(&place.path))
+}
+
+/// All that is hidden: the plan's, the system's secrets, and those of the home folder and of toolchains. What is a
+/// root is not.
 pub(super) fn hidden(plan: &Plan) -> Vec<PathBuf> {
     let mut hidden = secrets();
     if let Some(home) = &plan.home {
         hidden.extend(data::HOME_SECRETS.iter().map(|name| home.join(name)));
     }
+    let named =
+        plan.environment.iter().filter(|(name, _)| name != "PATH" && data::names_a_toolchain(name));
+    for folder in named.map(|(_, value)| Path::new(value)).filter(|path| path.is_absolute()) {
+        hidden.extend(data::VARIABLE_SECRETS.iter().map(|name| folder.join(name)));
+    }
     hidden.extend(plan.hidden.iter().cloned());
+    hidden.retain(|path| !plan.roots.contains(path));
     hidden
 }
 
@@ -129,7 +139,7 @@ fn is_fit_toolchain(path: &Path, plan: &Plan) -> bool {
         && !plan.home.as_deref().is_some_and(holds)
         && !plan.roots.iter().any(|root| holds(root) || path.starts_with(root))
         && !plan.caches.iter().any(|cache| holds(cache) || path.starts_with(cache))
-        && !data::SYSTEM.iter().any(|system| path.starts_with(system))
+        && !data::SYSTEM.iter().chain(data::SOFTWARE).any(|system| path.starts_with(system))
         && !["/tmp", "/var/tmp", "/run", "/dev", "/proc", "/var/run"]
             .iter()
             .any(|p| holds(Path::new(p)))

@@ -28,6 +28,8 @@ pub(super) const OUTSIDE: &str = "/.ropewalk/outside";
 const LAYERS: &str = "/.ropewalk/layers";
 /// Home, temporary folders and what is written to toolchains.
 const SCRATCH: &str = "/.ropewalk/scratch";
+/// A folder with nothing in it, to lie under an overlay that needs a second layer.
+pub(super) const EMPTY: &str = "/.ropewalk/scratch/empty";
 
 /// What the holder keeps of the root it made.
 pub(super) struct Root {
@@ -38,8 +40,8 @@ pub(super) struct Root {
     pub(super) inside: Vec<Place>,
     /// All that is hidden, wherever it is.
     pub(super) hidden: Vec<PathBuf>,
-    /// Where commands may write, besides roots.
-    pub(super) writable: Vec<PathBuf>,
+    /// What is laid outside of roots and may be written, outermost first.
+    pub(super) laid: Vec<Place>,
     /// The path of the layer folder as the holder and, until they detach it, commands' first processes see it.
     pub(super) layers_path: PathBuf,
 }
@@ -55,6 +57,7 @@ pub(super) fn make(plan: &Plan) -> Result<Root, Failure> {
         folder(Path::new(path), 0o700).during("making a private folder")?;
         attach(mount, Path::new(path)).during(format!("mounting {path}"))?;
     }
+    folder(Path::new(EMPTY), 0o755).during("making an empty folder")?;
     let in_memory = plan.upper == Upper::Memory && has_user_attributes(Path::new(LAYERS));
     let layers_path =
         if in_memory { PathBuf::from(LAYERS) } else { outside_path(&plan.disk_layers) };
@@ -66,7 +69,7 @@ pub(super) fn make(plan: &Plan) -> Result<Root, Failure> {
         Builder { count: 0, thrown: layers_path.join(".toolchains"), kept: kept(plan) };
     machine_proc()?;
     devices()?;
-    let mut writable = vec![PathBuf::from("/dev")];
+    let mut laid = Vec::new();
     let mut inside = Vec::new();
     let outside = open_place(OUTSIDE)?;
     let in_root = |path: &Path| plan.roots.iter().any(|root| path.starts_with(root));
@@ -78,13 +81,13 @@ pub(super) fn make(plan: &Plan) -> Result<Root, Failure> {
         if builder.lay(&place, &outside)?
             && matches!(place.show, Show::Empty | Show::Throwaway | Show::Writable)
         {
-            writable.push(place.path);
+            laid.push(place);
         }
     }
     for root in &plan.roots {
         folder(root, 0o755).during(format!("making the place of {root:?}"))?;
     }
-    Ok(Root { layers, in_memory, inside, hidden: hidden(plan), writable, layers_path })
+    Ok(Root { layers, in_memory, inside, hidden: hidden(plan), laid, layers_path })
 }
 
 /// Where a path of the machine is while its tree is still there.
@@ -203,7 +206,7 @@ fn throwaway(lower: &OwnedFd, own: &Path, path: &Path) -> Result<(), Failure> {
 }
 
 /// Makes what something can be mounted on.
-fn place_for(path: &Path, is_folder: bool) -> io::Result<()> {
+pub(super) fn place_for(path: &Path, is_folder: bool) -> io::Result<()> {
     if is_folder {
         return folder(path, 0o755);
     }
@@ -243,12 +246,13 @@ fn hide(path: &Path, kept: &[PathBuf]) -> Result<(), Failure> {
         return Ok(());
     };
     if is_folder(&there) {
-        let kept: Vec<_> = kept.iter().filter(|kept| kept.starts_with(path)).collect();
+        let inside = |kept: &&PathBuf| kept.starts_with(path) && *kept != path;
+        let kept: Vec<_> = kept.iter().filter(inside).collect();
         let mode = if kept.is_empty() { "0000" } else { "0711" };
         let cover = tmpfs(1 << 16, mode, HARMLESS).during(&what)?;
         attach(&cover, path).during(&what)?;
         for kept in kept {
-            folder(kept, 0o711).during(&what)?;
+            place_for(kept, !outside_path(kept).is_file()).during(&what)?;
         }
         return set_flags(&cover, MountAttrFlags::MOUNT_ATTR_RDONLY, false).during(&what);
     }

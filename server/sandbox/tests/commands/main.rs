@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "tests and their helpers may be blunt")]
 
+mod beside;
 mod check;
 mod ends;
 mod hostile;
@@ -33,6 +34,11 @@ const CASES: &[Case] = &[
     ("caches_are_written_in_earnest", sees::caches_are_written_in_earnest),
     ("a_cache_lies_over_a_folder_of_a_root", sees::a_cache_lies_over_a_folder_of_a_root),
     ("shown_and_unhidden_for_one_command", sees::shown_and_unhidden_for_one_command),
+    (
+        "a_folder_above_a_root_covers_nothing_of_the_fork",
+        beside::a_folder_above_a_root_covers_nothing_of_the_fork,
+    ),
+    ("sockets_beside_the_roots_lead_nowhere", beside::sockets_beside_the_roots_lead_nowhere),
     (
         "the_network_is_the_machines_only_if_asked_for",
         sees::the_network_is_the_machines_only_if_asked_for,

@@ -1,0 +1,119 @@
+//! What a command is shown beside its roots: the plan's folders, and those that the user allowed it.
+//!
+//! It is laid for each command, because an overlay keeps what it has once looked up, and these folders change while
+//! a session lives. Through an overlay a socket or a named pipe leads to nobody, as it would through a bind mount.
+//! What the session has mounted inside a shown folder lies over it as before; roots are laid later.
+
+use super::mounts::{During, attach, copy_of, open_inside, read_only_overlay};
+use super::places::{Place, Show, TEMPORARY, kept};
+use super::root::{self, EMPTY, OUTSIDE};
+use super::{Holder, places};
+use crate::toolchains as data;
+use crate::wire::{Failure, WireSpec};
+use rustix::fs::{FileType, Mode, OFlags, fstat, open};
+use rustix::io::Errno;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+/// What is done at a path; of two at one path the later lies above.
+enum Step {
+    Show,
+    Hide,
+    /// What was mounted there before a shown folder covered it.
+    Keep(OwnedFd),
+}
+
+/// Lays all that a command is shown beside its roots, with what is hidden in it covered.
+pub(super) fn lay(holder: &Holder, spec: &WireSpec, outside: &OwnedFd) -> Result<(), Failure> {
+    let plan = &holder.plan;
+    let unhidden = |path: &Path| spec.unhidden.iter().any(|known| path == Path::new(known));
+    let hidden: Vec<&PathBuf> = holder.root.hidden.iter().filter(|path| !unhidden(path)).collect();
+    let asked: Vec<PathBuf> = spec.shown.iter().map(PathBuf::from).collect();
+    let mut kept = kept(plan);
+    kept.extend(asked.iter().filter(|path| unhidden(path)).cloned());
+    for path in &asked {
+        let is_kept = |hiding: &Path| {
+            kept.iter().any(|kept| kept.starts_with(hiding) && path.starts_with(kept))
+        };
+        let hiding = hidden.iter().find(|hiding| path.starts_with(hiding) && !is_kept(hiding));
+        if let Some(hiding) = hiding {
+            let words =
+                format!("{} is hidden from commands, as {} is", path.display(), hiding.display());
+            return Err(Failure { words, errno: None });
+        }
+    }
+    let in_root = |path: &Path| plan.roots.iter().any(|root| path.starts_with(root));
+    let mut shown: Vec<PathBuf> = data::SOFTWARE.iter().map(PathBuf::from).collect();
+    shown.extend(plan.shown.iter().cloned().chain(asked));
+    shown.extend(resolver(outside).filter(|_| spec.network));
+    // What is written to as it stands would only lose by being shown.
+    shown.retain(|path| !in_root(path) && !places::is_written(&holder.root.laid, path));
+    shown.sort();
+    shown.dedup();
+    let is_shown = |path: &Path| shown.iter().any(|shown| path.starts_with(shown));
+
+    let mut steps: Vec<(&Path, Step)> = Vec::new();
+    for place in &holder.root.laid {
+        let of_home = place.show == Show::Empty
+            && !TEMPORARY.iter().any(|path| place.path == Path::new(path));
+        if is_shown(&place.path) && !of_home {
+            let what = format!("keeping {:?}", place.path);
+            let there = open(&place.path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
+            let mount = there.and_then(|there| copy_of(there.as_fd())).during(what)?;
+            steps.push((&place.path, Step::Keep(mount)));
+        }
+    }
+    steps.extend(shown.iter().map(|path| (path.as_path(), Step::Show)));
+    let covered = hidden.iter().filter(|path| is_shown(path) && !in_root(path));
+    steps.extend(covered.map(|path| (path.as_path(), Step::Hide)));
+    let order = |step: &Step| match step {
+        Step::Show => 0,
+        Step::Hide => 1,
+        Step::Keep(_) => 2,
+    };
+    steps.sort_by_key(|(path, step)| (path.components().count(), order(step)));
+    for (path, step) in steps {
+        match step {
+            Step::Show => show(path, outside)?,
+            Step::Hide => {
+                root::lay(&Place { path: path.to_owned(), show: Show::Hidden }, &kept, outside)?;
+            }
+            Step::Keep(mount) => match attach(&mount, path) {
+                // It was in a folder that is hidden.
+                Err(Errno::NOENT) => {}
+                done => done.during(format!("keeping {path:?}"))?,
+            },
+        }
+    }
+    Ok(())
+}
+
+/// Shows a file or a folder of the machine. Nothing but these is shown: a socket or a named pipe is no reading
+/// matter but a way to another program.
+fn show(path: &Path, outside: &OwnedFd) -> Result<(), Failure> {
+    let what = format!("showing {path:?}");
+    let Ok(source) = open_inside(outside.as_fd(), path) else { return Ok(()) };
+    let stat = fstat(&source).during(&what)?;
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::Directory => {
+            let empty = root::open_place(EMPTY)?;
+            // Some file systems can't lie under an overlay, and nothing can in which something is mounted.
+            if let Ok(mount) = read_only_overlay(&source, &empty) {
+                root::place_for(path, true).during(&what)?;
+                return attach(&mount, path).during(&what);
+            }
+        }
+        FileType::RegularFile => {}
+        _ => return Ok(()),
+    }
+    root::lay(&Place { path: path.to_owned(), show: Show::ReadOnly }, &[], outside).map(|_| ())
+}
+
+/// The file that `/etc/resolv.conf` leads to, where that is not among what is shown anyway.
+fn resolver(outside: &OwnedFd) -> impl Iterator<Item = PathBuf> {
+    let found = open_inside(outside.as_fd(), Path::new("/etc/resolv.conf")).ok();
+    let path = found
+        .and_then(|fd| std::fs::read_link(format!("/proc/self/fd/{}", fd.as_raw_fd())).ok())
+        .and_then(|path| path.strip_prefix(OUTSIDE).map(|path| Path::new("/").join(path)).ok());
+    path.filter(|path| !path.starts_with("/etc")).into_iter()
+}
