@@ -56,6 +56,117 @@ pub(crate) fn a_folder_above_a_root_covers_nothing_of_the_fork() {
     assert!(!world.root().join("new").exists());
 }
 
+/// Where programs keep a person's secrets, below a home.
+const SECRETS: &[&str] = &[
+    ".ssh/id_ed25519",
+    ".gnupg/private-keys-v1.d/a.key",
+    ".aws/credentials",
+    ".azure/accessTokens.json",
+    ".kube/config",
+    ".docker/config.json",
+    ".netrc",
+    ".git-credentials",
+    ".npmrc",
+    ".pypirc",
+    ".pgpass",
+    ".password-store/a.gpg",
+    ".config/gcloud/credentials.db",
+    ".config/gh/hosts.yml",
+    ".config/git/credentials",
+    ".config/ropewalk/config.toml",
+    ".local/state/ropewalk/sessions/1/journal",
+    ".local/share/keyrings/login.keyring",
+    ".local/share/kwalletd/kdewallet.kwl",
+    ".config/keepassxc/keepassxc.ini",
+    ".mozilla/firefox/x.default/logins.json",
+    ".thunderbird/x.default/logins.json",
+    ".config/google-chrome/Default/Cookies",
+    ".config/chromium/Default/Login Data",
+    ".config/BraveSoftware/Brave-Browser/Default/Cookies",
+    ".config/microsoft-edge/Default/Cookies",
+    ".config/vivaldi/Default/Cookies",
+    ".config/opera/Cookies",
+    "snap/firefox/common/.mozilla/firefox/x/logins.json",
+    "snap/chromium/common/chromium/Default/Cookies",
+    ".var/app/org.mozilla.firefox/.mozilla/firefox/x/logins.json",
+    ".cargo/credentials.toml",
+    ".bash_history",
+    ".local/share/fish/fish_history",
+];
+
+pub(crate) fn secrets_of_a_home_are_shown_by_nothing() {
+    let search = "cd ~ && grep -rs SECRET . ; grep -rsc plain . | grep :1";
+    let fill = |home: &Path| {
+        SECRETS.iter().for_each(|name| put(&home.join(name), "SECRET\n"));
+        put(&home.join(".config/other/plain.txt"), "plain\n");
+    };
+    // A folder of a toolchain's that a variable names keeps its secrets too.
+    let mut world = World::new();
+    let home = world.home().to_owned();
+    let outputs = home.join(".local/state/ropewalk/outputs/1");
+    put(&outputs.join("a"), "plain\n");
+    put(&home.join("sdk/credentials"), "SECRET\n");
+    fill(&home);
+    world.plan.environment = vec![("JAVA_HOME".into(), home.join("sdk").into())];
+    world.plan.shown = vec![outputs.clone()];
+    world.plan.hidden = vec![home.join("state of ours")];
+    put(&home.join("state of ours/journal"), "SECRET\n");
+    world.run(async |world| {
+        let sandbox = world.sandbox().await;
+        let sort = format!("({search}) | LC_ALL=C sort");
+        let (mut spec, output) = world.spec(&sort);
+        spec.shown.push(home.clone());
+        let (_, said) = finish(&sandbox, spec, output).await;
+        let outputs = "./.local/state/ropewalk/outputs/1/a:1\n";
+        assert_eq!(said, format!("./.config/other/plain.txt:1\n{outputs}"));
+        assert_eq!(world.sh(&sandbox, &sort).await, (OK, outputs.to_owned()));
+        for name in [".ssh", ".mozilla/firefox", ".local/state/ropewalk/sessions"] {
+            let (mut spec, _output) = world.spec("true");
+            spec.shown.push(home.join(name));
+            let words = sandbox.run(spec).await.unwrap_err().to_string();
+            assert!(words.contains("is hidden from commands"), "{name}: {words}");
+        }
+        // One that the user allowed by its name is seen, and nothing beside it.
+        for name in [".ssh/id_ed25519", ".netrc", ".cargo/credentials.toml"] {
+            let (mut spec, output) = world.spec("cat $0; grep -rs SECRET ~ | wc -l");
+            spec.argv.push(home.join(name).into());
+            spec.shown.push(home.join(name));
+            spec.unhidden.push(home.join(name));
+            let (_, said) = finish(&sandbox, spec, output).await;
+            assert!(said.starts_with("SECRET\n1\n"), "{name}: {said}");
+            let (mut spec, output) = world.spec("cat $0; grep -rs SECRET ~ | wc -l");
+            spec.argv.push(home.join(name).into());
+            spec.shown = vec![home.join(name), home.clone()];
+            spec.unhidden.push(home.join(name));
+            assert_eq!(finish(&sandbox, spec, output).await, (OK, "SECRET\n1\n".to_owned()));
+        }
+        assert_eq!(world.sh(&sandbox, "grep -rs SECRET ~ | wc -l").await, (OK, "0\n".to_owned()));
+    });
+    // The home itself may be the root.
+    let mut world = World::new();
+    fill(world.home());
+    world.plan.roots = vec![world.home().to_owned()];
+    world.run(async |world| {
+        let sandbox = world.sandbox().await;
+        let (_, said) = world.sh(&sandbox, search).await;
+        assert_eq!(said, "./.config/other/plain.txt:1\n");
+    });
+    // What is hidden elsewhere is seen where it is the root, or holds it.
+    for (root, hidden) in [(".config/ropewalk", "config.toml"), (".ssh/sub", "../id_ed25519")] {
+        let mut world = World::named(root);
+        fill(world.home());
+        world.write("own", "plain\n");
+        world.run(async |world| {
+            let sandbox = world.sandbox().await;
+            let (_, said) =
+                world.sh(&sandbox, &format!("cat own; cat {hidden}; echo x > new")).await;
+            let seen = if hidden.starts_with("..") { "No such file" } else { "SECRET" };
+            assert!(said.starts_with("plain\n") && said.contains(seen), "{root}: {said}");
+            assert!(!world.root().join("new").exists());
+        });
+    }
+}
+
 pub(crate) fn sockets_beside_the_roots_lead_nowhere() {
     let mut world = World::named("repository/part");
     let home = world.home().to_owned();

@@ -38,6 +38,7 @@ const CASES: &[Case] = &[
         "a_folder_above_a_root_covers_nothing_of_the_fork",
         beside::a_folder_above_a_root_covers_nothing_of_the_fork,
     ),
+    ("secrets_of_a_home_are_shown_by_nothing", beside::secrets_of_a_home_are_shown_by_nothing),
     ("sockets_beside_the_roots_lead_nowhere", beside::sockets_beside_the_roots_lead_nowhere),
     (
         "the_network_is_the_machines_only_if_asked_for",
