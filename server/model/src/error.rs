@@ -170,10 +170,10 @@ pub enum ModelError {
         /// How it ended.
         why: String,
     },
-    /// Nothing came for too long, before the reply began or in its midst.
+    /// Nothing of the reply came for too long, before it began or in its midst.
     #[error(
-        "the model server sent nothing for {} s: try again, or raise the limit if the model is slow",
-        .after.as_secs()
+        "the model server said nothing for {} s: try again, or raise {} if the model is slow",
+        .after.as_secs(), limit(*.begun)
     )]
     Stalled {
         /// The limit that was reached.
@@ -196,6 +196,14 @@ impl ModelError {
             ModelError::Stalled { begun, .. } => *begun,
             _ => false,
         }
+    }
+}
+
+/// What bounds a silence, in the words of a configuration.
+fn limit(begun: bool) -> &'static str {
+    match begun {
+        false => "`limits.first_byte_seconds`",
+        true => "`limits.idle_seconds` (`limits.first_byte_seconds` where it only pings)",
     }
 }
 

@@ -27,7 +27,7 @@ use tokio::{
 };
 
 /// How long the rest of a complete reply is waited for, so that its connection can be used again.
-const TAIL: Duration = Duration::from_millis(500);
+const TAIL: Duration = Duration::from_millis(100);
 /// How long the last event of a reply is waited for when all that matters has come.
 const LINGER: Duration = Duration::from_secs(5);
 /// After how long a wait for the server is first told; then each time it has doubled, and
@@ -96,6 +96,8 @@ enum State {
     Queue(BoxFuture<'static, Turn>),
     Send(BoxFuture<'static, Result<Response, ModelError>>, Turn),
     Read(Box<Reading>),
+    /// All of the reply is read; the end of its answer is not.
+    Drain(Box<Reading>),
     Wait(Duration),
     Failed(ModelError),
     Over,
@@ -106,8 +108,10 @@ struct Reading {
     reader: ReplyReader,
     /// When the last bytes came, whatever they said.
     last: Instant,
+    /// Since when all that matters is here.
+    whole: Option<Instant>,
     /// Held until the answer is read.
-    _turn: Turn,
+    turn: Turn,
 }
 
 impl Exchange {
@@ -158,7 +162,7 @@ impl Exchange {
                         Ok(Ok(response)) => {
                             let reader = ReplyReader::new(self.wire.decoder());
                             let last = Instant::now();
-                            let reading = Reading { response, reader, last, _turn: turn };
+                            let reading = Reading { response, reader, last, whole: None, turn };
                             self.state = State::Read(Box::new(reading));
                         }
                         Ok(Err(error)) => self.fail(error),
@@ -168,8 +172,10 @@ impl Exchange {
                         }
                     }
                 }
+                State::Drain(reading) => drain(*reading).await,
                 State::Read(mut reading) => match self.read(&mut reading).await {
-                    Ok(true) => drain(reading).await,
+                    // Whoever reads gets what there is first.
+                    Ok(true) => self.state = State::Drain(reading),
                     Ok(false) => self.state = State::Read(reading),
                     Err(error) => self.fail(error),
                 },
@@ -177,14 +183,15 @@ impl Exchange {
         }
     }
 
-    /// Tries again if that can help. What the failed try said is void, read or not.
+    /// Tries again if that can help. What the failed try said is void, read or not; what it cost is not.
     fn fail(&mut self, error: ModelError) {
         let Some(wait) = self.line.retry.wait(self.tried, &error, chance()) else {
             self.state = State::Failed(error);
             return;
         };
         tracing::info!(%error, tried = self.tried, ?wait, "the model's reply is asked for again");
-        self.out.clear();
+        let used = self.out.drain(..).rfind(|delta| matches!(delta, Delta::Usage(_)));
+        self.out.extend(used);
         let attempt = self.tried.saturating_add(1);
         self.out.push_back(Delta::Retrying { attempt, wait, reason: error.to_string() });
         self.state = State::Wait(wait);
@@ -230,21 +237,27 @@ impl Exchange {
     /// Reads the next bytes; true when the reply is complete.
     async fn read(&mut self, reading: &mut Reading) -> Result<bool, ModelError> {
         let begun = reading.reader.begun();
-        let whole = reading.reader.whole();
-        let limit = match begun {
-            _ if whole => LINGER,
-            true => self.line.patience.idle,
-            false => self.line.first_limit(),
+        let (first, idle) = (self.line.first_limit(), self.line.patience.idle);
+        let limits = match (reading.whole, begun) {
+            (Some(whole), _) => [(whole, LINGER); 2],
+            // Pings are life, but a server that only pings may be a proxy before a dead one.
+            (None, true) => [(reading.last, idle), (self.since, first)],
+            (None, false) => [(self.since, first); 2],
         };
-        let end = reading.last.checked_add(limit).unwrap_or_else(|| self.next_word());
-        // A pause in mid-reply is short, and not worth a word.
-        let word = if begun { end } else { end.min(self.next_word()) };
+        let left = limits.map(|(from, limit)| (limit.saturating_sub(from.elapsed()), limit));
+        let (left, limit) = left.into_iter().min().unwrap_or_default();
+        let end = Instant::now().checked_add(left).unwrap_or_else(|| self.next_word());
+        // All that matters is here: nobody waits for the rest.
+        let word = if reading.whole.is_some() { end } else { end.min(self.next_word()) };
         let why = match timeout_at(word, reading.response.chunk()).await {
             Ok(Ok(Some(chunk))) => {
                 reading.last = Instant::now();
                 let fed = reading.reader.feed(&chunk, &mut self.out);
                 if !self.out.is_empty() {
                     self.spoken();
+                }
+                if reading.reader.whole() {
+                    reading.whole.get_or_insert(reading.last);
                 }
                 return fed.map_err(|error| self.line.struck(error));
             }
@@ -262,9 +275,12 @@ impl Exchange {
     }
 }
 
-/// Reads to the end of a complete reply, so that the connection goes back to the pool.
-async fn drain(mut reading: Box<Reading>) {
-    let tail = async { while let Ok(Some(_)) = reading.response.chunk().await {} };
+/// Reads to the end of a complete reply, so that the connection goes back to the pool. The next in turn need not
+/// wait for that.
+async fn drain(reading: Reading) {
+    let Reading { mut response, turn, .. } = reading;
+    drop(turn);
+    let tail = async { while let Ok(Some(_)) = response.chunk().await {} };
     if timeout(TAIL, tail).await.is_err() {
         tracing::debug!("the server holds the connection after the reply; it is closed");
     }

@@ -78,11 +78,11 @@ impl Http {
 /// How long to wait for bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Patience {
-    /// Until the reply's first content, for a server elsewhere.
+    /// Until the reply's first content, for a server elsewhere. Also how long pings alone pass for life, at any time.
     pub first: Duration,
     /// The same for a server on this machine, which may load a model or read a long prompt slowly.
     pub first_on_loopback: Duration,
-    /// Between two arrivals of bytes after that. Pings and comments count as life.
+    /// Between two arrivals of bytes after that, whatever they say.
     pub idle: Duration,
 }
 

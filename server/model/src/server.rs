@@ -96,12 +96,13 @@ impl Header {
         ["key", "auth", "cookie", "token", "secret"].iter().any(|part| name.contains(part))
     }
 
-    /// All that may be a secret in the value: `Bearer abc` is shown to nobody, and neither is `abc`, nor what a
-    /// cookie is set to.
-    fn secrets(&self) -> impl Iterator<Item = &str> {
+    /// All that may be a secret in the value of a header that presents a key: `Bearer abc` is shown to nobody, and
+    /// neither is `abc`, nor what a cookie is set to. Nothing for another header.
+    pub fn secrets(&self) -> impl Iterator<Item = &str> {
         let value = self.value.as_str();
         let parts = value.split(|c: char| c.is_whitespace() || matches!(c, ';' | ',' | '=' | '"'));
-        [value].into_iter().chain(value.split_whitespace()).chain(parts)
+        let all = [value].into_iter().chain(value.split_whitespace()).chain(parts);
+        all.filter(|_| self.is_secret())
     }
 }
 
@@ -140,8 +141,8 @@ impl ServerModel {
         let (url, list) = endpoint(&config.base_url, wire.path())?;
         let headers = headers(&config, &*wire)?;
         let secret = config.key.iter().map(ApiKey::text);
-        let hidden = config.headers.iter().filter(|header| header.is_secret());
-        let secrets = secret.chain(hidden.flat_map(Header::secrets)).chain(url.password());
+        let hidden = config.headers.iter().flat_map(Header::secrets);
+        let secrets = secret.chain(hidden).chain(url.password());
         let keys = config.keys.and(secrets);
         let presented = config.key.is_some() || config.headers.iter().any(Header::is_secret);
         let missing_key = config.key_var.filter(|_| !presented && !is_loopback(&url));

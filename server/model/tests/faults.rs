@@ -12,7 +12,7 @@ mod loopback;
 use futures::StreamExt;
 use loopback::*;
 use ropewalk_model::{
-    Block, Delta, Http, ModelError, Patience, Protocol, ServerConfig, ServerModel,
+    Block, Delta, Http, ModelError, Network, Patience, Protocol, ServerConfig, ServerModel,
 };
 use std::{sync::atomic::Ordering, time::Duration};
 
@@ -306,6 +306,33 @@ async fn a_stall_before_the_first_byte_is_waited_for_with_words_and_is_an_end() 
     }
 }
 
+#[tokio::test]
+async fn a_server_here_gets_longer_for_its_first_words_than_one_elsewhere() {
+    let _clock = Clock::stop();
+    for (is_far, limit) in [(false, 900), (true, 120)] {
+        let server = Loopback::start([vec![Act::Hang]]).await;
+        let mut config = server.config(Protocol::Anthropic);
+        let mut network = Network::default();
+        if is_far {
+            // By way of a proxy, which is here.
+            config.base_url = "http://models.invalid".to_owned();
+            network.http_proxy = Some(server.url());
+        }
+        let mut stream = ask(&ServerModel::new(config, Http::over(network)).unwrap());
+        tokio::select! {
+            biased;
+            delta = stream.next() => panic!("{delta:?}"),
+            () = server.seen.hung.notified() => {}
+        }
+        settle(&mut stream).await;
+        advance((limit - 1) * SECOND).await;
+        assert_eq!(told(&mut stream).await, [u64::from(limit) - 1]);
+        advance(SECOND).await;
+        let error = stream.next().await.unwrap().unwrap_err();
+        assert_eq!(error, ModelError::Stalled { after: limit * SECOND, begun: false });
+    }
+}
+
 /// Lets what was sent arrive, though nothing comes of it.
 async fn settle(stream: &mut Deltas) {
     for _ in 0..100 {
@@ -324,8 +351,10 @@ async fn a_stall_after_the_first_byte_is_a_cut_stream() {
         let first = stream.next().await.unwrap().unwrap();
         assert_eq!(first, Delta::Text { index: 0, text: "half".into() });
         settle(&mut stream).await;
-        advance(59 * SECOND).await;
-        settle(&mut stream).await;
+        advance(5 * SECOND).await;
+        assert_eq!(told(&mut stream).await, [5], "{protocol:?}");
+        advance(54 * SECOND).await;
+        assert_eq!(told(&mut stream).await, [59], "{protocol:?}");
         advance(SECOND).await;
         let (deltas, reply) = read(stream).await;
         assert!(
@@ -333,6 +362,106 @@ async fn a_stall_after_the_first_byte_is_a_cut_stream() {
             "{deltas:?}"
         );
         assert_eq!(reply.unwrap().text(), "good");
+    }
+}
+
+/// The waits that are told now, in seconds, and nothing else.
+async fn told(stream: &mut Deltas) -> Vec<u64> {
+    let mut told = Vec::new();
+    for _ in 0..100 {
+        match futures::poll!(stream.next()) {
+            std::task::Poll::Pending => tokio::task::yield_now().await,
+            std::task::Poll::Ready(Some(Ok(Delta::Waiting { waited, is_queued: false }))) => {
+                told.push(waited.as_secs());
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    told
+}
+
+#[tokio::test]
+async fn pings_are_life_for_the_first_limit_and_no_longer() {
+    let _clock = Clock::stop();
+    let ping = || {
+        let words = ": ping\n\nevent: ping\ndata: {\"type\": \"ping\"}\n\n";
+        Act::Every(3 * SECOND, format!("{:x}\r\n{words}\r\n", words.len()).into())
+    };
+    for &protocol in Protocol::ALL {
+        for has_begun in [false, true] {
+            let half = has_begun.then(|| chunk(&says(protocol, "half")));
+            let pings = [streaming()].into_iter().chain(half).chain([ping()]).collect();
+            let server = Loopback::start([pings, good(protocol)]).await;
+            let patience = Patience { first_on_loopback: 100 * SECOND, ..Patience::default() };
+            let config = ServerConfig { patience, ..server.config(protocol) };
+            let mut stream = ask(&ServerModel::new(config, Http::new()).unwrap());
+            if has_begun {
+                let first = stream.next().await.unwrap().unwrap();
+                assert_eq!(first, Delta::Text { index: 0, text: "half".into() });
+            }
+            let mut waited = told(&mut stream).await;
+            for _ in 0..99 {
+                advance(SECOND).await;
+                waited.extend(told(&mut stream).await);
+            }
+            assert_eq!(waited, [5, 10, 20, 40, 70], "{protocol:?} {has_begun}");
+            advance(SECOND).await;
+            let (deltas, reply) = read(stream).await;
+            if has_begun {
+                assert!(
+                    matches!(&deltas[0], Delta::Retrying { wait: Duration::ZERO, reason, .. } if reason.contains("100 s")),
+                    "{deltas:?}"
+                );
+                assert_eq!(reply.unwrap().text(), "good");
+            } else {
+                let stalled = ModelError::Stalled { after: 100 * SECOND, begun: false };
+                assert_eq!((deltas, reply.unwrap_err()), (Vec::new(), stalled));
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn tokens_of_a_failed_try_count_however_its_failure_came() {
+    let _clock = Clock::stop();
+    let start = "data: {\"type\":\"message_start\",\"message\":{\"id\":\"m\",\"usage\":{\"input_tokens\":50000,\"output_tokens\":9}}}\n\n";
+    let failed = "data: {\"type\":\"response.failed\",\"response\":{\"usage\":{\"input_tokens\":50000,\"output_tokens\":9},\"error\":{\"code\":\"server_error\",\"message\":\"words\"}}}\n\n";
+    let chat =
+        "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":50000,\"completion_tokens\":9}}\n\n";
+    let cases = [
+        (Protocol::Anthropic, start.to_owned() + &error(Protocol::Anthropic, "overloaded_error")),
+        (Protocol::Chat, chat.to_owned() + &error(Protocol::Chat, "server_error")),
+        (Protocol::Responses, failed.to_owned()),
+    ];
+    for (protocol, words) in cases {
+        let fault = vec![streaming(), chunk(&words), end()];
+        let server = Loopback::start([fault, good(protocol)]).await;
+        let (deltas, reply) = read(ask(&server.model(protocol))).await;
+        assert_eq!(waits(&deltas).len(), 1, "{protocol:?}");
+        let usage = reply.unwrap().usage;
+        assert_eq!((usage.input, usage.output), (50_000, 9), "{protocol:?}: {deltas:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_reply_is_given_whole_before_its_connection_is_waited_for() {
+    let _clock = Clock::stop();
+    for &protocol in Protocol::ALL {
+        let held = vec![streaming(), chunk(&(says(protocol, "good") + last(protocol))), Act::Hang];
+        let server = Loopback::start([held]).await;
+        let mut stream = ask(&server.model(protocol));
+        let (mut deltas, mut turns) = (Vec::new(), 0);
+        while !matches!(deltas.last(), Some(Delta::Stop(_))) && turns < 1_000 {
+            match futures::poll!(stream.next()) {
+                std::task::Poll::Ready(delta) => deltas.push(delta.unwrap().unwrap()),
+                std::task::Poll::Pending => tokio::task::yield_now().await,
+            }
+            turns += 1;
+        }
+        assert!(matches!(deltas.last(), Some(Delta::Stop(_))), "{protocol:?}: {deltas:?}");
+        settle(&mut stream).await;
+        advance(SECOND / 2).await;
+        assert!(stream.next().await.is_none(), "{protocol:?}");
     }
 }
 

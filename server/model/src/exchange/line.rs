@@ -149,7 +149,10 @@ impl Line {
         let request = self.http.client(&url)?.get(url).headers(self.headers.clone());
         let response = timeout(LOOK, request.send())
             .await
-            .map_err(|_| ModelError::Stalled { after: LOOK, begun: false })?
+            .map_err(|_| ModelError::Unreachable {
+                host: self.host(),
+                why: format!("no answer within {} s", LOOK.as_secs()),
+            })?
             .map_err(|error| self.broken(&error))?;
         match response.status() {
             status if status.is_success() => Ok(()),

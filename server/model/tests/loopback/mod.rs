@@ -34,6 +34,8 @@ pub(crate) enum Act {
     Send(Vec<u8>),
     /// Sends this again and again, until the other side has had enough.
     Endless(Vec<u8>),
+    /// Sends this again and again, so long after the time before, until the other side leaves.
+    Every(Duration, Vec<u8>),
     /// Says nothing more, and holds the connection.
     Hang,
     /// Ends the connection: cleanly, so that what was sent arrives.
@@ -127,6 +129,14 @@ pub(crate) async fn answer(mut socket: impl AsyncRead + AsyncWrite + Unpin, seen
                     while socket.write_all(&bytes).await.is_ok() {
                         seen.sent.fetch_add(bytes.len(), Ordering::SeqCst);
                     }
+                    return;
+                }
+                Act::Every(time, bytes) => {
+                    let mut left = [0];
+                    // Until the other side leaves, or takes no more.
+                    while tokio::time::timeout(time, socket.read(&mut left)).await.is_err()
+                        && socket.write_all(&bytes).await.is_ok()
+                    {}
                     return;
                 }
                 Act::Hang => {
