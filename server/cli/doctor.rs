@@ -31,19 +31,25 @@ struct Finding {
     about: &'static str,
     /// What was found and, if it is not good, how to mend it.
     words: String,
+    /// Lines to be copied as they stand, which are shown below.
+    lines: Vec<String>,
 }
 
 impl Finding {
+    fn new(grade: Grade, about: &'static str, words: String) -> Self {
+        Self { grade, about, words, lines: Vec::new() }
+    }
+
     fn good(about: &'static str, words: impl Into<String>) -> Self {
-        Self { grade: Grade::Good, about, words: words.into() }
+        Self::new(Grade::Good, about, words.into())
     }
 
     fn fair(about: &'static str, words: impl Into<String>) -> Self {
-        Self { grade: Grade::Fair, about, words: words.into() }
+        Self::new(Grade::Fair, about, words.into())
     }
 
     fn bad(about: &'static str, words: impl Into<String>) -> Self {
-        Self { grade: Grade::Bad, about, words: words.into() }
+        Self::new(Grade::Bad, about, words.into())
     }
 }
 
@@ -75,7 +81,7 @@ pub(crate) fn doctor(flags: Vec<String>) -> anyhow::Result<Exit> {
     findings.extend(checks::locks(&config));
     findings.extend(checks::trust(&config));
     findings.extend(checks::programs());
-    findings.extend(checks::commands(&config)?);
+    findings.push(checks::commands(&config)?);
     findings.push(checks::state(setup::state_folder()));
     findings.extend(checks::sessions(setup::sessions()));
     findings.push(checks::root(current, std::env::home_dir()));
@@ -99,7 +105,8 @@ fn report(findings: &[Finding]) -> String {
             Grade::Bad => "FAIL",
         };
         let words = plain(&finding.words).replace('\n', " ");
-        format!("{mark:<5} {:<9} {words}", finding.about)
+        let lines = finding.lines.iter().map(|line| format!("\n{:16}{}", "", plain(line)));
+        format!("{mark:<5} {:<9} {words}{}", finding.about, lines.collect::<String>())
     };
     findings.iter().map(line).collect::<Vec<_>>().join("\n")
 }

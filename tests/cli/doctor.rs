@@ -136,6 +136,51 @@ fn a_server_that_wants_no_key_is_asked_without_one() {
 }
 
 #[test]
+fn how_commands_run_is_said_once_and_why_no_better() {
+    let world = World::new("http://127.0.0.1:1");
+    let ways = [
+        ("auto", "they run over the fork, with"),
+        ("copy", "they run on a copy of the open folders (in place where it would be too large)"),
+        ("off", "they run in place, on the files as saved, each after an approval: "),
+    ];
+    for (way, words) in ways {
+        world.configure(&format!("commands.over_fork = \"{way}\"\n"));
+        let ran = world.run(&["doctor"]);
+        found(&ran, "ok", "commands", words);
+        let why = format!("`commands.over_fork` is `{way}` (set by ");
+        assert_eq!(ran.out.contains(&why), way != "auto", "{ran:#?}");
+        let is_of_it = |line: &&str| line.split_whitespace().nth(1) == Some("commands");
+        assert_eq!(ran.out.lines().filter(is_of_it).count(), 1, "{ran:#?}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn where_user_namespaces_are_switched_off_it_says_how_to_allow_them() {
+    let world = World::new("http://127.0.0.1:1");
+    world.configure("commands.over_fork = \"auto\"\n");
+    let inside = |script: &str| {
+        let doctor = world.ropewalk(&["doctor"]);
+        let mut inside = std::process::Command::new("unshare");
+        let off = "echo 0 > /proc/sys/user/max_user_namespaces";
+        inside.args(["-Ur", "sh", "-c", &format!("{off} && {script}")]);
+        inside.arg(doctor.get_program()).current_dir(world.root()).env_clear();
+        inside.envs(doctor.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        inside.output()
+    };
+    if !inside(":").is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped: there is no unshare here that can switch user namespaces off");
+        return;
+    }
+    let ran = Ran::from(inside("exec \"$0\" doctor").unwrap());
+    let way = "they run on a copy of the open folders (in place where it would be too large), each after an approval: ";
+    found(&ran, "note", "commands", way);
+    let mend = ran.out.lines().skip_while(|line| !line.contains(way)).nth(1).unwrap();
+    assert!(mend.starts_with("                User namespaces are switched off."), "{ran:#?}");
+    assert!(mend.contains("sudo sysctl user.max_user_namespaces=15000"), "{ran:#?}");
+}
+
+#[test]
 fn home_and_the_whole_disk_are_no_projects() {
     for folder in ["home", "/"] {
         let (url, served) = server(FINE);

@@ -11,6 +11,27 @@ use serde_json::json;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+/// A tier on which commands see the fork.
+struct Tier {
+    /// What the settings say for it.
+    word: &'static str,
+    /// Whether the user is asked about each command.
+    asks: bool,
+}
+
+/// In place a command sees neither unsaved text nor pending changes: that has a test of its own.
+const TIERS: [Tier; 2] = [Tier { word: "auto", asks: false }, Tier { word: "copy", asks: true }];
+
+impl Tier {
+    /// Allows the command that runs next.
+    fn allow(&self, editor: &FakeEditor) {
+        if self.asks {
+            let Dialog { message, .. } = editor.answer_dialog("Allow once");
+            assert!(message.contains("it runs on a copy of the open folders"), "{message}");
+        }
+    }
+}
+
 /// A stage, and a folder of this name in `parent` as the only root of an editor.
 struct Rooted {
     stage: Stage,
@@ -48,23 +69,29 @@ impl Rooted {
     }
 
     fn editor_at(&self, root: &Path) -> FakeEditor {
-        let options = json!({ "commands": { "overFork": "auto" } });
+        self.editor_on("auto", root)
+    }
+
+    /// An editor whose settings say this of where commands run.
+    fn editor_on(&self, tier: &str, root: &Path) -> FakeEditor {
+        let options = json!({ "commands": { "overFork": tier } });
         let editor = self.stage.editor_in(Profile::VSCODE, &[root], options, &[]);
         editor.ignore(crate::support::stage::QUIET);
         editor
     }
 }
 
-/// A whole turn: unsaved text and a pending change are seen under the real path, what is written is reviewed,
-/// taken and taken back. `name` is the root's.
-fn a_turn_works_in(rooted: Rooted, editor: FakeEditor) {
+/// A whole turn: unsaved text and a pending change are seen, what is written is reviewed, taken and taken back.
+fn a_turn_works_in(rooted: Rooted, editor: FakeEditor, tier: &Tier) {
     rooted.write("a.txt", "one\ntwo\n");
     rooted.write("b.txt", "bee\n");
     rooted.write("d.txt", "gone\n");
     rooted.write("e.sh", "#!/bin/sh\n");
     editor.open("a.txt");
     editor.type_at("a.txt", 0, 0, "unsaved ünï😀 ");
-    assert_eq!(turn(&editor, "Try"), "end_turn");
+    editor.prompt("Try");
+    tier.allow(&editor);
+    assert_eq!(editor.wait_for_turn_end().stop_reason, "end_turn");
     assert_eq!(editor.text("a.txt"), "unsaved ünï😀 one\ntwo\n");
     assert_eq!(rooted.disk("a.txt").unwrap(), "one\ntwo\n");
     assert_eq!(rooted.disk("b.txt").unwrap(), "bee\n");
@@ -100,34 +127,67 @@ fn replies() -> Vec<ScriptedReply> {
 
 #[test]
 fn a_turn_works_under_every_name_a_folder_can_have() {
-    for name in [
-        "plain",
-        "with space",
-        "comma,and:colon",
-        "ünï 𝄞",
-        "quote'\"and$dollar",
-        "back\\slash",
-        "per%20cent",
-    ] {
-        let rooted = Rooted::new(name, replies());
-        let editor = rooted.editor();
-        a_turn_works_in(rooted, editor);
+    for tier in &TIERS {
+        for name in [
+            "plain",
+            "with space",
+            "comma,and:colon",
+            "ünï 𝄞",
+            "quote'\"and$dollar",
+            "back\\slash",
+            "per%20cent",
+        ] {
+            let rooted = Rooted::new(name, replies());
+            let editor = rooted.editor_on(tier.word, &rooted.root);
+            a_turn_works_in(rooted, editor, tier);
+        }
     }
 }
 
 #[test]
-fn a_turn_works_in_a_linked_root_and_on_a_tmpfs() {
-    let rooted = Rooted::new("real", replies());
-    let link = rooted.root.with_file_name("link");
-    std::os::unix::fs::symlink(&rooted.root, &link).unwrap();
-    let editor = rooted.editor_at(&link);
-    a_turn_works_in(rooted, editor);
+fn in_place_a_command_changes_the_disk_and_nothing_of_what_is_open() {
+    let rooted = Rooted::new(
+        "here",
+        [
+            edit("b.txt", "bee", "changed"),
+            bash("cat a.txt b.txt && echo new > c.txt && rm d.txt"),
+            say("Done.").expect_text("one\ntwo\nbee\n"),
+        ],
+    );
+    for (name, text) in [("a.txt", "one\ntwo\n"), ("b.txt", "bee\n"), ("d.txt", "gone\n")] {
+        rooted.write(name, text);
+    }
+    let editor = rooted.editor_on("off", &rooted.root);
+    editor.open("a.txt");
+    editor.type_at("a.txt", 0, 0, "unsaved ");
+    editor.prompt("Try");
+    editor.answer_dialog("Allow once");
+    assert_eq!(editor.wait_for_turn_end().stop_reason, "end_turn");
+    assert_eq!(editor.text("a.txt"), "unsaved one\ntwo\n");
+    assert_eq!(rooted.disk("a.txt").unwrap(), "one\ntwo\n");
+    assert_eq!(rooted.disk("b.txt").unwrap(), "bee\n");
+    assert_eq!((rooted.disk("c.txt").unwrap(), rooted.disk("d.txt")), ("new\n".into(), None));
+    editor.execute("ropewalk.accept", json!({ "all": true })).unwrap();
+    until("it is accepted", || rooted.disk("b.txt").as_deref() == Some("changed\n"));
+    editor.shutdown();
+    rooted.stage.agent.model.finish().unwrap();
+}
 
-    let memory = tempfile::tempdir_in("/dev/shm").unwrap();
-    let mut rooted = Rooted::new("unused", replies());
-    rooted.root = memory.path().canonicalize().unwrap();
-    let editor = rooted.editor();
-    a_turn_works_in(rooted, editor);
+#[test]
+fn a_turn_works_in_a_linked_root_and_on_a_tmpfs() {
+    for tier in &TIERS {
+        let rooted = Rooted::new("real", replies());
+        let link = rooted.root.with_file_name("link");
+        std::os::unix::fs::symlink(&rooted.root, &link).unwrap();
+        let editor = rooted.editor_on(tier.word, &link);
+        a_turn_works_in(rooted, editor, tier);
+
+        let memory = tempfile::tempdir_in("/dev/shm").unwrap();
+        let mut rooted = Rooted::new("unused", replies());
+        rooted.root = memory.path().canonicalize().unwrap();
+        let editor = rooted.editor_on(tier.word, &rooted.root);
+        a_turn_works_in(rooted, editor, tier);
+    }
 }
 
 #[test]
@@ -156,43 +216,51 @@ fn fifty_thousand_files_are_no_hindrance() {
 
 #[test]
 fn the_user_types_and_saves_while_a_command_runs() {
-    // The build cache is the one folder that a command and the outside share.
-    let meet = "touch \"$CARGO_TARGET_DIR/ready\"; while [ ! -e \"$CARGO_TARGET_DIR/go\" ]; do sleep 0.01; done";
-    let rooted = Rooted::new(
-        "busy",
-        [
-            bash(&format!(
-                "sed -i s/three/THREE/ a.txt; echo command >> b.txt; mkdir -p \"$CARGO_TARGET_DIR\"; {meet}; cat a.txt"
-            )),
-            say("Done.").expect_text("one\ntwo\nTHREE\n").expect_text("b.txt"),
-        ],
-    );
-    rooted.write("a.txt", "one\ntwo\nthree\n");
-    rooted.write("b.txt", "bee\n");
-    let editor = rooted.editor();
-    editor.open("a.txt");
-    editor.prompt("Try");
-    let cache = rooted.stage.agent.folder("cache");
-    let mut ready = None;
-    until("the command has come half way", || {
-        ready = find(&cache, "ready");
-        ready.is_some()
-    });
-    editor.type_at("a.txt", 0, 0, "typed ");
-    editor.save("a.txt");
-    rooted.write("b.txt", "changed outside\n");
-    std::fs::write(ready.unwrap().with_file_name("go"), "").unwrap();
-    assert_eq!(editor.wait_for_turn_end().stop_reason, "end_turn");
-    editor.execute("ropewalk.accept", json!({ "all": true })).unwrap();
-    editor.wait_for_text("a.txt", "typed one\ntwo\nTHREE\n");
-    assert_eq!(rooted.disk("a.txt").unwrap(), "typed one\ntwo\nthree\n");
-    assert_eq!(
-        rooted.disk("b.txt").unwrap(),
-        "changed outside\n",
-        "what moved outside is a conflict"
-    );
-    editor.shutdown();
-    rooted.stage.agent.model.finish().unwrap();
+    for tier in &TIERS {
+        // What a command over the fork and the outside share is the build cache; on a copy they share everything.
+        let shared = tempfile::tempdir().unwrap();
+        let place = match tier.asks {
+            false => "\"$CARGO_TARGET_DIR\"".to_owned(),
+            true => format!("'{}'", shared.path().display()),
+        };
+        let meet = format!("touch {place}/ready; while [ ! -e {place}/go ]; do sleep 0.01; done");
+        let rooted = Rooted::new(
+            "busy",
+            [
+                bash(&format!(
+                    "sed -i s/three/THREE/ a.txt; echo command >> b.txt; {meet}; cat a.txt"
+                )),
+                say("Done.").expect_text("one\ntwo\nTHREE\n").expect_text("b.txt"),
+            ],
+        );
+        rooted.write("a.txt", "one\ntwo\nthree\n");
+        rooted.write("b.txt", "bee\n");
+        let editor = rooted.editor_on(tier.word, &rooted.root);
+        editor.open("a.txt");
+        editor.prompt("Try");
+        tier.allow(&editor);
+        let cache = rooted.stage.agent.folder("cache");
+        let mut ready = None;
+        until("the command has come half way", || {
+            ready = find(&cache, "ready").or_else(|| find(shared.path(), "ready"));
+            ready.is_some()
+        });
+        editor.type_at("a.txt", 0, 0, "typed ");
+        editor.save("a.txt");
+        rooted.write("b.txt", "changed outside\n");
+        std::fs::write(ready.unwrap().with_file_name("go"), "").unwrap();
+        assert_eq!(editor.wait_for_turn_end().stop_reason, "end_turn");
+        editor.execute("ropewalk.accept", json!({ "all": true })).unwrap();
+        editor.wait_for_text("a.txt", "typed one\ntwo\nTHREE\n");
+        assert_eq!(rooted.disk("a.txt").unwrap(), "typed one\ntwo\nthree\n");
+        assert_eq!(
+            rooted.disk("b.txt").unwrap(),
+            "changed outside\n",
+            "what moved outside is a conflict"
+        );
+        editor.shutdown();
+        rooted.stage.agent.model.finish().unwrap();
+    }
 }
 
 #[test]

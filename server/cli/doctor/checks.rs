@@ -132,17 +132,20 @@ pub(super) fn programs() -> Vec<Finding> {
     vec![shell, git]
 }
 
-/// How the agent's commands run, and what would make them run better; a line of that each.
-pub(super) fn commands(config: &Config) -> anyhow::Result<Vec<Finding>> {
-    let asked = ("commands", config.provenance("commands.over_fork"));
+/// How the agent's commands run, why no better, and what mends that.
+pub(super) fn commands(config: &Config) -> anyhow::Result<Finding> {
+    const ON_A_COPY: &str = "they run on a copy of the open folders (in place where it would be too large), each after an approval";
+    let about = "commands";
+    let set_to = |way: &str| {
+        let (word, source) =
+            (config.commands.over_fork.as_str(), config.provenance("commands.over_fork"));
+        Finding::good(about, format!("{way}: `commands.over_fork` is `{word}` (set by {source})"))
+    };
     match config.commands.over_fork {
         OverFork::Auto => {}
-        OverFork::Copy | OverFork::Off => {
-            let (about, source) = asked;
-            let word = config.commands.over_fork.as_str();
-            let words =
-                format!("not over the fork: `commands.over_fork` is `{word}` (set by {source})");
-            return Ok(vec![Finding::good(about, words)]);
+        OverFork::Copy => return Ok(set_to(ON_A_COPY)),
+        OverFork::Off => {
+            return Ok(set_to("they run in place, on the files as saved, each after an approval"));
         }
     }
     let runtime = runtime(tokio::runtime::Builder::new_current_thread().enable_all())?;
@@ -158,13 +161,11 @@ pub(super) fn commands(config: &Config) -> anyhow::Result<Vec<Finding>> {
                 version => format!("with Landlock {version}"),
             };
             let words = format!("they run over the fork, {landlock}; layers are {layers}");
-            vec![Finding::good("commands", words)]
+            Finding::good(about, words)
         }
         Err(Unsupported { why, mend }) => {
-            let words =
-                format!("they run on a copy of the open folders, each after an approval: {why}");
-            let mend = mend.lines().map(|line| Finding::fair("commands", line));
-            std::iter::once(Finding::fair("commands", words)).chain(mend).collect()
+            let lines = mend.lines().map(str::to_owned).collect();
+            Finding { lines, ..Finding::fair(about, format!("{ON_A_COPY}: {why}")) }
         }
     })
 }
