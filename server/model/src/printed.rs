@@ -9,8 +9,8 @@ use serde_json::Value;
 use std::ops::Range;
 
 /// What opens and closes a printed call. One that is never closed goes to the end of the text.
-const BRACKETS: &[(&str, &str)] =
-    &[("<tool_call>", "</tool_call>"), ("[TOOL_CALLS]", "\n"), ("```", "```")];
+const BRACKETS: [(&str, &str); 3] =
+    [("<tool_call>", "</tool_call>"), ("[TOOL_CALLS]", "\n"), ("```", "```")];
 
 /// Names of the member that names the tool, and of that which holds the arguments.
 const NAMES: &[&str] = &["name", "tool", "tool_name", "function"];
@@ -33,7 +33,8 @@ pub fn printed_calls(text: &str, is_tool: impl Fn(&str) -> bool) -> (Vec<Printed
         return (calls, String::new());
     }
     let (mut rest, mut from) = (String::new(), 0);
-    while let Some((inner, after)) = bracketed(text, from) {
+    let mut opened = BRACKETS.map(|(open, _)| text.find(open));
+    while let Some((inner, after)) = bracketed(text, from, &mut opened) {
         let found =
             text.get(inner.1.clone()).map(|inner| read(inner, &is_tool)).unwrap_or_default();
         let kept = if found.is_empty() { after } else { inner.0 };
@@ -68,13 +69,21 @@ pub fn take_printed_calls(blocks: &mut Vec<Block>, is_tool: impl Fn(&str) -> boo
 }
 
 /// The next bracketed part from `from` on: where its bracket begins and what is inside, and where it ends.
-fn bracketed(text: &str, from: usize) -> Option<((usize, Range<usize>), usize)> {
-    let rest = text.get(from..)?;
-    let opened = BRACKETS.iter().filter_map(|(open, close)| Some((rest.find(open)?, open, close)));
-    let (at, open, close) = opened.min_by_key(|(at, _, _)| *at)?;
-    let start = from.saturating_add(at);
+/// `opened` is where each bracket was last seen to open: no part of the text is searched twice for the same one.
+fn bracketed(
+    text: &str,
+    from: usize,
+    opened: &mut [Option<usize>; 3],
+) -> Option<((usize, Range<usize>), usize)> {
+    for (at, (open, _)) in opened.iter_mut().zip(BRACKETS) {
+        if at.is_some_and(|at| at < from) {
+            *at = text.get(from..)?.find(open).map(|ahead| from.saturating_add(ahead));
+        }
+    }
+    let opened = opened.iter().zip(BRACKETS).filter_map(|(at, pair)| Some(((*at)?, pair)));
+    let (start, (open, close)) = opened.min_by_key(|(at, _)| *at)?;
     let mut inner = start.saturating_add(open.len());
-    if *open == "```" {
+    if open == "```" {
         // The language of a fence.
         let line = text.get(inner..)?;
         let word =

@@ -88,3 +88,21 @@ proptest! {
         prop_assert!(calls.is_empty() || rest.len() < text.len());
     }
 }
+
+#[test]
+fn a_text_of_openers_alone_costs_linear_time() {
+    // Work that grows with the square of the text would take minutes; no clock is needed to notice.
+    for part in [
+        "```",
+        "```\n",
+        "[TOOL_CALLS]\n",
+        "<tool_call></tool_call>",
+        "<tool_call>",
+        "[TOOL_CALLS]",
+        "{\"",
+    ] {
+        let text = part.repeat((4 << 20) / part.len());
+        let (calls, rest) = printed_calls(&text, is_tool);
+        assert!(calls.is_empty() && rest == text.trim(), "{part}");
+    }
+}
