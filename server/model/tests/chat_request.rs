@@ -92,6 +92,21 @@ fn thoughts_by_dialect() {
         let said = said(provider, thinking()).to_string();
         assert!(!said.contains("hm") && !said.contains("reasoning"), "{provider}: {said}");
     }
+    // At a server of which nothing is known the family of the model decides; a known server knows better.
+    let by_model = |provider: &str, name: &str, content: Vec<Block>| {
+        let mut config = ServerConfig::new(Protocol::Chat, name);
+        (config.provider, config.base_url) = (provider.into(), "https://gateway.example/v1".into());
+        let model = ServerModel::new(config, Http::new()).unwrap();
+        messages(&model.encode(&Message { role: Role::Assistant, content }))[0].take()
+    };
+    for name in ["deepseek-reasoner", "company/DeepSeek-V3.2"] {
+        let said = |content| by_model("somebody", name, content)["reasoning_content"].take();
+        assert_eq!(said(thinking()), "hm", "{name}");
+        assert_eq!(said(vec![call("1", input())]), "", "{name}");
+        assert_eq!(said(vec![Block::text("hi")]), Value::Null, "{name}");
+        assert_eq!(by_model("vllm", name, thinking())["reasoning"], "hm", "{name}");
+        assert!(!by_model("groq", name, thinking()).to_string().contains("hm"), "{name}");
+    }
     let thoughtless = vec![call("1", input())];
     assert_eq!(said("deepseek", thoughtless.clone())["reasoning_content"], "");
     assert_eq!(said("llamacpp", thoughtless).get("reasoning_content"), None);

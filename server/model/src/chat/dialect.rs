@@ -56,6 +56,9 @@ const PLAIN: Dialect = Dialect {
     call_extra: "",
 };
 
+/// A message with calls and without thoughts is refused in its thinking mode.
+const DEEPSEEK_THOUGHTS: Thoughts = Thoughts::Always("reasoning_content");
+
 /// The known servers.
 pub const DIALECTS: &[Dialect] = &[
     Dialect {
@@ -65,13 +68,7 @@ pub const DIALECTS: &[Dialect] = &[
         cache_key: true,
         ..PLAIN
     },
-    Dialect {
-        // A message with calls and without thoughts is refused in its thinking mode.
-        name: "deepseek",
-        hosts: &["deepseek.com"],
-        thoughts: Thoughts::Always("reasoning_content"),
-        ..PLAIN
-    },
+    Dialect { name: "deepseek", hosts: &["deepseek.com"], thoughts: DEEPSEEK_THOUGHTS, ..PLAIN },
     Dialect {
         name: "openrouter",
         hosts: &["openrouter.ai"],
@@ -111,9 +108,14 @@ pub const DIALECTS: &[Dialect] = &[
 const STRICT_MODELS: &[&str] =
     &["mistral", "ministral", "mixtral", "devstral", "magistral", "codestral"];
 
+/// Parts of the names of models that want their thoughts back, and how, where the server is not known. A known
+/// server's row says what that server takes.
+const THINKING_MODELS: &[(&str, Thoughts)] = &[("deepseek", DEEPSEEK_THOUGHTS)];
+
 impl Dialect {
     /// The row for a provider: by its name, else by the host, else by the port on this machine, else the
-    /// plain one. A model whose template is stricter than its server gets what it wants.
+    /// plain one, with the thoughts as the model's family wants them. A model whose template is stricter than its
+    /// server gets what it wants.
     pub fn of(provider: &str, base_url: &str, model: &str) -> Dialect {
         let url = Url::parse(base_url.trim()).ok();
         let host = url.as_ref().and_then(Url::host_str).unwrap_or_default();
@@ -130,6 +132,12 @@ impl Dialect {
         if STRICT_MODELS.iter().any(|part| model.contains(part)) {
             dialect.words_after_results = false;
             dialect.short_ids = true;
+        }
+        if found.is_none()
+            && let Some((_, thoughts)) =
+                THINKING_MODELS.iter().find(|(part, _)| model.contains(part))
+        {
+            dialect.thoughts = *thoughts;
         }
         dialect
     }
