@@ -224,6 +224,97 @@ async fn what_is_refused_ends_at_once_in_words_that_say_what_to_mend() {
     }
 }
 
+/// What servers answer, with 400, to a prompt that is too long: each a body as it is sent, or the words alone where
+/// the body has also a kind that says it.
+const TOO_LONG: &[(&str, &str)] = &[
+    (
+        "Anthropic",
+        r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}"#,
+    ),
+    (
+        "Anthropic, with the reply",
+        r#"{"type":"error","error":{"type":"invalid_request_error","message":"input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease input length or `max_tokens` and try again"}}"#,
+    ),
+    (
+        "OpenAI",
+        r#"{"error":{"message":"This model's maximum context length is 128000 tokens. However, your messages resulted in 130000 tokens.","type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}}"#,
+    ),
+    (
+        "OpenAI, by the code",
+        r#"{"error":{"message":"Too much.","type":"invalid_request_error","param":"input","code":"context_length_exceeded"}}"#,
+    ),
+    (
+        "OpenAI, in words",
+        r#"{"error":{"message":"Your input exceeds the context window of this model. Please adjust your input and try again.","type":"invalid_request_error","code":null}}"#,
+    ),
+    (
+        "llama.cpp",
+        r#"{"error":{"code":400,"message":"the request exceeds the available context size, try increasing it","type":"invalid_request_error"}}"#,
+    ),
+    (
+        "llama.cpp, by the type",
+        r#"{"error":{"code":400,"message":"request (5000 tokens) is too large","type":"exceed_context_size_error","n_prompt_tokens":5000,"n_ctx":4096}}"#,
+    ),
+    (
+        "llama-cpp-python",
+        r#"{"error":{"message":"Requested tokens (5000) exceed context window of 4096","type":"invalid_request_error","param":null,"code":null}}"#,
+    ),
+    (
+        "Groq",
+        r#"{"error":{"message":"Please reduce the length of the messages or completion.","type":"invalid_request_error","param":"messages"}}"#,
+    ),
+    (
+        "Gemini",
+        r#"[{"error":{"code":400,"message":"The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).","status":"INVALID_ARGUMENT"}}]"#,
+    ),
+    (
+        "xAI",
+        r#"{"code":"Client specified an invalid argument","error":"This model's maximum prompt length is 131072 but the request contains 537812 tokens."}"#,
+    ),
+    ("Bedrock", r#"{"message":"Input is too long for requested model."}"#),
+    (
+        "vLLM",
+        r#"{"object":"error","message":"This model's maximum context length is 4096 tokens. However, you requested 5000 tokens.","type":"BadRequestError","param":null,"code":400}"#,
+    ),
+    (
+        "Mistral",
+        r#"{"object":"error","message":"Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum context length","type":"invalid_request_error","param":null,"code":"3051"}"#,
+    ),
+    (
+        "OpenRouter",
+        r#"{"error":{"message":"This endpoint's maximum context length is 200000 tokens. However, you requested about 250000 tokens. Please reduce the length of either one.","code":400,"metadata":{"provider_name":null}}}"#,
+    ),
+    ("Cohere", r#"{"message":"too many tokens: size limit exceeded by 1000 tokens."}"#),
+    ("words alone", "Context Length exceeded"),
+];
+
+#[tokio::test]
+async fn a_prompt_that_is_too_long_is_known_by_any_providers_words() {
+    for &protocol in Protocol::ALL {
+        for (provider, body) in TOO_LONG {
+            let server = Loopback::start([whole(400, "", body)]).await;
+            let error = read(ask(&server.model(protocol))).await.1.unwrap_err();
+            assert!(matches!(error, ModelError::ContextLength { .. }), "{provider}: {error}");
+            assert_eq!(server.requests().len(), 1, "{provider}");
+        }
+        // Of these only the kind says so; of the others the words do, too.
+        for kind in ["context_length_exceeded", "exceed_context_size_error"] {
+            let fault = vec![streaming(), chunk(&error(protocol, kind)), end()];
+            let words = ends(protocol, fault).await;
+            assert!(words.contains("compact it"), "{kind}: {words}");
+        }
+        // Other words about tokens are no such thing.
+        for other in
+            ["max_tokens must be at least 1", "the rate limit of tokens", "no such input", "reduce"]
+        {
+            let body = format!("{{\"error\":{{\"message\":\"{other}\"}}}}");
+            let server = Loopback::start([whole(400, "", &body)]).await;
+            let error = read(ask(&server.model(protocol))).await.1.unwrap_err();
+            assert!(matches!(error, ModelError::InvalidRequest { .. }), "{other}: {error}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn keys_never_follow_a_redirect() {
     for status in [301, 302, 303, 307, 308] {
