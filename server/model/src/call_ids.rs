@@ -22,7 +22,7 @@ impl CallIds {
 
     /// The server's id of a call; for a call without one, or with another's, an id is made that no other call of
     /// the history has. `block` is the number of blocks so far.
-    pub(crate) fn unique(&mut self, id: String, block: usize) -> String {
+    pub(crate) fn unique(&mut self, id: String, block: u32) -> String {
         let (mut unique, mut number) = (id, self.taken.len());
         while unique.is_empty() || !self.taken.insert(unique.clone()) {
             unique = format!("call_{}_{block}_{number}", self.reply);

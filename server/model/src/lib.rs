@@ -11,6 +11,7 @@
 
 mod anthropic;
 mod asked;
+mod blocks;
 mod call_ids;
 pub mod chat;
 mod clean;
@@ -18,6 +19,7 @@ pub mod error;
 mod exchange;
 pub mod http;
 pub mod key;
+mod lenient;
 pub mod limits;
 pub mod listing;
 mod log;

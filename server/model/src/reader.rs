@@ -10,9 +10,6 @@ use std::collections::VecDeque;
 /// The longest reply that is read, in bytes of the wire.
 const MOST_BYTES: usize = 64 << 20;
 
-/// More blocks than this in one reply are no reply.
-pub(crate) const MOST_BLOCKS: usize = 1_000;
-
 /// Turns the events of one stream into deltas.
 pub(crate) trait Decode: Send + Sync {
     /// Takes the data of one event; true when it was the reply's last.
@@ -28,6 +25,11 @@ pub(crate) trait Decode: Send + Sync {
     fn end(&mut self, _out: &mut VecDeque<Delta>) -> bool {
         false
     }
+}
+
+/// What comes of an event that can't be read, and may have held words or a part of a call.
+pub(crate) fn hole() -> ModelError {
+    ModelError::Cut { why: "a part of the reply can't be read".to_owned() }
 }
 
 /// Reads one reply.

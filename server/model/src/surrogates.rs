@@ -2,53 +2,39 @@
 //!
 //! A server that cuts a reply by UTF-16 units sends `"\ud83d"` at the end of one delta and `"\ude00"`
 //! at the start of the next, neither of which is a string. Works on the JSON text alone and changes
-//! nothing but `\u` escapes of unpaired surrogates.
+//! nothing but `\u` escapes of unpaired surrogates. Whose words a string has is not known here: each block has
+//! a [`Surrogates`] of its own.
 
-use serde::Deserialize;
+use memchr::memchr;
 
-/// Carries the first half of a pair from one event to the next.
+/// Carries the first half of a pair from one string of a block to the next that is not empty.
 #[derive(Default)]
 pub(crate) struct Surrogates {
     high: Option<u16>,
 }
 
 impl Surrogates {
-    /// Whether a first half waits for its second.
-    fn pending(&self) -> bool {
-        self.high.is_some()
-    }
-
-    /// Reads a JSON string, mended if it must be; none when it is no JSON string.
+    /// Reads a JSON string as a parser has cut it out of its event, mended if it must be; none when it is another
+    /// value. Linear in its length.
     pub(crate) fn read(&mut self, json: &str) -> Option<String> {
-        match serde_json::from_str(json) {
-            // The usual case: valid, and no half of a pair left from before.
-            Ok(text) if !self.pending() => Some(text),
-            _ => serde_json::from_str(&self.mend(json)).ok(),
+        let inner = json.strip_prefix('"')?.strip_suffix('"')?;
+        if inner.is_empty() {
+            // It says nothing: a first half waits on.
+            return Some(String::new());
         }
+        if self.high.is_none() {
+            if memchr(b'\\', inner.as_bytes()).is_none() {
+                return Some(inner.to_owned());
+            }
+            if let Ok(text) = serde_json::from_str(json) {
+                return Some(text);
+            }
+        }
+        serde_json::from_str(&self.mend(json)).ok()
     }
 
-    /// Reads an event, mended if it must be, and gives the text that was read; `mended` is where that may be kept.
-    ///
-    /// # Errors
-    /// It is no such JSON, mended or not.
-    pub(crate) fn event<'a, T: Deserialize<'a>>(
-        &mut self,
-        data: &'a str,
-        mended: &'a mut String,
-    ) -> serde_json::Result<(T, &'a str)> {
-        // The usual case: valid, and no half of a pair left from before.
-        if !self.pending()
-            && let Ok(event) = serde_json::from_str(data)
-        {
-            return Ok((event, data));
-        }
-        *mended = self.mend(data);
-        Ok((serde_json::from_str(mended)?, mended))
-    }
-
-    /// The JSON text with paired halves joined. A first half at the end of a string is taken away
-    /// and kept; a second half at the start of a string takes it up; any other becomes U+FFFD.
-    /// Linear in the text's length.
+    /// The JSON string with paired halves joined. A first half at its end is taken away and kept; a second half at
+    /// its start takes up the one that was kept; any other becomes U+FFFD.
     fn mend(&mut self, json: &str) -> String {
         let kept = self.high.take();
         let mut out = String::with_capacity(json.len().saturating_add(16));
@@ -70,11 +56,11 @@ impl Surrogates {
                         push_pair(&mut out, unit, low);
                         rest = after;
                     }
-                    _ if after.starts_with('"') => self.high = Some(unit),
+                    _ if after == "\"" => self.high = Some(unit),
                     _ => out.push('\u{FFFD}'),
                 },
                 0xDC00..=0xDFFF => match kept {
-                    Some(high) if out.ends_with('"') => push_pair(&mut out, high, unit),
+                    Some(high) if out == "\"" => push_pair(&mut out, high, unit),
                     _ => out.push('\u{FFFD}'),
                 },
                 _ => out.push_str(from.get(..6).unwrap_or_default()),

@@ -480,9 +480,46 @@ fn calls_and_blocks_without_number_are_refused() {
             json!([{"index": n, "id": n.to_string(), "function": {"name": "x", "arguments": "{}"}}]),
         )
     };
-    let many: Vec<Value> = (0..1_001).map(call).collect();
-    let error = read(&stream(&many), 1 << 20).1.unwrap_err();
-    assert!(matches!(error, ModelError::TooLarge { .. }), "{error:?}");
+    let thought = || delta(json!({"reasoning": "x"}));
+    let turns =
+        |n: u32| if n.is_multiple_of(2) { thought() } else { delta(json!({"content": "x"})) };
+    let listed = |n: u32| match n % 2 {
+        0 => delta(json!({"content": [{"type": "thinking", "thinking": "x"}]})),
+        _ => delta(json!({"content": [{"type": "text", "text": "x"}]})),
+    };
+    let mixed = |n: u32| if n < 500 { call(n) } else { turns(n) };
+    let ways: [(&str, &dyn Fn(u32) -> Value); 4] =
+        [("calls", &call), ("turns", &turns), ("lists", &listed), ("mixed", &mixed)];
+    for (words, event) in ways {
+        let many: Vec<Value> = (0..1_001).map(event).collect();
+        let (deltas, end) = read(&stream(&many[..1_000]), 1 << 20);
+        assert!(deltas.len() >= 1_000 && end == Ok(false), "{words}: {end:?}");
+        let error = read(&stream(&many), 1 << 20).1.unwrap_err();
+        assert!(matches!(error, ModelError::TooLarge { .. }), "{words}: {error:?}");
+    }
+    // All in one event.
+    let parts: Vec<Value> = (0..1_001)
+        .flat_map(|_| {
+            [json!({"type": "thinking", "thinking": "x"}), json!({"type": "text", "text": "x"})]
+        })
+        .collect();
+    let one = delta(json!({ "content": parts }));
+    assert_eq!(read(&stream(&[one]), 1 << 20).1, Ok(false), "these parts are two blocks");
+    let long: Vec<Value> = (0..3_000).map(|_| thought()).collect();
+    assert_eq!(read(&stream(&long), 1 << 20).1, Ok(false), "a block may be of any length");
+}
+
+#[test]
+fn numbers_of_another_type() {
+    let usage = json!({"prompt_tokens": 10.0, "completion_tokens": "3", "prompt_tokens_details": {"cached_tokens": 4.0, "cache_write_tokens": {}}});
+    let reply = said(&[
+        calls(json!([{"index": 0.0, "id": 7, "function": {"name": "x", "arguments": "{\"n\":"}}])),
+        calls(json!([{"index": "1", "id": 8, "function": {"name": "x", "arguments": "{}"}}])),
+        calls(json!([{"index": 0.0, "function": {"arguments": "1}"}}])),
+        json!({"choices": [], "usage": usage}),
+    ]);
+    assert_eq!(inputs(&reply), [("x", args(json!({"n": 1}))), ("x", args(json!({})))]);
+    assert_eq!(reply.usage, Usage { input: 6, output: 3, cache_read: 4, cache_write: 0 });
 }
 
 #[test]
@@ -500,6 +537,22 @@ fn surrogate_pairs_cut_in_two() {
     );
     assert_eq!(text(&[r"a\ud83d", "b"]), "ab", "a lost half is lost");
     assert_eq!(text(&[r"\ude00a\ud83dz"]), "\u{fffd}a\u{fffd}z");
+    // Only words of the same block come between the halves.
+    assert_eq!(text(&[r"a\ud83d", "", r"\ude00b"]), "a😀b");
+    assert_eq!(text(&[r"a\ud83d", "b", r"\ude00c"]), "ab\u{fffd}c");
+    assert_eq!(text(&[r"a\ud83d", r#"\"\ude00"#]), "a\"\u{fffd}");
+    let text = |parts: &[&str]| {
+        let events: String = parts.iter().map(|part| event(part)).collect();
+        reply((events + "data: [DONE]\n\n").as_bytes(), 9).text()
+    };
+    let (first, second) = (r#""content":"a\ud83d""#, r#""content":"\ude00b""#);
+    assert_eq!(text(&[first, r#""role":"assistant""#, second]), "a😀b");
+    assert_eq!(text(&[first, r#""reasoning_content":"","content":"\ude00b""#]), "a😀b");
+    assert_eq!(text(&[first, r#""reasoning":"","content":null"#, second]), "a😀b");
+    assert_eq!(text(&[r#""content":"\ud83d""#, r#""reasoning":"""#, second]), "😀b");
+    assert_eq!(text(&[first, r#""reasoning":"\ude00""#, second]), "a\n\u{fffd}b");
+    let called = r#""tool_calls":[{"index":0,"id":"c","function":{"name":"x","arguments":"{}"}}]"#;
+    assert_eq!(text(&[first, called, second]), "a\n\u{fffd}b");
     // Two calls at once, each with a pair cut in two.
     let call = |index: u32, name: &str, part: &str| {
         event(&format!(
@@ -509,6 +562,7 @@ fn surrogate_pairs_cut_in_two() {
     let bytes = [
         call(0, "x", r#"{\"n\":\"\ud83d"#),
         call(1, "x", r#"{\"n\":\"\ud83d"#),
+        call(0, "", ""),
         call(0, "", r#"\ude00\"}"#),
         call(1, "", r#"\ude01\"}"#),
         "data: [DONE]\n\n".to_owned(),

@@ -359,6 +359,97 @@ fn surrogate_pairs_cut_in_two() {
     let bytes =
         delta(r"a\ud83d") + &delta(r"\ude00b") + "data: {\"type\":\"response.completed\"}\n\n";
     assert_eq!(reply(bytes.as_bytes(), 9).text(), "a😀b");
+    let end = "data: {\"type\":\"response.completed\"}\n\n";
+    let whole = |events: &[String]| reply((events.concat() + end).as_bytes(), 9);
+    let part = |kind: &str, place: u32, n: u32, text: &str| {
+        format!(
+            "data: {{\"type\":\"response.{kind}.delta\",\"output_index\":{place},\"content_index\":{n},\"delta\":\"{text}\"}}\n\n"
+        )
+    };
+    let says = |place: u32, text: &str| part("output_text", place, 0, text);
+    let between = "data: {\"type\":\"keepalive\"}\n\n: ping\n\ndata: garbage\n\n".to_owned();
+    // Only words of the same block come between the halves.
+    for between in [between.clone(), says(0, "")] {
+        assert_eq!(whole(&[says(0, r"a\ud83d"), between, says(0, r"\ude00b")]).text(), "a😀b");
+    }
+    assert_eq!(whole(&[says(0, r"\ud83d"), between, says(0, r"\ude00b")]).text(), "😀b");
+    let lost = [says(0, r"a\ud83d"), says(0, "b"), says(0, r"\ude00c")];
+    assert_eq!(whole(&lost).text(), "ab\u{fffd}c");
+    let both = [says(0, r"a\ud83d"), says(1, r"b\ud83d"), says(0, r"\ude00"), says(1, r"\ude01")];
+    assert_eq!(whole(&both).text(), "a😀\nb😁");
+    let next = [says(0, r"a\ud83d"), part("output_text", 0, 1, r"\ude00b")];
+    assert_eq!(whole(&next).text(), "a\n\u{fffd}b", "another part is another block");
+    let begun = stream(&[added(0, call("t", "1", json!(""))), added(1, call("t", "2", json!("")))]);
+    let arguments = |place: u32, text: &str| part("function_call_arguments", place, 0, text);
+    let calls = whole(&[
+        String::from_utf8(begun).unwrap(),
+        arguments(0, r#"{\"n\":\"\ud83d"#),
+        arguments(1, r#"{\"n\":\"\ud83d"#),
+        arguments(0, r#"\ude00\"}"#),
+        arguments(1, r#"\ude01\"}"#),
+    ]);
+    let inputs: Vec<_> = calls.tool_calls().map(|(_, _, input)| input.clone()).collect();
+    assert_eq!(inputs, ["😀", "😁"].map(|n| ToolInput::Json(json!({ "n": n }))));
+}
+
+#[test]
+fn blocks_without_number_are_refused() {
+    let text = |place: u32, n: u32| json!({"type": "response.output_text.delta", "output_index": place, "content_index": n, "delta": "x"});
+    let items = |n: u32| text(n, 0);
+    let parts = |n: u32| text(0, n);
+    let turns = |n: u32| text(0, n % 2);
+    let mixed = |n: u32| if n < 500 { items(n) } else { parts(n) };
+    let ways: [(&str, &dyn Fn(u32) -> Value); 4] =
+        [("items", &items), ("parts", &parts), ("turns", &turns), ("mixed", &mixed)];
+    for (words, event) in ways {
+        let many: Vec<Value> = (0..1_002).map(event).collect();
+        assert_eq!(read(&stream(&many[..999]), 1 << 20).1, Ok(false), "{words}");
+        let error = read(&stream(&many), 1 << 20).1.unwrap_err();
+        assert!(matches!(error, ModelError::TooLarge { .. }), "{words}: {error:?}");
+    }
+    // An item that is whole has parts, too.
+    let many: Vec<Value> =
+        (0..1_001).map(|_| json!({"type": "output_text", "text": "x"})).collect();
+    let whole = |content: &[Value]| {
+        read(&stream(&[done(0, json!({"type": "message", "content": content}))]), 1 << 20).1
+    };
+    assert_eq!(whole(&many[..1_000]), Ok(false));
+    assert!(matches!(whole(&many), Err(ModelError::TooLarge { .. })));
+}
+
+#[test]
+fn members_of_another_type_are_read_as_what_they_mean_or_left_out() {
+    let usage = json!({"input_tokens": 100.0, "input_tokens_details": {"cached_tokens": "60", "cache_write_tokens": []}, "output_tokens": 7.0});
+    let counted = Usage { input: 40, output: 7, cache_read: 60, cache_write: 0 };
+    let output =
+        json!([{"type": "message", "id": 7, "content": [{"type": "output_text", "text": "hi"}]}]);
+    let ended = |kind: &str, response: Value| {
+        reply(&stream(&[json!({"type": kind, "response": response})]), 9)
+    };
+    let cut = ended(
+        "response.incomplete",
+        json!({"id": 7, "output": output, "usage": usage, "incomplete_details": {"reason": "max_output_tokens"}}),
+    );
+    assert_eq!((cut.text().as_str(), cut.stop_reason), ("hi", StopReason::MaxTokens));
+    assert_eq!(cut.usage, counted);
+    let odd = json!({"output": output, "usage": "none", "incomplete_details": "none"});
+    assert_eq!(ended("response.completed", odd).text(), "hi");
+    let call =
+        json!({"type": "function_call", "id": 5, "call_id": 6, "name": "t", "arguments": ""});
+    let part = |text: &str| json!({"type": "response.function_call_arguments.delta", "output_index": "0", "item_id": 5, "delta": text});
+    let reply = reply(
+        &stream(&[
+            json!({"type": "response.output_item.added", "output_index": 0.0, "item": call}),
+            part("{\"n\":"),
+            part("1}"),
+            completed(),
+        ]),
+        10,
+    );
+    let calls: Vec<_> = reply.tool_calls().collect();
+    let [(id, "t", input)] = calls[..] else { panic!("{calls:?}") };
+    assert!(!id.is_empty());
+    assert_eq!(*input, ToolInput::Json(json!({"n": 1})));
 }
 
 #[test]

@@ -195,6 +195,105 @@ fn an_event_that_comes_again_says_nothing_new() {
 }
 
 #[test]
+fn a_reply_with_a_hole_is_cut() {
+    let call = json!({"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "id": "a", "name": "t", "input": {}}});
+    let part = |text: &str| json!({"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": text}});
+    let end = json!({"type": "content_block_stop", "index": 0});
+    // An event that may have held words, a call or the reason of the end can't be read.
+    for garbage in [
+        r#"{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"keep/"#,
+        r#"{"type":"content_block_delta","index":0,"delta":7}"#,
+        r#"{"type":"content_block_delta","index":"none","delta":{"type":"input_json_delta","partial_json":"keep/"}}"#,
+        r#"{"type":"content_block_start","index":1,"content_block":"#,
+        r#"{"type":"message_delta","delta":{"stop_reason":"max_tok"#,
+    ] {
+        let mut bytes = stream(&[call.clone(), part(r#"{"path":""#)]);
+        bytes.extend(format!("data: {garbage}\n\n").bytes());
+        bytes.extend(stream(&[part(r#"x.txt"}"#), end.clone(), json!({"type": "message_stop"})]));
+        let (deltas, end) = read(&bytes, 11);
+        assert!(
+            matches!(&end, Err(error @ ModelError::Cut { .. }) if error.is_passing()),
+            "{garbage}: {end:?}"
+        );
+        assert!(!deltas.iter().any(|delta| matches!(delta, Delta::Stop(_))), "{deltas:?}");
+    }
+}
+
+#[test]
+fn whole_arguments_of_interleaved_calls() {
+    let start = |index: u32, n: u32| json!({"type": "content_block_start", "index": index, "content_block": {"type": "tool_use", "id": n.to_string(), "name": "t", "input": {"n": n}}});
+    let part = |index: u32, text: &str| json!({"type": "content_block_delta", "index": index, "delta": {"type": "input_json_delta", "partial_json": text}});
+    let end = |index: u32| json!({"type": "content_block_stop", "index": index});
+    for (words, mut events) in [
+        ("ends later", vec![start(0, 0), start(1, 1), end(0), end(1)]),
+        ("ends in another order", vec![start(0, 0), start(1, 1), end(1), end(0)]),
+        ("has no end", vec![start(0, 0), start(1, 1)]),
+        ("has the place of the other", vec![start(0, 0), start(0, 1)]),
+        (
+            "is said in parts, too",
+            vec![start(0, 0), start(1, 1), part(0, "{\"n\":"), part(0, "0}"), end(0), end(1)],
+        ),
+    ] {
+        events.push(json!({"type": "message_stop"}));
+        let reply = reply(&stream(&events), 9);
+        let inputs: Vec<_> = reply.tool_calls().map(|(_, _, input)| input.clone()).collect();
+        let expected = [0, 1].map(|n| ToolInput::Json(json!({ "n": n })));
+        assert_eq!(inputs, expected, "a call that {words}");
+    }
+}
+
+#[test]
+fn blocks_without_number_are_refused() {
+    let delta = |index: u32, kind: &str, member: &str| json!({"type": "content_block_delta", "index": index, "delta": {"type": kind, member: "x"}});
+    let text = |index: u32| delta(index, "text_delta", "text");
+    let call = |n: u32| json!({"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "id": n.to_string(), "name": "t"}});
+    let other = |n: u32| match n % 2 {
+        0 => text(7),
+        _ => delta(7, "thinking_delta", "thinking"),
+    };
+    let mixed = |n: u32| if n < 500 { call(n) } else { text(n) };
+    let ways: [(&str, &dyn Fn(u32) -> serde_json::Value); 4] =
+        [("begun", &call), ("never begun", &text), ("of another kind", &other), ("mixed", &mixed)];
+    for (words, event) in ways {
+        let many: Vec<_> = (0..1_001).map(event).collect();
+        let (deltas, end) = read(&stream(&many[..1_000]), 1 << 20);
+        assert_eq!((deltas.len(), end), (1_000, Ok(false)), "{words}");
+        let error = read(&stream(&many), 1 << 20).1.unwrap_err();
+        assert!(matches!(error, ModelError::TooLarge { .. }), "{words}: {error:?}");
+    }
+    // A block may be of any length.
+    let long: Vec<_> = (0..3_000).map(|n| text(n % 2)).collect();
+    assert_eq!(read(&stream(&long), 1 << 20).1, Ok(false));
+    // Ends of blocks that never began say nothing.
+    let ends: Vec<_> =
+        (0..3_000).map(|n| json!({"type": "content_block_stop", "index": n})).collect();
+    assert_eq!(read(&stream(&ends), 1 << 20), (vec![], Ok(false)));
+}
+
+#[test]
+fn members_of_another_type_are_read_as_what_they_mean_or_left_out() {
+    let bytes = stream(&[
+        json!({"type": "message_start", "message": {"id": 7, "usage": {"input_tokens": 3.0, "cache_read_input_tokens": "2", "cache_creation_input_tokens": []}}}),
+        json!({"type": "content_block_start", "index": "0", "content_block": {"type": "tool_use", "id": 5, "name": "t", "input": {"n": 1}}}),
+        json!({"type": "content_block_stop", "index": 0.0}),
+        json!({"type": "content_block_start", "index": 1, "content_block": {"type": "tool_use", "id": 5, "name": 9}}),
+        json!({"type": "content_block_start", "index": 2, "content_block": {"type": "thinking", "thinking": 7, "signature": {}}}),
+        json!({"type": "content_block_delta", "index": 3, "delta": {"type": "text_delta", "text": ["no text"]}}),
+        json!({"type": "message_delta", "delta": {"stop_reason": "max_tokens", "stop_sequence": 0}, "usage": {"output_tokens": 5.0}}),
+        json!({"type": "message_delta", "delta": {"stop_reason": 7}, "usage": "none"}),
+        json!({"type": "message_stop"}),
+    ]);
+    let reply = reply(&bytes, 10);
+    assert_eq!(reply.stop_reason, StopReason::MaxTokens);
+    assert_eq!(reply.usage, Usage { input: 3, output: 5, cache_read: 2, cache_write: 0 });
+    let calls: Vec<_> = reply.tool_calls().collect();
+    let [(first, "t", input), (second, "", _)] = calls[..] else { panic!("{calls:?}") };
+    assert_eq!(*input, ToolInput::Json(json!({"n": 1})));
+    assert!(!first.is_empty() && !second.is_empty() && first != second, "{first} {second}");
+    assert_eq!(reply.blocks.len(), 2);
+}
+
+#[test]
 fn surrogate_pairs_cut_in_two() {
     let delta = |text: &str| {
         format!(
@@ -214,6 +313,53 @@ fn surrogate_pairs_cut_in_two() {
     );
     assert_eq!(text(&[r"a\ud83d", "b"]), "ab", "a lost half is lost");
     assert_eq!(text(&[r"\ude00a\ud83dz"]), "\u{fffd}a\u{fffd}z");
+    // Only words of the same block come between the halves.
+    assert_eq!(text(&[r"a\ud83d", "", r"\ude00b"]), "a😀b");
+    assert_eq!(text(&[r"a\ud83d", "b", r"\ude00c"]), "ab\u{fffd}c");
+    assert_eq!(text(&[r"a\ud83d", r#"\"\ude00"#]), "a\"\u{fffd}");
+    let start = |index: u32, block: &str| {
+        format!(
+            r#"data: {{"type":"content_block_start","index":{index},"content_block":{{{block}}}}}{}"#,
+            "\n\n"
+        )
+    };
+    let part = |index: u32, kind: &str, member: &str, text: &str| {
+        format!(
+            r#"data: {{"type":"content_block_delta","index":{index},"delta":{{"type":"{kind}","{member}":"{text}"}}}}{}"#,
+            "\n\n"
+        )
+    };
+    let ping = "data: {\"type\":\"ping\"}\n\n: ping\n\ndata: garbage\n\n".to_owned();
+    let whole = |events: &[String]| reply((events.concat() + stop).as_bytes(), 9);
+    let text = |index: u32, text: &str| part(index, "text_delta", "text", text);
+    assert_eq!(whole(&[text(0, r"a\ud83d"), ping.clone(), text(0, r"\ude00b")]).text(), "a😀b");
+    let both = [text(0, r"a\ud83d"), text(1, r"b\ud83d"), text(0, r"\ude00"), text(1, r"\ude01")];
+    assert_eq!(whole(&both).text(), "a😀\nb😁");
+    assert_eq!(whole(&[text(0, r"a\ud83d"), text(1, r"\ude00b")]).text(), "a\n\u{fffd}b");
+    let begun = start(0, r#""type":"text","text":"a\ud83d""#);
+    assert_eq!(whole(&[begun, ping.clone(), text(0, r"\ude00b")]).text(), "a😀b");
+    let thoughts = |text: &str| part(0, "thinking_delta", "thinking", text);
+    let thought = whole(&[thoughts(r"a\ud83d"), ping.clone(), thoughts(r"\ude00b")]);
+    assert_eq!(
+        thought.blocks,
+        [Block::Thinking { thinking: "a😀b".into(), signature: String::new() }]
+    );
+    let call = |index: u32| {
+        start(index, &format!(r#""type":"tool_use","id":"{index}","name":"t","input":{{}}"#))
+    };
+    let arguments = |index: u32, text: &str| part(index, "input_json_delta", "partial_json", text);
+    let calls = whole(&[
+        call(0),
+        call(1),
+        arguments(0, r#"{\"n\":\"\ud83d"#),
+        arguments(1, r#"{\"n\":\"\ud83d"#),
+        ping,
+        arguments(0, ""),
+        arguments(0, r#"\ude00\"}"#),
+        arguments(1, r#"\ude01\"}"#),
+    ]);
+    let inputs: Vec<_> = calls.tool_calls().map(|(_, _, input)| input.clone()).collect();
+    assert_eq!(inputs, ["😀", "😁"].map(|n| ToolInput::Json(json!({ "n": n }))));
 }
 
 #[test]

@@ -1,13 +1,16 @@
 //! Reading the event stream of a reply, tolerantly.
 //!
-//! Unknown events, blocks and members are passed over, and so is an event that is no JSON at all:
-//! it is logged, and if it mattered the reply lacks its end. Nothing is checked against a schema.
+//! Unknown events, blocks and members are passed over, members of another type than they should have count as
+//! absent, and an event that is no JSON at all is logged. But one of a block, or of the reason of the end, that can't
+//! be read leaves a hole in the reply, which is cut then. Nothing is checked against a schema.
 
 use crate::{
     Delta, ModelError, StopReason, Usage,
+    blocks::Blocks,
     call_ids::CallIds,
+    lenient::{Raw, maybe, number, number_in, string},
     log,
-    reader::{Decode, MOST_BLOCKS},
+    reader::{Decode, hole},
     refusal::in_stream,
     surrogates::Surrogates,
 };
@@ -15,21 +18,26 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::{
     borrow::Cow,
-    collections::{BTreeSet, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
 };
+
+/// Words of the events that bring what a reply is made of.
+const BRINGING: [&str; 2] = ["\"content_block_", "\"message_delta\""];
 
 #[derive(Deserialize)]
 struct Event<'a> {
     #[serde(rename = "type", borrow)]
     kind: Cow<'a, str>,
-    #[serde(default)]
-    index: u32,
+    #[serde(borrow)]
+    index: Raw<'a>,
     // What is large lies elsewhere: reading moves an event more than once.
     #[serde(borrow)]
     delta: Option<Box<EventDelta<'a>>>,
     #[serde(borrow)]
     content_block: Option<Box<StartBlock<'a>>>,
+    #[serde(default, deserialize_with = "maybe")]
     message: Option<Box<Start>>,
+    #[serde(default, deserialize_with = "maybe")]
     usage: Option<Box<WireUsage>>,
 }
 
@@ -38,38 +46,55 @@ struct EventDelta<'a> {
     // The delta of `message_delta` has no type.
     #[serde(rename = "type", borrow, default)]
     kind: Cow<'a, str>,
-    text: Option<String>,
-    thinking: Option<String>,
-    signature: Option<String>,
-    partial_json: Option<String>,
-    stop_reason: Option<String>,
+    #[serde(borrow)]
+    text: Raw<'a>,
+    #[serde(borrow)]
+    thinking: Raw<'a>,
+    #[serde(borrow)]
+    signature: Raw<'a>,
+    #[serde(borrow)]
+    partial_json: Raw<'a>,
+    #[serde(borrow)]
+    stop_reason: Raw<'a>,
 }
 
 #[derive(Deserialize)]
 struct StartBlock<'a> {
     #[serde(rename = "type", borrow)]
     kind: Cow<'a, str>,
-    text: Option<String>,
-    thinking: Option<String>,
-    signature: Option<String>,
-    data: Option<String>,
-    id: Option<String>,
-    name: Option<String>,
     #[serde(borrow)]
-    input: Option<&'a RawValue>,
+    text: Raw<'a>,
+    #[serde(borrow)]
+    thinking: Raw<'a>,
+    #[serde(borrow)]
+    signature: Raw<'a>,
+    #[serde(borrow)]
+    data: Raw<'a>,
+    #[serde(borrow)]
+    id: Raw<'a>,
+    #[serde(borrow)]
+    name: Raw<'a>,
+    #[serde(borrow)]
+    input: Raw<'a>,
 }
 
 #[derive(Deserialize)]
 struct Start {
+    #[serde(default, deserialize_with = "maybe")]
     id: Option<String>,
+    #[serde(default, deserialize_with = "maybe")]
     usage: Option<Box<WireUsage>>,
 }
 
 #[derive(Deserialize)]
 struct WireUsage {
+    #[serde(default, deserialize_with = "number")]
     input_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "number")]
     output_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "number")]
     cache_read_input_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "number")]
     cache_creation_input_tokens: Option<u64>,
 }
 
@@ -79,15 +104,58 @@ pub(super) struct Decoder {
     usage: Usage,
     stop_reason: Option<StopReason>,
     calls: CallIds,
-    blocks: usize,
+    blocks: Blocks,
     /// What has begun where, as the start said: the same start again begins nothing.
     started: BTreeSet<(u32, String)>,
-    /// The blocks that have ended, and have not gone on since.
-    ended: BTreeSet<u32>,
+    /// The latest block of each index.
+    places: BTreeMap<u32, Place>,
     begun: bool,
+}
+
+/// A block that has begun.
+struct Place {
+    kind: Kind,
+    /// Whether it has ended, and has not gone on since.
+    has_ended: bool,
     /// Arguments that came whole with the start of a call; they count if no others follow.
-    whole_input: Option<(u32, String)>,
+    whole_input: Option<String>,
     surrogates: Surrogates,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Text,
+    Thinking,
+    Redacted,
+    Call,
+    /// Known to be there, and left out.
+    Other,
+}
+
+impl Place {
+    fn new(kind: Kind) -> Place {
+        Place { kind, has_ended: false, whole_input: None, surrogates: Surrogates::default() }
+    }
+
+    /// No more arguments come.
+    fn settle(&mut self, index: u32, out: &mut VecDeque<Delta>) {
+        if let Some(partial_json) = self.whole_input.take() {
+            out.push_back(Delta::ToolInput { index, partial_json });
+        }
+    }
+
+    /// Says the words of a member, if it has any.
+    fn say(
+        &mut self,
+        words: Raw<'_>,
+        out: &mut VecDeque<Delta>,
+        say: impl FnOnce(String) -> Delta,
+    ) {
+        let text = words.and_then(|words| self.surrogates.read(words.get()));
+        if let Some(text) = text.filter(|text| !text.is_empty()) {
+            out.push_back(say(text));
+        }
+    }
 }
 
 impl Decoder {
@@ -97,12 +165,10 @@ impl Decoder {
             usage: Usage::default(),
             stop_reason: None,
             calls: CallIds::default(),
-            blocks: 0,
+            blocks: Blocks::default(),
             started: BTreeSet::new(),
-            ended: BTreeSet::new(),
+            places: BTreeMap::new(),
             begun: false,
-            whole_input: None,
-            surrogates: Surrogates::default(),
         }
     }
 
@@ -112,35 +178,27 @@ impl Decoder {
         data: &str,
         out: &mut VecDeque<Delta>,
     ) -> Result<bool, ModelError> {
-        let index = event.index;
         match &*event.kind {
             "content_block_delta" => {
                 if let Some(delta) = event.delta {
                     self.begun = true;
-                    self.ended.remove(&index);
-                    self.more(index, *delta, out);
+                    self.more(index_in(event.index)?, &delta, out)?;
                 }
             }
             "content_block_start" => {
                 self.begun = true;
-                self.blocks = self.blocks.saturating_add(1);
-                if self.blocks > MOST_BLOCKS {
-                    let what = format!("the reply has more than {MOST_BLOCKS} blocks");
-                    return Err(ModelError::TooLarge { what });
-                }
-                if let Some(block) = event.content_block
-                    && !self.has_started(index, &block)
-                {
-                    self.ended.remove(&index);
-                    self.start(index, *block, out);
+                let number = self.blocks.begin()?;
+                if let Some(block) = event.content_block {
+                    self.start(index_in(event.index)?, number, &block, out);
                 }
             }
             "content_block_stop" => {
-                if let Some((_, partial_json)) = self.whole_input.take_if(|(at, _)| *at == index) {
-                    out.push_back(Delta::ToolInput { index, partial_json });
-                }
-                if self.ended.insert(index) {
-                    out.push_back(Delta::BlockEnd { index });
+                let index = index_in(event.index)?;
+                if let Some(place) = self.places.get_mut(&index) {
+                    place.settle(index, out);
+                    if !std::mem::replace(&mut place.has_ended, true) {
+                        out.push_back(Delta::BlockEnd { index });
+                    }
                 }
             }
             "message_start" => {
@@ -150,12 +208,17 @@ impl Decoder {
                 }
             }
             "message_delta" => {
-                if let Some(word) = event.delta.and_then(|delta| delta.stop_reason) {
+                let word = event.delta.and_then(|delta| delta.stop_reason.and_then(string));
+                if let Some(word) = word {
                     self.stop_reason = Some(stop_reason(word));
                 }
                 self.count(event.usage, out);
             }
             "message_stop" => {
+                // Some servers end no blocks.
+                for (index, place) in &mut self.places {
+                    place.settle(*index, out);
+                }
                 let by_content =
                     if self.calls.is_empty() { StopReason::EndTurn } else { StopReason::ToolUse };
                 out.push_back(Delta::Stop(self.stop_reason.take().unwrap_or(by_content)));
@@ -171,50 +234,98 @@ impl Decoder {
     /// Whether this very block has begun already: a server may tell it twice, and a call runs once at most. A
     /// start that brings nothing is not worth the question.
     fn has_started(&mut self, index: u32, block: &StartBlock<'_>) -> bool {
-        let brings = [&block.id, &block.data, &block.text, &block.thinking];
-        let brings = brings.into_iter().flatten().find(|text| !text.is_empty());
-        brings.is_some_and(|text| !self.started.insert((index, text.clone())))
+        let brings = [block.id, block.data, block.text, block.thinking];
+        let brings = brings.into_iter().flatten().map(RawValue::get).find(|json| *json != "\"\"");
+        brings.is_some_and(|json| !self.started.insert((index, json.to_owned())))
     }
 
-    fn start(&mut self, index: u32, block: StartBlock<'_>, out: &mut VecDeque<Delta>) {
+    /// A block begins at an index; the one that was there gets no more.
+    fn begin(&mut self, index: u32, kind: Kind, out: &mut VecDeque<Delta>) -> &mut Place {
+        let place = self.places.entry(index).or_insert_with(|| Place::new(kind));
+        place.settle(index, out);
+        *place = Place::new(kind);
+        place
+    }
+
+    fn start(
+        &mut self,
+        index: u32,
+        number: u32,
+        block: &StartBlock<'_>,
+        out: &mut VecDeque<Delta>,
+    ) {
+        if self.has_started(index, block) {
+            return;
+        }
         match &*block.kind {
-            "text" => push_some(block.text, out, |text| Delta::Text { index, text }),
+            "text" => {
+                let place = self.begin(index, Kind::Text, out);
+                place.say(block.text, out, |text| Delta::Text { index, text });
+            }
             "thinking" => {
-                push_some(block.thinking, out, |text| Delta::Thinking { index, text });
-                push_some(block.signature, out, |signature| Delta::Signature { index, signature });
+                let place = self.begin(index, Kind::Thinking, out);
+                place.say(block.thinking, out, |text| Delta::Thinking { index, text });
+                place.say(block.signature, out, |signature| Delta::Signature { index, signature });
             }
             "redacted_thinking" => {
-                push_some(block.data, out, |data| Delta::RedactedThinking { index, data });
+                let place = self.begin(index, Kind::Redacted, out);
+                place.say(block.data, out, |data| Delta::RedactedThinking { index, data });
             }
             "tool_use" => {
-                let id = self.calls.unique(block.id.unwrap_or_default(), self.blocks);
-                let name = block.name.unwrap_or_default();
+                let id = self.calls.unique(block.id.and_then(string).unwrap_or_default(), number);
+                let name = block.name.and_then(string).unwrap_or_default();
+                let place = self.begin(index, Kind::Call, out);
                 let input = block.input.map(RawValue::get).unwrap_or_default();
                 let placeholder = matches!(input, "" | "{}" | "null" | "\"\"");
-                self.whole_input = (!placeholder).then(|| (index, input.to_owned()));
+                place.whole_input = (!placeholder).then(|| input.to_owned());
                 out.push_back(Delta::ToolUse { index, id, name });
             }
-            other => log::unknown("block", other),
+            other => {
+                log::unknown("block", other);
+                self.begin(index, Kind::Other, out);
+            }
         }
     }
 
-    fn more(&mut self, index: u32, delta: EventDelta<'_>, out: &mut VecDeque<Delta>) {
-        match &*delta.kind {
-            "text_delta" => push_some(delta.text, out, |text| Delta::Text { index, text }),
-            "input_json_delta" => {
-                if let Some(partial_json) = delta.partial_json.filter(|json| !json.is_empty()) {
-                    self.whole_input.take_if(|(at, _)| *at == index);
-                    out.push_back(Delta::ToolInput { index, partial_json });
-                }
-            }
+    /// A delta for a block, which it begins if the start was lost.
+    fn more(
+        &mut self,
+        index: u32,
+        delta: &EventDelta<'_>,
+        out: &mut VecDeque<Delta>,
+    ) -> Result<(), ModelError> {
+        let (kind, words, say): (Kind, Raw<'_>, fn(u32, String) -> Delta) = match &*delta.kind {
+            "text_delta" => (Kind::Text, delta.text, |index, text| Delta::Text { index, text }),
+            "input_json_delta" => (Kind::Call, delta.partial_json, |index, partial_json| {
+                Delta::ToolInput { index, partial_json }
+            }),
             "thinking_delta" => {
-                push_some(delta.thinking, out, |text| Delta::Thinking { index, text });
+                (Kind::Thinking, delta.thinking, |index, text| Delta::Thinking { index, text })
             }
-            "signature_delta" => {
-                push_some(delta.signature, out, |signature| Delta::Signature { index, signature });
+            "signature_delta" => (Kind::Thinking, delta.signature, |index, signature| {
+                Delta::Signature { index, signature }
+            }),
+            other => {
+                log::unknown("delta", other);
+                return Ok(());
             }
-            other => log::unknown("delta", other),
+        };
+        if words.is_none_or(|words| matches!(words.get(), "\"\"")) {
+            return Ok(());
         }
+        let place = match self.places.get_mut(&index) {
+            Some(place) if place.kind == kind => place,
+            // A call without a start has no name, and so cannot begin.
+            _ if kind == Kind::Call => return Ok(()),
+            _ => {
+                self.blocks.begin()?;
+                self.begin(index, kind, out)
+            }
+        };
+        place.has_ended = false;
+        place.whole_input = None;
+        place.say(words, out, |text| say(index, text));
+        Ok(())
     }
 
     /// Each report replaces what an earlier one said of the same number.
@@ -235,12 +346,14 @@ impl Decoder {
 
 impl Decode for Decoder {
     fn event(&mut self, data: &str, out: &mut VecDeque<Delta>) -> Result<bool, ModelError> {
-        let mut mended = String::new();
-        match self.surrogates.event::<Event<'_>>(data, &mut mended) {
-            Ok((event, data)) => self.take(event, data, out),
+        match serde_json::from_str::<Event<'_>>(data) {
+            Ok(event) => self.take(event, data, out),
             Err(error) => {
                 log::garbage(&error, data);
-                Ok(false)
+                match BRINGING.iter().any(|word| data.contains(word)) {
+                    true => Err(hole()),
+                    false => Ok(false),
+                }
             }
         }
     }
@@ -250,10 +363,13 @@ impl Decode for Decoder {
     }
 }
 
-fn push_some(text: Option<String>, out: &mut VecDeque<Delta>, delta: impl FnOnce(String) -> Delta) {
-    if let Some(text) = text.filter(|text| !text.is_empty()) {
-        out.push_back(delta(text));
-    }
+/// The index of a block; some servers leave it out.
+///
+/// # Errors
+/// It is no number: what comes with it belongs nobody knows where.
+fn index_in(raw: Raw<'_>) -> Result<u32, ModelError> {
+    let Some(raw) = raw else { return Ok(0) };
+    number_in(raw).and_then(|index| u32::try_from(index).ok()).ok_or_else(hole)
 }
 
 fn stop_reason(word: String) -> StopReason {

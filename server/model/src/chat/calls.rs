@@ -4,7 +4,7 @@
 //! every delta, or be another in each. What decides is said at [`Calls::take`]. Arguments are handed on
 //! as they come, and kept: the end of a call may come twice.
 
-use crate::{Delta, ModelError, reader::MOST_BLOCKS, surrogates::Surrogates};
+use crate::{Delta, ModelError, blocks::Blocks, surrogates::Surrogates};
 use std::collections::VecDeque;
 
 /// See the module.
@@ -46,7 +46,7 @@ impl Calls {
         self.calls.iter().any(|call| call.shape.is_half())
     }
 
-    /// Takes a delta; `next` is the block of the next call. It belongs to the latest call with its index;
+    /// Takes a delta; `blocks` gives the block of a call that begins. It belongs to the latest call with its index;
     /// without an index to that with its id; with neither, or with an id that is new and no name, to the last
     /// one. But a delta with a name begins another
     /// call when its id is another, unless that call has the same name and half of its arguments (some
@@ -54,11 +54,11 @@ impl Calls {
     /// whole and it brings others. Gives the call's number, from 0.
     ///
     /// # Errors
-    /// [`ModelError::TooLarge`] for calls without number.
+    /// [`ModelError::TooLarge`] for blocks without number.
     pub(super) fn take(
         &mut self,
         part: Part<'_>,
-        next: &mut u32,
+        blocks: &mut Blocks,
         out: &mut VecDeque<Delta>,
     ) -> Result<usize, ModelError> {
         let last = self.calls.len().checked_sub(1);
@@ -73,13 +73,8 @@ impl Calls {
         let found = found.filter(|at| !self.calls.get(*at).is_some_and(|call| call.is_over(&part)));
         let at = match found {
             Some(at) => at,
-            None if self.calls.len() >= MOST_BLOCKS => {
-                let what = format!("the reply has more than {MOST_BLOCKS} calls");
-                return Err(ModelError::TooLarge { what });
-            }
             None => {
-                self.calls.push(Call::new(part.index, *next));
-                *next = next.saturating_add(1);
+                self.calls.push(Call::new(part.index, blocks.begin()?));
                 self.calls.len().saturating_sub(1)
             }
         };

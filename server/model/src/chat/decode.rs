@@ -12,12 +12,17 @@ use super::{
     sealed::Sealed,
 };
 use crate::{
-    Delta, ModelError, StopReason, Usage, log, reader::Decode, refusal::in_stream,
+    Delta, ModelError, StopReason, Usage,
+    blocks::Blocks,
+    lenient::{number_in, string},
+    log,
+    reader::{Decode, hole},
+    refusal::in_stream,
     surrogates::Surrogates,
 };
 use serde_json::{Value, value::RawValue};
 use std::collections::VecDeque;
-use wire::{Change, Choices, Chunk, Details, Function, WireUsage, string};
+use wire::{Change, Choices, Chunk, Details, Function, WireUsage};
 
 /// What servers say of the end. An empty word is none.
 const FINISHES: &[(&str, StopReason)] = &[
@@ -34,13 +39,13 @@ pub(super) struct Decoder {
     model: String,
     /// The block that grows, and whether it is thinking.
     open: Option<(u32, bool)>,
-    /// The block that comes next.
-    next: u32,
+    blocks: Blocks,
     calls: Calls,
     sealed: Sealed,
     /// Whether a call came in the newer of the protocol's two ways; some servers write both.
     has_tool_calls: bool,
-    surrogates: Surrogates,
+    /// Of the words, and of the thoughts.
+    surrogates: [Surrogates; 2],
     usage: Usage,
     finish: Option<StopReason>,
     refused: bool,
@@ -52,11 +57,11 @@ impl Decoder {
         Decoder {
             model: model.to_owned(),
             open: None,
-            next: 0,
+            blocks: Blocks::default(),
             calls: Calls::default(),
             sealed: Sealed::default(),
             has_tool_calls: false,
-            surrogates: Surrogates::default(),
+            surrogates: Default::default(),
             usage: Usage::default(),
             finish: None,
             refused: false,
@@ -96,26 +101,31 @@ impl Decoder {
 
     fn change(&mut self, change: Change<'_>, out: &mut VecDeque<Delta>) -> Result<(), ModelError> {
         for thoughts in [change.reasoning_content, change.reasoning] {
-            if let Some(text) = thoughts.and_then(|raw| self.words(raw, true, out)) {
-                self.say(true, text, out);
+            let Some(raw) = thoughts else { continue };
+            if let Some(text) = self.words(raw, true, out)? {
+                self.say(true, text, out)?;
                 // Some write the same thoughts under both names.
                 break;
             }
         }
         if let Some(details) = change.reasoning_details {
-            self.sealed.add_details(details);
+            self.sealed.add_details(details)?;
         }
-        if let Some(text) = change.content.and_then(|raw| self.words(raw, false, out)) {
-            self.say(false, text, out);
+        if let Some(raw) = change.content
+            && let Some(text) = self.words(raw, false, out)?
+        {
+            self.say(false, text, out)?;
         }
-        if let Some(text) = change.refusal.and_then(|raw| self.words(raw, false, out)) {
+        if let Some(raw) = change.refusal
+            && let Some(text) = self.words(raw, false, out)?
+        {
             self.refused = true;
-            self.say(false, text, out);
+            self.say(false, text, out)?;
         }
         for call in change.tool_calls.into_iter().flatten() {
             self.has_tool_calls = true;
             let Some(function) = call.function else { continue };
-            let index = call.index.and_then(|raw| raw.get().trim_matches('"').parse().ok());
+            let index = call.index.and_then(number_in).and_then(|index| u32::try_from(index).ok());
             let id = call.id.and_then(string).unwrap_or_default();
             let number = self.call(index, id, function, out)?;
             if let Some(extra) = call.extra_content {
@@ -128,46 +138,49 @@ impl Decoder {
         Ok(())
     }
 
-    /// The text of a member; parts of a list that are thoughts are said at once.
+    /// The text of a member, if it says any; parts of a list that are thoughts are said at once.
     fn words(
         &mut self,
         raw: &RawValue,
         thinking: bool,
         out: &mut VecDeque<Delta>,
-    ) -> Option<String> {
+    ) -> Result<Option<String>, ModelError> {
         let json = raw.get();
         let text = match json.as_bytes().first() {
             Some(b'"') => {
-                if self.open.is_some_and(|(_, open)| open != thinking) {
-                    self.surrogates = Surrogates::default();
-                }
-                self.surrogates.read(json)?
+                let [words, thoughts] = &mut self.surrogates;
+                let surrogates = if thinking { thoughts } else { words };
+                surrogates.read(json).unwrap_or_default()
             }
             Some(b'[') => {
-                let parts: Vec<Value> = serde_json::from_str(json).ok()?;
+                let parts: Vec<Value> = serde_json::from_str(json).unwrap_or_default();
                 let mut text = String::new();
                 for part in &parts {
                     let thoughts = part.get("thinking").map(text_in).unwrap_or_default();
                     if !thoughts.is_empty() {
-                        self.say(true, thoughts, out);
+                        self.say(true, thoughts, out)?;
                     }
                     text.push_str(part.get("text").and_then(Value::as_str).unwrap_or_default());
                 }
                 text
             }
-            _ => return None,
+            _ => String::new(),
         };
-        (!text.is_empty()).then_some(text)
+        Ok(Some(text).filter(|text| !text.is_empty()))
     }
 
-    fn say(&mut self, thinking: bool, text: String, out: &mut VecDeque<Delta>) {
+    fn say(
+        &mut self,
+        thinking: bool,
+        text: String,
+        out: &mut VecDeque<Delta>,
+    ) -> Result<(), ModelError> {
         self.begun = true;
         let index = match self.open {
             Some((index, open)) if open == thinking => index,
             _ => {
                 self.close(out);
-                let index = self.next;
-                self.next = self.next.saturating_add(1);
+                let index = self.blocks.begin()?;
                 self.open = Some((index, thinking));
                 index
             }
@@ -176,10 +189,14 @@ impl Decoder {
             true => Delta::Thinking { index, text },
             false => Delta::Text { index, text },
         });
+        Ok(())
     }
 
+    /// The block that grows is over; a half of a pair at its end is lost.
     fn close(&mut self, out: &mut VecDeque<Delta>) {
-        if let Some((index, _)) = self.open.take() {
+        if let Some((index, thinking)) = self.open.take() {
+            let [words, thoughts] = &mut self.surrogates;
+            *(if thinking { thoughts } else { words }) = Surrogates::default();
             out.push_back(Delta::BlockEnd { index });
         }
     }
@@ -195,7 +212,7 @@ impl Decoder {
         self.close(out);
         let name = function.name.and_then(string).unwrap_or_default();
         let arguments = function.arguments.map(RawValue::get).unwrap_or_default();
-        self.calls.take(Part { index, id, name, arguments }, &mut self.next, out)
+        self.calls.take(Part { index, id, name, arguments }, &mut self.blocks, out)
     }
 
     fn finish(&mut self, word: String) -> Result<(), ModelError> {
@@ -248,9 +265,8 @@ impl Decoder {
         // What was cut off is not as it was meant.
         if !matches!(reason, StopReason::MaxTokens | StopReason::Refusal)
             && let Some(data) = sealed.data()
+            && let Ok(index) = self.blocks.begin()
         {
-            let index = self.next;
-            self.next = self.next.saturating_add(1);
             out.push_back(Delta::RedactedThinking { index, data });
             out.push_back(Delta::BlockEnd { index });
         }
@@ -279,8 +295,7 @@ impl Decode for Decoder {
                 log::garbage(&error, data);
                 // What can't be read may have been words, or a part of a call.
                 if data.contains("\"choices\"") {
-                    let why = "a part of the reply can't be read".to_owned();
-                    return Err(ModelError::Cut { why });
+                    return Err(hole());
                 }
             }
         }

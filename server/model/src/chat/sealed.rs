@@ -4,8 +4,10 @@
 //! Nobody here reads it. It is kept as one block of redacted thinking behind the reply, whose data is JSON, and so
 //! goes where thoughts go: back to the model that thought them, and to no other.
 
+use crate::{ModelError, blocks::within};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, value::RawValue};
+use std::collections::{HashMap, hash_map::Entry};
 
 /// See the module.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -20,6 +22,9 @@ pub(super) struct Sealed {
     /// Whether a part of the details could not be read: they would not be as they were.
     #[serde(skip)]
     is_broken: bool,
+    /// Where the detail of an index and a type is, both as JSON.
+    #[serde(skip)]
+    places: HashMap<(String, Option<String>), usize>,
 }
 
 /// Members of a detail that come in pieces; all others come whole.
@@ -40,26 +45,46 @@ impl Sealed {
         (!is_empty).then(|| serde_json::to_string(&self).ok()).flatten()
     }
 
-    /// The next pieces of the details. Those with the same index and type are one.
-    pub(super) fn add_details(&mut self, raw: &RawValue) {
+    /// The next pieces of the details. Those with the same index and type are one. Linear in the pieces.
+    ///
+    /// # Errors
+    /// [`ModelError::TooLarge`] for details without number.
+    pub(super) fn add_details(&mut self, raw: &RawValue) -> Result<(), ModelError> {
         if raw.get() == "null" {
-            return;
+            return Ok(());
         }
-        let Ok(pieces) = serde_json::from_str::<Vec<Map<String, Value>>>(raw.get()) else {
+        let Ok(pieces) = serde_json::from_str::<Vec<&RawValue>>(raw.get()) else {
             self.is_broken = true;
-            return;
+            return Ok(());
         };
         for piece in pieces {
-            let is_same = |known: &Value| {
-                let same = |member: &str| known.get(member) == piece.get(member);
-                piece.contains_key("index") && same("index") && same("type")
-            };
-            let known = self.reasoning_details.iter_mut().rev().find(|known| is_same(known));
-            match known.and_then(Value::as_object_mut) {
-                Some(known) => join(known, piece),
-                None => self.reasoning_details.push(Value::Object(piece)),
+            match serde_json::from_str(piece.get()) {
+                Ok(piece) => self.add_detail(piece)?,
+                Err(_) => self.is_broken = true,
             }
         }
+        Ok(())
+    }
+
+    fn add_detail(&mut self, piece: Map<String, Value>) -> Result<(), ModelError> {
+        let next = self.reasoning_details.len();
+        let kind = || piece.get("type").map(Value::to_string);
+        let place = piece.get("index").map(|index| (index.to_string(), kind()));
+        if let Some(place) = place {
+            match self.places.entry(place) {
+                Entry::Occupied(place) => {
+                    let known = self.reasoning_details.get_mut(*place.get());
+                    if let Some(known) = known.and_then(Value::as_object_mut) {
+                        join(known, piece);
+                    }
+                    return Ok(());
+                }
+                Entry::Vacant(place) => place.insert(next),
+            };
+        }
+        within(next.saturating_add(1), "details of its reasoning")?;
+        self.reasoning_details.push(Value::Object(piece));
+        Ok(())
     }
 
     /// What came with the call of this number.

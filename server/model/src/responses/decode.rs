@@ -8,8 +8,8 @@ mod items;
 mod wire;
 
 use crate::{
-    Delta, ModelError, StopReason, Usage, call_ids::CallIds, log, reader::Decode, refusal,
-    surrogates::Surrogates,
+    Delta, ModelError, StopReason, Usage, blocks::Blocks, call_ids::CallIds, log, reader::Decode,
+    refusal,
 };
 use items::{Items, Kind, Open};
 use serde::Serialize;
@@ -21,12 +21,10 @@ use wire::{Event, InputDetails, Item, Part, Response, WireUsage};
 pub(super) struct Decoder {
     model: String,
     items: Items,
-    /// Blocks begun; each has the number it was begun at.
-    blocks: u32,
+    blocks: Blocks,
     calls: CallIds,
     begun: bool,
     refused: bool,
-    surrogates: Surrogates,
 }
 
 impl Decoder {
@@ -34,11 +32,10 @@ impl Decoder {
         Decoder {
             model: model.to_owned(),
             items: Items::default(),
-            blocks: 0,
+            blocks: Blocks::default(),
             calls: CallIds::default(),
             begun: false,
             refused: false,
-            surrogates: Surrogates::default(),
         }
     }
 
@@ -101,7 +98,8 @@ impl Decoder {
         out: &mut VecDeque<Delta>,
     ) -> Result<(), ModelError> {
         let id = event.item_id.as_deref().unwrap_or_default();
-        let Some(text) = event.delta.filter(|text| !text.is_empty()) else { return Ok(()) };
+        let says = |raw: &&RawValue| raw.get().starts_with('"') && raw.get() != "\"\"";
+        let Some(delta) = event.delta.filter(says) else { return Ok(()) };
         let at = match self.items.find(event.output_index, id, kind) {
             Some(at) => at,
             // A call without a name cannot begin; it comes whole at its end.
@@ -110,20 +108,30 @@ impl Decoder {
         };
         let part = event.summary_index.or(event.content_index).unwrap_or(0);
         self.begun = true;
-        self.grow(at, kind, part, text, out);
-        Ok(())
+        let text = self.items.get_mut(at).and_then(|item| item.hear(part, delta.get()));
+        match text.filter(|text| !text.is_empty()) {
+            Some(text) => self.grow(at, kind, part, text, out),
+            None => Ok(()),
+        }
     }
 
-    fn grow(&mut self, at: usize, kind: Kind, part: u32, text: String, out: &mut VecDeque<Delta>) {
-        let Some(item) = self.items.get_mut(at).filter(|item| item.kind == kind) else { return };
+    fn grow(
+        &mut self,
+        at: usize,
+        kind: Kind,
+        part: u32,
+        text: String,
+        out: &mut VecDeque<Delta>,
+    ) -> Result<(), ModelError> {
+        let item = self.items.get_mut(at).filter(|item| item.kind == kind);
+        let Some(item) = item else { return Ok(()) };
         let next = item.part != part && !item.said.is_empty();
         item.part = part;
         match item.kind {
             Kind::Text => {
                 if next {
                     out.push_back(Delta::BlockEnd { index: item.block });
-                    item.block = self.blocks;
-                    self.blocks = self.blocks.saturating_add(1);
+                    item.block = self.blocks.begin()?;
                 }
                 out.push_back(Delta::Text { index: item.block, text });
             }
@@ -134,13 +142,14 @@ impl Decoder {
             Kind::Call => {
                 item.said.push_str(&text);
                 out.push_back(Delta::ToolInput { index: item.block, partial_json: text });
-                return;
+                return Ok(());
             }
-            Kind::Other => return,
+            Kind::Other => return Ok(()),
         }
         if item.said.is_empty() {
             item.said.push('.');
         }
+        Ok(())
     }
 
     fn push(
@@ -149,9 +158,8 @@ impl Decoder {
         ids: (&str, &str),
         kind: Kind,
     ) -> Result<usize, ModelError> {
-        let at = self.items.push(place, ids, kind, self.blocks)?;
-        self.blocks = self.blocks.saturating_add(1);
-        Ok(at)
+        let block = self.blocks.begin()?;
+        Ok(self.items.push(place, ids, kind, block))
     }
 
     fn open(
@@ -168,9 +176,9 @@ impl Decoder {
         if kind == Kind::Call {
             self.begun = true;
             let said = item.call_id.clone().or_else(|| item.id.clone()).unwrap_or_default();
-            let (id, name) =
-                (self.calls.unique(said, self.items.len()), item.name.clone().unwrap_or_default());
             let index = self.items.get_mut(at).map_or(0, |item| item.block);
+            let (id, name) =
+                (self.calls.unique(said, index), item.name.clone().unwrap_or_default());
             out.push_back(Delta::ToolUse { index, id, name });
         }
         Ok(at)
@@ -218,7 +226,7 @@ impl Decoder {
                     self.refused |= word == "refusal";
                     let text = text.or(refusal).filter(|text| !text.is_empty());
                     if let Some(text) = text {
-                        self.grow(at, kind, part, text, out);
+                        self.grow(at, kind, part, text, out)?;
                     }
                 }
             }
@@ -253,7 +261,8 @@ impl Decoder {
         if let Some(response) = response {
             // A server that streams no items sends them here.
             if self.items.is_empty() {
-                for item in response.output.into_iter().filter_map(parse::<Item<'_>>) {
+                let output = response.output.unwrap_or_default();
+                for item in output.into_iter().filter_map(parse::<Item<'_>>) {
                     self.done(None, item, out)?;
                 }
             }
@@ -282,9 +291,8 @@ impl Decoder {
 
 impl Decode for Decoder {
     fn event(&mut self, data: &str, out: &mut VecDeque<Delta>) -> Result<bool, ModelError> {
-        let mut mended = String::new();
-        match self.surrogates.event::<Event<'_>>(data, &mut mended) {
-            Ok((event, data)) => self.take(event, data, out),
+        match serde_json::from_str::<Event<'_>>(data) {
+            Ok(event) => self.take(event, data, out),
             Err(error) => {
                 log::garbage(&error, data);
                 Ok(false)

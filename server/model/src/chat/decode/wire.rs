@@ -2,15 +2,12 @@
 //!
 //! Nothing here says what they mean. What a server may send as another type than it should is not looked at.
 
+use crate::lenient::{Raw, maybe, number};
 use serde::{
     Deserialize, Deserializer,
     de::{IgnoredAny, SeqAccess, Visitor},
 };
-use serde_json::value::RawValue;
 use std::fmt;
-
-/// Members that may be of any type are looked at when they are needed.
-pub(super) type Raw<'a> = Option<&'a RawValue>;
 
 #[derive(Deserialize)]
 pub(super) struct Chunk<'a> {
@@ -88,16 +85,22 @@ pub(super) struct Groq<'a> {
 
 #[derive(Deserialize)]
 pub(super) struct WireUsage {
+    #[serde(default, deserialize_with = "number")]
     pub(super) prompt_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "number")]
     pub(super) completion_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "maybe")]
     pub(super) prompt_tokens_details: Option<Details>,
     /// DeepSeek's name for cached tokens.
+    #[serde(default, deserialize_with = "number")]
     pub(super) prompt_cache_hit_tokens: Option<u64>,
 }
 
 #[derive(Deserialize)]
 pub(super) struct Details {
+    #[serde(default, deserialize_with = "number")]
     pub(super) cached_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "number")]
     pub(super) cache_write_tokens: Option<u64>,
 }
 
@@ -123,9 +126,4 @@ impl<'de: 'a, 'a> Deserialize<'de> for Choices<'a> {
         }
         deserializer.deserialize_any(First)
     }
-}
-
-/// A member that is a string; null and all else is none.
-pub(super) fn string(raw: &RawValue) -> Option<String> {
-    serde_json::from_str(raw.get()).ok()
 }

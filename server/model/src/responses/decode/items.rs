@@ -3,10 +3,7 @@
 //! What an event means is not known here.
 
 use super::wire::Item;
-use crate::ModelError;
-
-/// More items than this in one reply are no reply.
-const MOST_ITEMS: usize = 1_000;
+use crate::surrogates::Surrogates;
 
 /// An item of the reply that has begun.
 pub(super) struct Open {
@@ -21,6 +18,9 @@ pub(super) struct Open {
     /// What has come of a call's arguments; of others only whether anything has.
     pub(super) said: String,
     pub(super) is_done: bool,
+    /// The part whose words came last.
+    heard: u32,
+    surrogates: Surrogates,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -44,6 +44,14 @@ impl Kind {
 }
 
 impl Open {
+    /// The words of a part, from their JSON.
+    pub(super) fn hear(&mut self, part: u32, json: &str) -> Option<String> {
+        if std::mem::replace(&mut self.heard, part) != part {
+            self.surrogates = Surrogates::default();
+        }
+        self.surrogates.read(json)
+    }
+
     /// Names it as `item` does: some servers do so only at its end.
     pub(super) fn name(&mut self, item: &Item<'_>) {
         (self.id, self.call_id) = (item.id().to_owned(), item.call_id().to_owned());
@@ -98,22 +106,15 @@ impl Items {
         self.0.iter().rposition(is_same).filter(|_| is_named || is_placed)
     }
 
-    /// Begins one.
-    ///
-    /// # Errors
-    /// [`ModelError::TooLarge`] for items without number.
+    /// Begins one, as a block of this number.
     pub(super) fn push(
         &mut self,
         place: Option<u32>,
         (id, call_id): (&str, &str),
         kind: Kind,
         block: u32,
-    ) -> Result<usize, ModelError> {
+    ) -> usize {
         let at = self.0.len();
-        if at >= MOST_ITEMS {
-            let what = format!("the reply has more than {MOST_ITEMS} items");
-            return Err(ModelError::TooLarge { what });
-        }
         self.0.push(Open {
             place,
             id: id.to_owned(),
@@ -123,7 +124,9 @@ impl Items {
             part: 0,
             said: String::new(),
             is_done: false,
+            heard: 0,
+            surrogates: Surrogates::default(),
         });
-        Ok(at)
+        at
     }
 }

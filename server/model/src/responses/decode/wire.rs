@@ -1,8 +1,9 @@
 //! What the events of the stream look like, as far as it is read.
 //!
-//! All members may be missing: servers differ in what they send. Items and the response at the end
+//! All members may be missing, or of another type: servers differ in what they send. Items and the response at the end
 //! are parsed only when their event needs them, since those at the start repeat the whole request.
 
+use crate::lenient::{Raw, maybe, number, place, words};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -11,33 +12,41 @@ use std::borrow::Cow;
 pub(super) struct Event<'a> {
     #[serde(rename = "type", borrow)]
     pub(super) kind: Cow<'a, str>,
+    #[serde(default, deserialize_with = "place")]
     pub(super) output_index: Option<u32>,
-    #[serde(borrow)]
+    #[serde(borrow, default, deserialize_with = "words")]
     pub(super) item_id: Option<Cow<'a, str>>,
     /// Which part of an item; reasoning counts the parts of its summary apart.
+    #[serde(default, deserialize_with = "place")]
     pub(super) content_index: Option<u32>,
+    #[serde(default, deserialize_with = "place")]
     pub(super) summary_index: Option<u32>,
-    pub(super) delta: Option<String>,
     #[serde(borrow)]
-    pub(super) item: Option<&'a RawValue>,
+    pub(super) delta: Raw<'a>,
     #[serde(borrow)]
-    pub(super) response: Option<&'a RawValue>,
+    pub(super) item: Raw<'a>,
+    #[serde(borrow)]
+    pub(super) response: Raw<'a>,
 }
 
 #[derive(Deserialize)]
 pub(super) struct Item<'a> {
     #[serde(rename = "type", borrow, default)]
     pub(super) kind: Cow<'a, str>,
+    #[serde(default, deserialize_with = "maybe")]
     pub(super) id: Option<String>,
+    #[serde(default, deserialize_with = "maybe")]
     pub(super) call_id: Option<String>,
+    #[serde(default, deserialize_with = "maybe")]
     pub(super) name: Option<String>,
     /// JSON in a string; some servers send the object itself.
     #[serde(borrow)]
-    pub(super) arguments: Option<&'a RawValue>,
+    pub(super) arguments: Raw<'a>,
     #[serde(borrow)]
-    pub(super) content: Option<&'a RawValue>,
+    pub(super) content: Raw<'a>,
     #[serde(borrow)]
-    pub(super) summary: Option<&'a RawValue>,
+    pub(super) summary: Raw<'a>,
+    #[serde(default, deserialize_with = "maybe")]
     pub(super) encrypted_content: Option<String>,
 }
 
@@ -52,29 +61,38 @@ pub(super) struct Part {
 
 #[derive(Deserialize)]
 pub(super) struct Response<'a> {
+    #[serde(default, deserialize_with = "maybe")]
     pub(super) id: Option<String>,
-    #[serde(borrow, default)]
-    pub(super) output: Vec<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "maybe")]
+    pub(super) output: Option<Vec<&'a RawValue>>,
+    #[serde(default, deserialize_with = "maybe")]
     pub(super) usage: Option<WireUsage>,
+    #[serde(default, deserialize_with = "maybe")]
     pub(super) incomplete_details: Option<Incomplete>,
 }
 
 #[derive(Deserialize)]
 pub(super) struct Incomplete {
+    #[serde(default, deserialize_with = "maybe")]
     pub(super) reason: Option<String>,
 }
 
 #[derive(Deserialize)]
 pub(super) struct WireUsage {
+    #[serde(default, deserialize_with = "number")]
     pub(super) input_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "number")]
     pub(super) output_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "maybe")]
     pub(super) input_tokens_details: Option<InputDetails>,
 }
 
 #[derive(Deserialize)]
 pub(super) struct InputDetails {
+    #[serde(default, deserialize_with = "number")]
     pub(super) cached_tokens: Option<u64>,
     /// Only from servers that charge for them.
+    #[serde(default, deserialize_with = "number")]
     pub(super) cache_write_tokens: Option<u64>,
 }
 
