@@ -1,15 +1,17 @@
 //! Runs the rows of `hostile.rs` and checks that the machine is as it was.
 
-use crate::hostile::{Ends, Row};
+use crate::hostile::{Ends, Row, Says};
 use crate::world::{World, finish};
 use ropewalk_sandbox::End;
 use std::collections::BTreeMap;
+use std::ffi::CString;
 use std::io::ErrorKind;
 use std::net::{TcpListener, UdpSocket};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::{Path, PathBuf};
+use tempfile::TempDir;
 
 /// Runs one row in a world of its own.
 pub(crate) fn check(row: &Row) {
@@ -37,6 +39,22 @@ pub(crate) fn check(row: &Row) {
     let pathname = UnixListener::bind(&socket).unwrap();
     let within = UnixListener::bind(home.join("project/own.sock")).unwrap();
     let name = format!("ropewalk-test-{}-{port}", std::process::id());
+    // Where everybody may write, and where only root may.
+    let folders = ["/tmp", "/var/tmp", "/dev/shm", "/run"].iter().map(Path::new);
+    let shared: Vec<(TempDir, UnixListener)> = folders
+        .filter_map(|folder| {
+            let own = tempfile::tempdir_in(folder).ok()?;
+            let listener = UnixListener::bind(own.path().join("s")).unwrap();
+            Some((own, listener))
+        })
+        .collect();
+    assert!(shared.len() > 2, "folders for everybody are where they are looked for");
+    let sockets: Vec<String> =
+        shared.iter().map(|(own, _)| own.path().join("s").to_str().unwrap().to_owned()).collect();
+    let key = UserKey::new(&name);
+    let notes = std::fs::OpenOptions::new().append(true).open(home.join("other/notes.txt"));
+    // Whoever started the server may have left it open to all that it starts.
+    let _left_open = rustix::io::dup(notes.unwrap()).unwrap();
     let address = SocketAddr::from_abstract_name(name.as_bytes()).unwrap();
     let abstract_ = UnixListener::bind_addr(&address).unwrap();
     tcp.set_nonblocking(true).unwrap();
@@ -54,14 +72,26 @@ pub(crate) fn check(row: &Row) {
             ("PORT", &port.to_string()),
             ("SERVER", &std::process::id().to_string()),
             ("SOCK", socket.to_str().unwrap()),
+            ("SOCKETS", &sockets.join(":")),
             ("ABSTRACT", &name),
+            ("KEY", &name),
+            ("SERIAL", &key.0.to_string()),
         ] {
             spec.env.push((variable.into(), value.into()));
         }
         let (end, said) = finish(&sandbox, spec, output).await;
         let shown: String = said.chars().take(2000).collect();
-        for part in row.says {
-            assert!(said.contains(part), "{}: should say {part:?}: {end:?}\n{shown}", row.name);
+        match &row.says {
+            Says::Exactly(text) => assert_eq!(shown, *text, "{}: {end:?}", row.name),
+            Says::Has(parts) => {
+                for part in *parts {
+                    assert!(
+                        said.contains(part),
+                        "{}: should say {part:?}: {end:?}\n{shown}",
+                        row.name
+                    );
+                }
+            }
         }
         assert!(!said.contains("SECRET"), "{}: tells a secret: {shown}", row.name);
         let ended = match row.ends {
@@ -87,6 +117,40 @@ pub(crate) fn check(row: &Row) {
     silent(pathname.accept().unwrap_err());
     silent(abstract_.accept().unwrap_err());
     silent(within.accept().unwrap_err());
+    for (_, listener) in shared {
+        listener.set_nonblocking(true).unwrap();
+        silent(listener.accept().unwrap_err());
+    }
+}
+
+/// A key in the user's keyrings, gone when this is dropped.
+struct UserKey(libc::c_long);
+
+impl UserKey {
+    /// The key, in the keyring of this thread's session, where the kernel has keyrings.
+    fn new(name: &str) -> UserKey {
+        const SESSION: libc::c_long = -3;
+        let name = CString::new(name).unwrap();
+        let secret = b"SECRET key";
+        #[expect(unsafe_code, reason = "no library has add_key")]
+        // SAFETY: the texts end with a zero, and the secret is as long as is said.
+        let key = unsafe {
+            let kind = c"user".as_ptr();
+            libc::syscall(libc::SYS_add_key, kind, name.as_ptr(), secret.as_ptr(), 10, SESSION)
+        };
+        UserKey(key)
+    }
+}
+
+impl Drop for UserKey {
+    fn drop(&mut self) {
+        const INVALIDATE: libc::c_long = 21;
+        #[expect(unsafe_code, reason = "no library has keyctl")]
+        // SAFETY: the call takes a number.
+        unsafe {
+            libc::syscall(libc::SYS_keyctl, INVALIDATE, self.0.max(0));
+        }
+    }
 }
 
 /// All that is below a folder: kind, mode, and content.
