@@ -18,7 +18,7 @@ mod plan;
 #[cfg(target_os = "linux")]
 mod server;
 mod support;
-#[cfg(target_os = "linux")]
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "nothing is shown there"))]
 mod toolchains;
 #[cfg(target_os = "linux")]
 mod wire;
@@ -31,6 +31,7 @@ pub use plan::{End, Limits, Plan, Room, SandboxError, Spec};
 #[cfg(target_os = "linux")]
 pub use server::{Running, Sandbox};
 pub use support::{Support, Unsupported, Upper, probe};
+pub use toolchains::{is_of_a_toolchain, is_of_the_system};
 
 /// The first argument with which this executable is started as the holder. Not for people.
 pub const HELPER: &str = "--ropewalk-sandbox-holder";

@@ -29,6 +29,15 @@ pub struct Support {
     pub landlock: u32,
 }
 
+impl Support {
+    /// Whether a command that has the machine's network is kept from sockets that lie in no folder, such as those
+    /// of X11 and D-Bus. Without the network it never reaches them.
+    pub fn keeps_abstract_sockets(&self) -> bool {
+        // The version that brought scopes.
+        self.landlock >= 6
+    }
+}
+
 /// Why commands can't run over the fork on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unsupported {

@@ -3,6 +3,7 @@
 //! Which paths exist is found out by the holder; what a user allows beyond this is in the plan.
 
 use std::ffi::OsStr;
+use std::path::Path;
 
 /// System folders, shown read-only. Those that are links (`/bin` to `usr/bin`) are made as links.
 pub(crate) const SYSTEM: &[&str] = &[
@@ -17,11 +18,13 @@ pub(crate) const SYSTEM: &[&str] = &[
     "/gnu",
     "/etc",
     "/sys",
+    "/snap",
     // Parts of folders that hold other people's things too.
     "/var/lib/dpkg",
     "/var/lib/rpm",
     "/var/lib/pacman",
     "/var/db/pkg",
+    "/var/lib/ca-certificates",
     "/var/cache/fontconfig",
     "/var/guix",
     "/run/current-system",
@@ -32,6 +35,9 @@ pub(crate) const SYSTEM: &[&str] = &[
 /// like the plan's own, through which no socket can be reached. In the folders of [`SYSTEM`] nothing listens, but
 /// for what [`SYSTEM_SECRETS`] has; they are bound, because every program is started from there.
 pub(crate) const SOFTWARE: &[&str] = &["/opt", "/home/linuxbrew/.linuxbrew"];
+
+/// Folders that every program may write to: a command has its own, empty at first.
+pub(crate) const TEMPORARY: &[&str] = &["/tmp", "/var/tmp", "/run", "/dev/shm"];
 
 /// Devices that are let through.
 pub(crate) const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom", "tty"];
@@ -118,6 +124,8 @@ pub(crate) const HOME_TOOLCHAINS: &[&str] = &[
     ".conan2",
     ".nix-profile",
     ".local/state/nix",
+    ".swiftly",
+    ".local/share/swiftly",
     ".zvm",
     ".cache/zig",
     ".foundry",
@@ -319,4 +327,62 @@ pub(crate) const VARIABLE_SECRETS: &[&str] = &[
 /// Whether a variable tells where a toolchain is.
 pub(crate) fn names_a_toolchain(name: &OsStr) -> bool {
     name == "PATH" || VARIABLES.iter().any(|known| name == *known)
+}
+
+/// Whether a path is the top of the file tree, lies in a folder of the system's that every command is shown, or in
+/// one of which a command has its own. No file is looked at.
+pub fn is_of_the_system(path: &Path) -> bool {
+    let own = ["/dev", "/proc"].iter().chain(TEMPORARY);
+    path.parent().is_none()
+        || SYSTEM.iter().chain(SOFTWARE).chain(own).any(|folder| path.starts_with(folder))
+}
+
+/// Whether a path lies in a toolchain that commands are shown: in this home, in a folder that a variable of ours
+/// names, or in one of our `PATH`. No file is looked at.
+pub fn is_of_a_toolchain(path: &Path, home: Option<&Path>) -> bool {
+    let in_home = home
+        .is_some_and(|home| HOME_TOOLCHAINS.iter().any(|name| path.starts_with(home.join(name))));
+    let inside = |folder: &Path| folder.is_absolute() && path.starts_with(folder);
+    let named =
+        || VARIABLES.iter().filter_map(std::env::var_os).any(|folder| inside(folder.as_ref()));
+    let in_path = || {
+        let folders = std::env::var_os("PATH").unwrap_or_default();
+        std::env::split_paths(&folders).any(|folder| inside(&folder))
+    };
+    in_home || named() || in_path()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_needs_no_asking_is_what_is_shown() {
+        for path in
+            ["/", "/usr/bin/cc", "/snap/go/current", "/opt/x", "/tmp/a", "/proc/1", "/dev/null"]
+        {
+            assert!(is_of_the_system(path.as_ref()), "{path}");
+        }
+        assert!(is_of_the_system("/var/lib/ca-certificates/ca-bundle.pem".as_ref()));
+        for path in ["/var/lib/mysql", "/home/a", "/root", "/usrlocal", "/mnt"] {
+            assert!(!is_of_the_system(path.as_ref()), "{path}");
+        }
+        let home = Some(Path::new("/home/a"));
+        for name in HOME_TOOLCHAINS {
+            let path = Path::new("/home/a").join(name).join("bin/x");
+            assert!(is_of_a_toolchain(&path, home), "{name}");
+            assert!(!is_of_a_toolchain(&path, None), "{name}");
+        }
+        for path in ["/home/a/.swiftly/bin/swift", "/home/a/go/bin/x"] {
+            assert!(is_of_a_toolchain(path.as_ref(), home), "{path}");
+        }
+        for path in ["/home/a", "/home/a/.ssh", "/home/a/project", "/home/b/.cargo"] {
+            assert!(!is_of_a_toolchain(path.as_ref(), home), "{path}");
+        }
+        // No secret of a home's holds a whole toolchain: it would be gone.
+        for secret in HOME_SECRETS {
+            let holds = |name: &&str| Path::new(name).starts_with(secret);
+            assert_eq!(HOME_TOOLCHAINS.iter().find(|name| holds(name)), None, "{secret}");
+        }
+    }
 }

@@ -6,9 +6,6 @@ use crate::toolchains as data;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Folders that every program may write to, empty at first.
-pub(super) const TEMPORARY: &[&str] = &["/tmp", "/var/tmp", "/run", "/dev/shm"];
-
 /// How a path of the machine is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Show {
@@ -36,7 +33,7 @@ pub(super) struct Place {
 pub(super) fn places(plan: &Plan) -> Vec<Place> {
     let mut places = Vec::new();
     let mut add = |path: &Path, show: Show| places.push(Place { path: path.to_owned(), show });
-    TEMPORARY.iter().for_each(|path| add(Path::new(path), Show::Empty));
+    data::TEMPORARY.iter().for_each(|path| add(Path::new(path), Show::Empty));
     data::SYSTEM.iter().for_each(|path| add(Path::new(path), Show::ReadOnly));
     let home = plan.home.as_deref();
     if let Some(home) = home {

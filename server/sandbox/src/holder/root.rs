@@ -7,7 +7,7 @@
 use super::mounts::{
     During, HARMLESS, attach, copy_of, open_inside, overlay, set_flags, special, tmpfs,
 };
-use super::places::{Place, Show, TEMPORARY, hidden, kept, places};
+use super::places::{Place, Show, hidden, kept, places};
 use crate::plan::Plan;
 use crate::support::Upper;
 use crate::toolchains as data;
@@ -146,7 +146,7 @@ impl Builder {
         if *show == Show::Empty {
             self.count += 1;
             let own = Path::new(SCRATCH).join(self.count.to_string());
-            let shared = TEMPORARY.iter().any(|known| path == Path::new(known));
+            let shared = data::TEMPORARY.iter().any(|known| path == Path::new(known));
             folder(&own, if shared { 0o1777 } else { 0o700 }).during(&what)?;
             folder(path, 0o755).during(&what)?;
             let own = open(&own, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).during(&what)?;

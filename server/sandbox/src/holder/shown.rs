@@ -5,7 +5,7 @@
 //! What the session has mounted inside a shown folder lies over it as before; roots are laid later.
 
 use super::mounts::{During, attach, copy_of, open_inside, read_only_overlay};
-use super::places::{Place, Show, TEMPORARY, kept};
+use super::places::{Place, Show, kept};
 use super::root::{self, EMPTY, OUTSIDE};
 use super::{Holder, places};
 use crate::toolchains as data;
@@ -55,7 +55,7 @@ pub(super) fn lay(holder: &Holder, spec: &WireSpec, outside: &OwnedFd) -> Result
     let mut steps: Vec<(&Path, Step)> = Vec::new();
     for place in &holder.root.laid {
         let of_home = place.show == Show::Empty
-            && !TEMPORARY.iter().any(|path| place.path == Path::new(path));
+            && !data::TEMPORARY.iter().any(|path| place.path == Path::new(path));
         if is_shown(&place.path) && !of_home {
             let what = format!("keeping {:?}", place.path);
             let there = open(&place.path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());

@@ -45,6 +45,10 @@ const CASES: &[Case] = &[
         sees::the_network_is_the_machines_only_if_asked_for,
     ),
     (
+        "an_abstract_socket_is_out_of_reach_even_with_the_network",
+        sees::an_abstract_socket_is_out_of_reach_even_with_the_network,
+    ),
+    (
         "commands_reach_each_other_over_the_loopback",
         sees::commands_reach_each_other_over_the_loopback,
     ),

@@ -4,7 +4,9 @@ use crate::world::{World, finish};
 use ropewalk_sandbox::{End, Sandbox, Upper};
 use std::ffi::OsStr;
 use std::net::TcpListener;
+use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::{SocketAddr, UnixListener};
 
 const OK: End = End::Exited { code: 0, left_running: false };
 
@@ -355,6 +357,28 @@ pub(crate) fn plans_that_cannot_be_run_are_refused_in_words() {
             let plan = ropewalk_sandbox::Plan { shown: vec![bad.into()], ..world.plan.clone() };
             let error = Sandbox::start(plan).await.unwrap_err().to_string();
             assert!(error.contains("must be absolute"), "{error}");
+        }
+    });
+}
+
+pub(crate) fn an_abstract_socket_is_out_of_reach_even_with_the_network() {
+    World::new().run(async |world| {
+        let support = ropewalk_sandbox::probe().await.as_ref().unwrap();
+        let name = format!("ropewalk-test-network-{}", std::process::id());
+        let address = SocketAddr::from_abstract_name(name.as_bytes()).unwrap();
+        let listener = UnixListener::bind_addr(&address).unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let sandbox = world.sandbox().await;
+        let (mut spec, output) = world.spec(&format!(
+            "python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect(chr(0)+\"{name}\")' 2>&1 | tail -1"
+        ));
+        spec.network = true;
+        let (end, said) = finish(&sandbox, spec, output).await;
+        if support.keeps_abstract_sockets() {
+            assert_eq!(said, "PermissionError: [Errno 1] Operation not permitted\n");
+            assert_eq!(listener.accept().unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
+        } else {
+            assert_eq!((end, said), (OK, String::new()), "what is said of this kernel is so");
         }
     });
 }
