@@ -179,6 +179,21 @@ pub(crate) fn in_stream(event: &str, model: &str) -> ModelError {
     }
 }
 
+/// The meaning of an error that came in place of a reply, behind a status of success; none when the body has no
+/// `error`. One of no known kind is a refusal: nothing was begun that could have failed.
+pub(crate) fn in_place_of_reply(body: &str, model: &str) -> Option<ModelError> {
+    let value: Value = serde_json::from_str(body).ok()?;
+    let error = value.get(0).unwrap_or(&value).get("error")?;
+    let complaint = Complaint::read(body);
+    match (complaint.kind(), complaint.status) {
+        _ if error.is_null() => None,
+        (None, None) if !complaint.message.is_empty() && !is_too_long(&complaint.message) => {
+            Some(ModelError::InvalidRequest { message: complaint.message })
+        }
+        _ => Some(in_stream(body, model)),
+    }
+}
+
 /// The wait that OpenAI tells in mid-stream, where it can only be told in words: "Please try again in
 /// 1.898s", "in 20ms", "in 2m".
 fn wait_in(message: &str) -> Option<Duration> {

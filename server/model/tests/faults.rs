@@ -116,6 +116,12 @@ async fn statuses_that_pass_are_waited_for_as_the_server_asks() {
         (date("Sun, 06 Nov 1994 08:00:00 GMT"), 0),
     ];
     for &protocol in Protocol::ALL {
+        let busy = "{\"error\":{\"message\":\"busy\",\"code\":503}}";
+        let wait =
+            gets_over(protocol, whole(200, "content-type: application/json\r\n", busy)).await;
+        assert!(!wait.is_zero());
+        let wait = gets_over(protocol, whole(503, "content-encoding: gzip\r\n", "packed")).await;
+        assert!(!wait.is_zero());
         for status in [408, 409, 429, 500, 502, 503, 504, 529] {
             let passes = async |fields: &str| {
                 gets_over(protocol, whole(status, fields, "{\"error\":{\"message\":\"busy\"}}"))
@@ -128,8 +134,7 @@ async fn statuses_that_pass_are_waited_for_as_the_server_asks() {
                 let wait = passes(fields).await;
                 assert!(half.contains(&wait), "{status} {fields}: {wait:?}");
             }
-            let timed = asked.iter().filter(|_| !matches!(status, 408 | 409 | 502 | 504));
-            for (fields, wait) in timed {
+            for (fields, wait) in &asked {
                 assert_eq!(passes(fields).await.as_millis(), *wait, "{status} {fields}");
             }
         }
@@ -213,6 +218,31 @@ async fn what_is_refused_ends_at_once_in_words_that_say_what_to_mend() {
             "x".to_owned(),
             "it sends br",
         ),
+        // What went wrong, behind a status that says that nothing did.
+        (
+            200,
+            "content-type: application/json; charset=utf-8\r\n",
+            json(&format!("No endpoints for {KEY}")),
+            "refuses the request: No endpoints for [key]",
+        ),
+        (
+            200,
+            "content-type: application/json\r\n",
+            "[{\"error\":{\"message\":\"bad\",\"type\":\"invalid_api_key\"}}]".to_owned(),
+            "refuses the API key",
+        ),
+        (200, "content-type: text/json\r\n", "{\"error\":null}".to_owned(), "text/json in place"),
+        (
+            200,
+            "content-type: application/json\r\n",
+            "{\"message\":\"hello\"}".to_owned(),
+            "application/json in place",
+        ),
+        (200, "content-type: application/json\r\n", "\u{fffd}{".repeat(99), "json in place"),
+        // A packed complaint can't be read.
+        (400, "content-encoding: gzip\r\n", "packed".to_owned(), "its reason came as gzip"),
+        (403, "Content-Encoding: br, gzip\r\n", "packed".to_owned(), "its reason came as br, gzip"),
+        (400, "content-encoding: identity\r\n", json("plain"), "plain"),
         (204, "content-type: text/plain\r\n", String::new(), "text/plain in place"),
         (307, "location: http://127.0.0.1:1/\r\n", String::new(), "redirects"),
     ];
@@ -220,6 +250,7 @@ async fn what_is_refused_ends_at_once_in_words_that_say_what_to_mend() {
         for (status, fields, body, expected) in &cases {
             let words = ends(protocol, whole(*status, fields, body)).await;
             assert!(words.contains(expected), "{protocol:?} {status}: {words}");
+            assert!(!words.contains("packed"), "{words}");
         }
     }
 }

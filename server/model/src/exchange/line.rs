@@ -4,7 +4,7 @@ use super::host_of;
 use crate::{
     Http, Keys, ModelError, Patience, Retry,
     error::in_brief,
-    refusal::{Refused, refused},
+    refusal::{Refused, in_place_of_reply, refused},
 };
 use reqwest::{
     Response, StatusCode, Url,
@@ -60,18 +60,21 @@ impl Line {
         if !response.status().is_success() {
             return Err(self.refusal(response).await);
         }
-        let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
         let stranger = |why| Err(ModelError::NotAModelServer { host: self.host(), why });
-        if let Some(packed) = header(CONTENT_ENCODING)
-            && !packed.trim().eq_ignore_ascii_case("identity")
-        {
+        if let Some(packed) = packing(&response) {
             let packed = self.words(packed);
             return stranger(format!("it sends {packed}, though plain text was asked for"));
         }
-        if let Some(kind) = header(CONTENT_TYPE)
+        if let Some(kind) = header(&response, CONTENT_TYPE)
             && !kind.trim_start().to_ascii_lowercase().starts_with("text/event-stream")
         {
             let kind = self.words(kind);
+            // Some say what went wrong behind a status that says that nothing did.
+            if kind.to_ascii_lowercase().contains("json")
+                && let Some(error) = in_place_of_reply(&body(response).await, &self.model)
+            {
+                return Err(self.struck(error));
+            }
             return stranger(format!("it sends {kind} in place of an event stream"));
         }
         Ok(response)
@@ -106,25 +109,16 @@ impl Line {
         ModelError::Unreachable { host, why }
     }
 
-    async fn refusal(&self, mut response: Response) -> ModelError {
+    async fn refusal(&self, response: Response) -> ModelError {
         let status = response.status().as_u16();
         let retry_after = retry_after(response.headers());
-        let mut body = Vec::new();
-        // An error's body is a courtesy: what doesn't come soon is done without.
-        let reading = async {
-            while let Ok(Some(chunk)) = response.chunk().await {
-                body.extend_from_slice(&chunk);
-                if body.len() > MOST_ERROR_BYTES {
-                    break;
-                }
-            }
+        let path = response.url().path().to_owned();
+        let body = match packing(&response) {
+            Some(packed) => format!("its reason came as {packed}, though plain text was asked for"),
+            None => body(response).await,
         };
-        let _ = timeout(ERROR_BODY, reading).await;
-        body.truncate(MOST_ERROR_BYTES);
-        let body = String::from_utf8_lossy(&body);
-        let host = self.host();
-        let (path, model) = (response.url().path(), self.model.as_str());
-        let refusal = Refused { status, host: &host, path, model, body: &body, retry_after };
+        let (host, model) = (self.host(), self.model.as_str());
+        let refusal = Refused { status, host: &host, path: &path, model, body: &body, retry_after };
         self.struck(refused(&refusal))
     }
 
@@ -164,6 +158,32 @@ impl Line {
             _ => Err(self.refusal(response).await),
         }
     }
+}
+
+fn header(response: &Response, name: HeaderName) -> Option<&str> {
+    response.headers().get(name).and_then(|value| value.to_str().ok())
+}
+
+/// How the body is packed, when it is.
+fn packing(response: &Response) -> Option<&str> {
+    header(response, CONTENT_ENCODING)
+        .filter(|packed| !packed.trim().eq_ignore_ascii_case("identity"))
+}
+
+/// The body of an answer that is no reply, up to a bound. It is a courtesy: what doesn't come soon is done without.
+async fn body(mut response: Response) -> String {
+    let mut body = Vec::new();
+    let reading = async {
+        while let Ok(Some(chunk)) = response.chunk().await {
+            body.extend_from_slice(&chunk);
+            if body.len() > MOST_ERROR_BYTES {
+                break;
+            }
+        }
+    };
+    let _ = timeout(ERROR_BODY, reading).await;
+    body.truncate(MOST_ERROR_BYTES);
+    String::from_utf8_lossy(&body).into_owned()
 }
 
 /// What is wrong with a server's certificate, when that is the error.
