@@ -182,11 +182,14 @@ impl Commands {
 
     /// Starts a command that runs on beside the calls that follow, and says under which id.
     pub(crate) async fn start(&self, asked: Asked, context: &Context) -> Result<Output, Output> {
-        let started = match self.tier() {
-            Tier::OverFork => self.over.start(asked, context, &self.background).await,
-            Tier::Copy => self.copy.start(asked, context, &self.background).await,
-            Tier::InPlace => self.background.start(asked, context),
+        self.background.has_room()?;
+        let (command, file) = (asked.command.clone(), asked.output_file.clone());
+        let work = match self.tier() {
+            Tier::OverFork => self.over.work(asked, context).await,
+            Tier::Copy => self.copy.work(asked, context).await,
+            Tier::InPlace => Ok(in_place::work(asked, context)),
         };
+        let started = work.and_then(|work| self.background.begin(command, file, context, work));
         self.with_why(started)
     }
 

@@ -25,6 +25,7 @@ mod materialise;
 mod told;
 
 pub use caches::BuildCaches;
+pub(crate) use caches::is_project;
 pub use ever::EverDirty;
 
 use folder::Stamp;

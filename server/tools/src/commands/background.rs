@@ -3,9 +3,9 @@
 //! What one prints goes to its file and to the front end as it comes; its end is told once. Deliberately not here:
 //! what becomes of what it has changed, which its [`Finished`] carries to the session.
 
-use super::{Asked, showing, spec};
+use super::showing;
 use crate::bounds::{PREVIEW_CHARS, preview};
-use crate::command::{Sink, result_text, run, strip_escapes};
+use crate::command::{Sink, strip_escapes};
 use crate::tool::{Context, Output};
 use futures::future::BoxFuture;
 use ropewalk_workspace::View;
@@ -89,25 +89,6 @@ impl Default for Background {
 }
 
 impl Background {
-    /// Starts a command in place.
-    pub(super) fn start(&self, asked: Asked, context: &Context) -> Result<Output, Output> {
-        let (command, file) = (asked.command.clone(), asked.output_file.clone());
-        let spec = spec(asked, context);
-        let bounds = context.bounds;
-        let work: Work = Box::new(move |sink, stop| {
-            Box::pin(async move {
-                match run(spec, Some(sink), stop).await {
-                    Ok(outcome) => Output::text(result_text(&outcome, bounds)),
-                    // These errors bring the word with them.
-                    Err(error) => {
-                        Output { text: error.to_string(), is_error: true, ..Output::default() }
-                    }
-                }
-            })
-        });
-        self.begin(command, file, context, work)
-    }
-
     /// The error when no more may run.
     pub(super) fn has_room(&self) -> Result<(), Output> {
         if lock(&self.all).running.len() < MOST_IN_BACKGROUND {

@@ -1,8 +1,9 @@
 //! Which files in the open folders no command over the fork sees: what may hold secrets by its name, and what the
-//! user's rules keep from reading tools.
+//! user's rules keep from reading tools. The same look finds the projects whose build folders commands don't share.
 //!
 //! Ignored folders are not looked into, but ignored files in others are: where secrets are, they are ignored.
 
+use crate::layer::is_project;
 use crate::policy::is_sensitive;
 use crate::tool::Hides;
 use ignore::{DirEntry, WalkBuilder};
@@ -22,12 +23,15 @@ pub(super) struct Hidden {
     pub(super) paths: Vec<PathBuf>,
     /// Those of them that may be shown to a command that the user allowed to: no rule keeps them from readers.
     pub(super) secrets: Vec<PathBuf>,
+    /// The folders in roots that may be projects with a build folder of their own, sorted.
+    pub(super) projects: Vec<PathBuf>,
 }
 
 /// The files and folders to hide in the roots and in `others`. One `read_dir` per folder, twice.
 pub(super) fn hidden(view: &View, others: &[PathBuf], hides: &Hides) -> Hidden {
     let roots = view.roots().iter().map(|root| root.path().to_owned());
     let mut found: Vec<(PathBuf, bool)> = Vec::new();
+    let mut projects = Vec::new();
     let roots = roots.map(|root| (root, true));
     for (root, is_root) in roots.chain(others.iter().map(|other| (other.clone(), false))) {
         // Whether it is hidden, and by a rule.
@@ -44,17 +48,21 @@ pub(super) fn hidden(view: &View, others: &[PathBuf], hides: &Hides) -> Hidden {
         let folders = walk.build().filter_map(Result::ok).filter(is_folder);
         for folder in folders.take(MOST_FOLDERS) {
             let Ok(entries) = std::fs::read_dir(folder.path()) else { continue };
-            for entry in entries.filter_map(Result::ok) {
-                let path = entry.path();
-                if entry.file_name() != ".git"
-                    && let Some(by_rule) = judged(&path)
-                {
+            let names: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.file_name())).collect();
+            if is_root && is_project(names.iter().map(|name| &**name)) {
+                projects.push(folder.path().to_owned());
+            }
+            for name in names.iter().filter(|name| *name != ".git") {
+                let path = folder.path().join(name);
+                if let Some(by_rule) = judged(&path) {
                     found.push((path, by_rule));
                 }
             }
         }
     }
-    outermost(found)
+    projects.sort_unstable();
+    projects.dedup();
+    Hidden { projects, ..outermost(found) }
 }
 
 /// What lies in a hidden folder is hidden with it, and by a rule if one hides any of it.
@@ -72,6 +80,7 @@ fn outermost(mut found: Vec<(PathBuf, bool)>) -> Hidden {
     Hidden {
         secrets: secrets.map(|(path, _)| path.clone()).collect(),
         paths: outermost.into_iter().map(|(path, _)| path).collect(),
+        projects: Vec::new(),
     }
 }
 
@@ -117,10 +126,17 @@ mod tests {
             "private/plan.txt",
             "both/.env",
             "both/kept",
+            "app/Cargo.toml",
+            "app/target/debug/app",
+            "app/part/Cargo.toml",
+            "alone/Cargo.toml",
+            "alone/Cargo.lock",
+            "node_modules/y/Cargo.toml",
+            "node_modules/y/Cargo.lock",
         ] {
             put(name);
         }
-        std::fs::write(root.join(".gitignore"), ".env*\nnode_modules/\n").unwrap();
+        std::fs::write(root.join(".gitignore"), ".env*\nnode_modules/\ntarget\n").unwrap();
         let workspace = Workspace::new(Roots::new(vec![("w".into(), root.clone())]));
         let view = Fork::new("s".into()).view(workspace.snapshot());
         let hides = |place: &ropewalk_workspace::Place, _: Option<&ropewalk_workspace::Place>| {
@@ -130,6 +146,7 @@ mod tests {
         let hidden = hidden(&view, &[], &hides);
         assert_eq!(hidden.paths, at(&[".aws", ".env", "both", "private", "sub/.env.local"]));
         assert_eq!(hidden.secrets, at(&[".aws", ".env", "sub/.env.local"]));
+        assert_eq!(hidden.projects, at(&["alone", "app"]));
         let named = |text: &str| named_by(text, &hidden.secrets);
         assert_eq!(named("cat ./sub/.env.local"), at(&["sub/.env.local"]));
         assert_eq!(named("cat .aws/credentials"), at(&[".aws"]));

@@ -1,7 +1,8 @@
 //! Commands on the disk itself: they see what is saved and published, nothing else, and change it at once.
 
+use super::background::Work;
 use super::{Asked, remove, result_of, showing, spec};
-use crate::command::{LeftRunning, run};
+use crate::command::{CommandError, LeftRunning, result_text, run};
 use crate::tool::{Context, Output};
 use std::sync::{Mutex, PoisonError};
 
@@ -22,12 +23,7 @@ impl InPlace {
                 if let Some(file) = &file {
                     remove(file).await;
                 }
-                // These errors bring the word with them.
-                return Err(Output {
-                    text: error.to_string(),
-                    is_error: true,
-                    proposals: Vec::new(),
-                });
+                return Err(not_started(error));
             }
         };
         let output = result_of(&outcome, file, context).await;
@@ -38,4 +34,22 @@ impl InPlace {
         }
         Ok(output)
     }
+}
+
+/// A command in the background.
+pub(super) fn work(asked: Asked, context: &Context) -> Work {
+    let (spec, bounds) = (spec(asked, context), context.bounds);
+    Box::new(move |sink, stop| {
+        Box::pin(async move {
+            match run(spec, Some(sink), stop).await {
+                Ok(outcome) => Output::text(result_text(&outcome, bounds)),
+                Err(error) => not_started(error),
+            }
+        })
+    })
+}
+
+/// These errors bring the word with them.
+pub(super) fn not_started(error: CommandError) -> Output {
+    Output { text: error.to_string(), is_error: true, ..Output::default() }
 }

@@ -4,11 +4,12 @@
 //! Nothing keeps a command in its copy; that is policy's to ask about. The paths differ from the real ones, which each
 //! result says.
 
-use super::background::{Background, Work};
+use super::background::Work;
 use super::folders::{LayerFolder, Unfinished, roots_of};
+use super::in_place::not_started;
 use super::{Asked, CommandSettings, result_of, showing, spec, taken_in};
 use crate::blocking::on_thread;
-use crate::command::{CommandError, Sink, run};
+use crate::command::{Sink, run};
 use crate::layer::{Collected, EverDirty, Layer, LayerError};
 use crate::tool::{Context, Output};
 use ropewalk_workspace::View;
@@ -129,14 +130,8 @@ impl OnACopy {
         Ok(output)
     }
 
-    /// Starts a command in the background, on a copy of its own.
-    pub(super) async fn start(
-        &self,
-        asked: Asked,
-        context: &Context,
-        background: &Background,
-    ) -> Result<Output, Output> {
-        background.has_room()?;
+    /// A command in the background, on a copy of its own.
+    pub(super) async fn work(&self, asked: Asked, context: &Context) -> Result<Work, Output> {
         let (settings, view) = (self.settings.clone(), context.view.clone());
         let made = on_thread(move |_| {
             let mut copied = Copied::new(&settings, &view).map_err(Output::error)?;
@@ -146,9 +141,8 @@ impl OnACopy {
             Ok((copied, asked, told))
         });
         let (mut copied, asked, mut told) = made.await?;
-        let (command, file) = (asked.command.clone(), asked.output_file.clone());
-        let (own, kept) = (context.clone(), file.clone());
-        let work: Work = Box::new(move |sink: Sink, stop| {
+        let (own, file) = (context.clone(), asked.output_file.clone());
+        Ok(Box::new(move |sink: Sink, stop| {
             Box::pin(async move {
                 let (view, started) = (own.view.clone(), SystemTime::now());
                 copied.unfinished = Some(Unfinished { view, started });
@@ -159,7 +153,7 @@ impl OnACopy {
                 if outcome.left_running.take().is_some() {
                     told.push(LEFT_RUNNING.to_owned());
                 }
-                let mut output = result_of(&outcome, kept, &own).await;
+                let mut output = result_of(&outcome, file, &own).await;
                 let collected =
                     on_thread(move |_| Ok(copied.collect().map_err(|error| error.to_string())));
                 match collected.await {
@@ -168,8 +162,7 @@ impl OnACopy {
                 }
                 output
             })
-        });
-        background.begin(command, file, context, work)
+        }))
     }
 }
 
@@ -178,9 +171,4 @@ const LEFT_RUNNING: &str =
 
 fn copy_of(held: &mut Held) -> Result<&mut Copied, Output> {
     held.as_mut().ok_or_else(|| Output::error("the copy is gone; call again"))
-}
-
-/// These errors bring the word with them.
-fn not_started(error: CommandError) -> Output {
-    Output { text: error.to_string(), is_error: true, ..Output::default() }
 }

@@ -8,16 +8,16 @@
 mod attended;
 mod live;
 
-use super::background::{Background, Work};
-use super::folders::{LayerFolder, Unfinished};
+use super::background::Work;
+use super::folders::Unfinished;
 use super::{Asked, CommandSettings, hidden, hints};
 use crate::blocking::on_thread;
 use crate::command::{Exit, Sink, result_text, strip_escapes};
-use crate::layer::{Collected, EverDirty, Layer};
+use crate::layer::Collected;
 use crate::tool::{Context, Hides, Output};
 use attended::{Attended, attended};
-use live::Live;
-use ropewalk_sandbox::{End, Room, Sandbox};
+use live::{Builds, Live};
+use ropewalk_sandbox::{End, Room};
 use ropewalk_workspace::View;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -67,10 +67,10 @@ impl OverFork {
         let shown = on_thread(move |_| {
             let live = live_of(&mut held)?;
             let shown = live.show(&view).map_err(Output::error)?;
-            let laid = live.caches_seen_at();
-            Ok((held, shown, laid))
+            let builds = live.builds();
+            Ok((held, shown, builds))
         });
-        let (mut held, shown, laid) = shown.await?;
+        let (mut held, shown, builds) = shown.await?;
         told.extend(shown);
         let live = live_of(&mut held)?;
         let unhidden = live.unhidden_for(&asked.command, context);
@@ -81,7 +81,7 @@ impl OverFork {
         let never = std::future::pending();
         let sink = super::showing(context);
         let mut asked = asked.over_fork(context, &self.settings, MAIN, unhidden);
-        asked.build_in(live.cache_variables(), laid);
+        asked.build_in(builds.variables, builds.laid);
         let ran = attended(&sandbox, asked, sink, never).await;
         let ran = ran.inspect_err(|_| live.unfinished = None)?;
         if let End::Lost(_) = ran.end {
@@ -97,38 +97,27 @@ impl OverFork {
         Ok(result(ran, collected, told, Some(room), &secrets, context).await)
     }
 
-    /// Starts a command in the background, on a layer of its own.
-    pub(super) async fn start(
-        &self,
-        asked: Asked,
-        context: &Context,
-        background: &Background,
-    ) -> Result<Output, Output> {
-        background.has_room()?;
+    /// A command in the background, on a layer of its own.
+    pub(super) async fn work(&self, asked: Asked, context: &Context) -> Result<Work, Output> {
         let (mut held, mut told) = self.ready(context).await?;
         let name = format!("b{}", self.layers.fetch_add(1, Ordering::Relaxed) + 1);
         let (own, name_of) = (context.clone(), name.clone());
         let made = on_thread(move |_| {
             let live = live_of(&mut held)?;
             let folder = live.sandbox.layers().join(name_of);
-            let mut one = One {
-                layer: live.another_layer(&folder).map_err(Output::error)?,
-                ever: EverDirty::default(),
-                _folder: LayerFolder::at(folder),
-                sandbox: live.sandbox.clone(),
-            };
-            let shown = one.layer.materialise(&own.view, &mut one.ever).map_err(Output::error)?;
+            let beside = live.beside(&folder, &own.view).map_err(Output::error)?;
             let unhidden = live.unhidden_for(&asked.command, &own);
-            Ok((one, shown.told, unhidden, live.hidden.secrets.clone(), asked))
+            Ok((beside, unhidden, live.hidden.secrets.clone(), asked))
         });
-        let (one, shown, unhidden, secrets, asked) = made.await?;
-        told.extend(shown);
-        let (command, file) = (asked.command.clone(), asked.output_file.clone());
-        let asked = asked.over_fork(context, &self.settings, &name, unhidden);
+        let (mut beside, unhidden, secrets, asked) = made.await?;
+        told.append(&mut beside.told);
+        let mut asked = asked.over_fork(context, &self.settings, &name, unhidden);
+        let Builds { variables, laid } = std::mem::take(&mut beside.builds);
+        asked.build_in(variables, laid);
         let own = context.clone();
-        let work: Work = Box::new(move |sink: Sink, stop| {
+        Ok(Box::new(move |sink: Sink, stop| {
             Box::pin(async move {
-                let One { mut layer, mut ever, _folder, sandbox } = one;
+                let sandbox = beside.sandbox.clone();
                 let started = SystemTime::now();
                 let ran = match attended(&sandbox, asked, sink, stop).await {
                     Ok(ran) => ran,
@@ -136,8 +125,7 @@ impl OverFork {
                 };
                 let view = own.view.clone();
                 let collected = on_thread(move |_| {
-                    let collected = layer.collect(&view, started, &mut ever);
-                    drop(_folder);
+                    let collected = beside.collect(&view, started);
                     Ok((collected.map_err(|error| error.to_string()), sandbox.room()))
                 });
                 match collected.await {
@@ -147,8 +135,7 @@ impl OverFork {
                     Err(output) => output,
                 }
             })
-        });
-        background.begin(command, file, context, work)
+        }))
     }
 
     /// The sandbox for a command on this view, started anew where the last one doesn't fit any more, and what is to
@@ -157,7 +144,7 @@ impl OverFork {
         let mut held = self.live.clone().lock_owned().await;
         let mut told = Vec::new();
         let look = self.stale.swap(false, Ordering::Relaxed);
-        let fits = match held.as_ref() {
+        let fits = match held.as_mut() {
             None => false,
             Some(live) if !live.sandbox.is_alive() => {
                 told.push(
@@ -177,14 +164,6 @@ impl OverFork {
         }
         Ok((held, told))
     }
-}
-
-/// A command in the background.
-struct One {
-    layer: Layer,
-    ever: EverDirty,
-    _folder: LayerFolder,
-    sandbox: Arc<Sandbox>,
 }
 
 fn live_of(held: &mut Held) -> Result<&mut Live, Output> {

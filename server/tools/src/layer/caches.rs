@@ -2,9 +2,10 @@
 //!
 //! They are for commands over the fork alone: output that was built from unsaved text must never lie where a build
 //! outside takes it for fresh, and a layer in memory is no place for gigabytes that every session would build anew.
-//! Several sessions on the same roots get a slot each, which is locked as long as the value lives. A slot keeps the
-//! list of [`EverDirty`] files that it is about, because without it its times mean nothing. What is in a slot is the
-//! tools' own business.
+//! Several sessions on the same roots get a slot each, which is locked as long as the values live that come of it: a
+//! set of folders for the commands that run one after the other, and one for each in the background, which sees texts
+//! of its own. A set keeps the list of [`EverDirty`] files that it is about, because without it its times mean nothing.
+//! What is in a set is the tools' own business.
 
 use super::folder::{Folder, Kind};
 use super::ignores::Ignores;
@@ -17,19 +18,30 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-/// What build tools of a kind use a slot for.
+/// What build tools of a kind use a set for.
 struct Cache {
     /// What points them to it.
     variable: &'static str,
-    /// Its folder in the slot.
+    /// Its folder in the set.
     folder: &'static str,
-    /// The file that a root of such a project has, and the folder where these tools would build without the variable.
-    instead: Option<(&'static str, &'static str)>,
+    /// Where they would build without the variable.
+    instead: Option<Instead>,
 }
 
-/// The folders of a slot.
+/// A folder that tools build in unless they are pointed elsewhere.
+struct Instead {
+    /// The file beside it that makes a project.
+    project: &'static str,
+    /// The file beside it that says that the project is built by itself, and not as a part of one around it.
+    alone: &'static str,
+    /// Its name.
+    place: &'static str,
+}
+
+/// The folders of a set.
 ///
 /// Only what tools write without being asked and read again as fresh: cargo's output, what goes by the cache folder
 /// of the desktop rules (Go, pip, uv, ccache, Zig and many more), and Python's compiled files. Caches of downloads
@@ -42,7 +54,7 @@ const CACHES: &[Cache] = &[
     Cache {
         variable: "CARGO_TARGET_DIR",
         folder: "cargo",
-        instead: Some(("Cargo.toml", "target")),
+        instead: Some(Instead { project: "Cargo.toml", alone: "Cargo.lock", place: "target" }),
     },
     Cache { variable: "PYTHONPYCACHEPREFIX", folder: "python", instead: None },
     Cache { variable: "XDG_CACHE_HOME", folder: "xdg", instead: None },
@@ -51,31 +63,69 @@ const CACHES: &[Cache] = &[
 /// What tools put into a folder that holds nothing but what they can make again.
 const TAG: &str = "CACHEDIR.TAG";
 
-/// The most slots of one set of roots.
+/// The most slots of the same roots.
 const MOST_SLOTS: usize = 8;
+
+/// The sets of a slot: the session's own, and one for each command that may run in the background.
+const SETS: usize = 1 + crate::commands::MOST_IN_BACKGROUND;
+
+/// The most places besides the roots where a set is seen too.
+const MOST_PLACES: usize = 100;
 
 /// All slots together may hold so many times what one may.
 const ALL: u64 = 4;
 
-/// The list of ever-dirty files in a slot.
+/// The list of ever-dirty files in a set.
 const EVER: &str = "ever-dirty.json";
 
 /// What a slot is locked by.
 const LOCK: &str = "lock";
 
-/// See the module. Dropping it lets the slot go.
+/// A set of a slot; see the module. Dropping it lets it go, and the last one the slot.
 #[derive(Debug)]
 pub struct BuildCaches {
-    slot: PathBuf,
+    slot: Arc<Slot>,
+    /// Which set; the first is the session's own.
+    number: usize,
+}
+
+/// A slot that is ours.
+#[derive(Debug)]
+struct Slot {
+    folder: PathBuf,
+    /// The folder of all slots.
     all: PathBuf,
     most: u64,
+    /// Which sets somebody has.
+    taken: Mutex<[bool; SETS]>,
     _lock: File,
 }
 
+impl Slot {
+    /// The folder of a set.
+    fn set(&self, number: usize) -> PathBuf {
+        match number {
+            0 => self.folder.clone(),
+            number => self.folder.join(format!("b{number}")),
+        }
+    }
+
+    fn take(&self, number: usize, is_taken: bool) -> bool {
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        taken.get_mut(number).is_some_and(|was| std::mem::replace(was, is_taken) != is_taken)
+    }
+}
+
+impl Drop for BuildCaches {
+    fn drop(&mut self) {
+        self.slot.take(self.number, false);
+    }
+}
+
 impl BuildCaches {
-    /// Takes the first free slot for these roots under `folder`, which is made for nobody else's eyes. Slots of
-    /// any roots that nobody has locked go, the longest unused first, until all together hold at most four times
-    /// `most` bytes. Blocking; looks at every file of every slot.
+    /// Takes the first free slot for these roots under `folder`, which is made for nobody else's eyes, and gives the
+    /// session's own set. Slots of any roots that nobody has locked go, the longest unused first, until all together
+    /// hold at most four times `most` bytes. Blocking; looks at every file of every slot.
     ///
     /// # Errors
     /// The system's; `ResourceBusy` when all slots of these roots are taken.
@@ -88,14 +138,18 @@ impl BuildCaches {
         }
         let hash = format!("{:032x}", ropewalk_workspace::ContentHash::of(&hashed).0);
         for number in 0..MOST_SLOTS {
-            let slot = folder.join(format!("{hash}-{number}"));
-            let Some(lock) = lock(&slot)? else { continue };
-            for cache in CACHES {
-                private(&slot.join(cache.folder))?;
-            }
+            let own = folder.join(format!("{hash}-{number}"));
+            let Some(lock) = lock(&own)? else { continue };
             // The time of last use, for who makes room.
             lock.set_modified(SystemTime::now())?;
-            let own = Self { slot, all: folder.to_owned(), most, _lock: lock };
+            let taken = Mutex::new([false; SETS]);
+            let (folder, all) = (own, folder.to_owned());
+            let slot = Arc::new(Slot { folder, all, most, taken, _lock: lock });
+            slot.take(0, true);
+            let own = Self { slot, number: 0 };
+            for path in own.paths() {
+                private(&path)?;
+            }
             own.make_room()?;
             return Ok(own);
         }
@@ -105,84 +159,110 @@ impl BuildCaches {
         ))
     }
 
+    /// A set that nobody has, for a command beside others; None when all are taken.
+    pub fn another(&self) -> Option<Self> {
+        let number = (1..SETS).find(|number| self.slot.take(*number, true))?;
+        Some(Self { slot: self.slot.clone(), number })
+    }
+
     /// The variables that point tools here.
     pub fn environment(&self) -> Vec<(OsString, OsString)> {
-        let point =
-            |cache: &Cache| (cache.variable.into(), self.slot.join(cache.folder).into_os_string());
+        let set = self.folder();
+        let point = |cache: &Cache| (cache.variable.into(), set.join(cache.folder).into());
         CACHES.iter().map(point).collect()
     }
 
-    /// The folders that commands must be able to write.
+    /// The folders of all sets of the slot, this session's own first: what commands must be able to write.
     pub fn paths(&self) -> Vec<PathBuf> {
-        CACHES.iter().map(|cache| self.slot.join(cache.folder)).collect()
+        let sets = (0..SETS).map(|number| self.slot.set(number));
+        sets.flat_map(|set| CACHES.iter().map(move |cache| set.join(cache.folder))).collect()
     }
 
-    /// Which of them are seen at which places in the roots of a layer too.
-    pub fn seen_at(&self, layer: &Layer) -> Vec<(PathBuf, PathBuf)> {
+    /// Which of them are seen at which places too, for what a layer shows now: in its roots, and in those of
+    /// `projects` that lie in them. Blocking.
+    pub fn seen_at(&self, layer: &Layer, projects: &[PathBuf]) -> Vec<(PathBuf, PathBuf)> {
         let mut all = Vec::new();
         for cache in CACHES {
-            let Some((project, place)) = cache.instead else { continue };
-            let here = |own: &&Rooted| is_built_in(own, project.as_ref(), place.as_ref());
-            let roots = layer.roots.iter().filter(here);
-            all.extend(roots.map(|own| (self.slot.join(cache.folder), own.root.join(place))));
+            let Some(instead) = &cache.instead else { continue };
+            for own in &layer.roots {
+                let inside = |path: &PathBuf| Some(path.strip_prefix(&own.root).ok()?.to_owned());
+                let is_nested = |path: &PathBuf| !path.as_os_str().is_empty();
+                let nested = projects.iter().filter_map(inside).filter(is_nested);
+                let nested = nested.take(MOST_PLACES);
+                let places = built_in(own, std::iter::once(PathBuf::new()).chain(nested), instead);
+                all.extend(places.map(|place| (self.folder().join(cache.folder), place)));
+            }
         }
         all
     }
 
-    /// The files that builds in this slot have seen with another text than the disk's. If that is not known any
+    fn folder(&self) -> PathBuf {
+        self.slot.set(self.number)
+    }
+
+    /// The files that builds in this set have seen with another text than the disk's. If that is not known any
     /// more, what was built goes, and nothing has been seen.
     ///
     /// # Errors
     /// The system's, when what was built can't be removed.
     pub fn ever_dirty(&self) -> io::Result<EverDirty> {
-        match EverDirty::load(&self.slot.join(EVER)) {
-            Ok(ever) => Ok(ever),
-            Err(error) => {
-                tracing::warn!(%error, "a build cache's list is broken; the cache is emptied");
-                for cache in CACHES {
-                    self.empty(cache.folder)?;
-                }
-                match fs::remove_file(self.slot.join(EVER)) {
-                    Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-                    _ => Ok(EverDirty::default()),
-                }
-            }
-        }
+        let loaded = EverDirty::load(&self.folder().join(EVER));
+        loaded.or_else(|error| {
+            tracing::warn!(%error, "a build cache's list is broken; the cache is emptied");
+            self.forget().map(|()| EverDirty::default())
+        })
     }
 
     /// Keeps the list. To be called before a command runs, and after it was collected: a build that the list does
-    /// not know of could be taken for fresh.
+    /// not know of could be taken for fresh. So what was built goes when the list can't be kept.
     ///
     /// # Errors
     /// The system's.
     pub fn keep(&self, ever: &mut EverDirty) -> io::Result<()> {
-        ever.save(&self.slot.join(EVER))
+        ever.save(&self.folder().join(EVER)).or_else(|error| {
+            self.forget()?;
+            Err(error)
+        })
     }
 
-    /// Makes room: tools' folders in this slot are emptied, the largest first, until it is within its bound; then
-    /// slots that nobody has go. No command of this session may run meanwhile. Blocking.
+    /// Removes what was built, then the list.
+    fn forget(&self) -> io::Result<()> {
+        for cache in CACHES {
+            empty(&self.folder(), cache.folder)?;
+        }
+        match fs::remove_file(self.folder().join(EVER)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Makes room: tools' folders in the sets of this slot are emptied, the largest first, until it is within its
+    /// bound; then slots that nobody has go. No command of this session may run meanwhile. Blocking.
     ///
     /// # Errors
     /// The system's.
     pub fn make_room(&self) -> io::Result<()> {
-        let size = |name: &str| (size_of(&self.slot.join(name)), name.to_owned());
-        let mut own: Vec<(u64, String)> = CACHES.iter().map(|cache| size(cache.folder)).collect();
+        let mut own: Vec<(u64, PathBuf)> =
+            self.paths().into_iter().map(|path| (size_of(&path), path)).collect();
         own.sort_unstable();
         let mut held: u64 = own.iter().map(|(size, _)| size).sum();
-        while held > self.most
-            && let Some((size, name)) = own.pop()
+        while held > self.slot.most
+            && let Some((size, path)) = own.pop()
+            && let (Some(set), Some(name)) = (path.parent(), path.file_name())
         {
-            self.empty(&name)?;
+            empty(set, name)?;
             held -= size;
         }
-        self.drop_others(held)
+        self.slot.drop_others(held)
     }
+}
 
+impl Slot {
     fn drop_others(&self, held: u64) -> io::Result<()> {
         let mut others: Vec<(SystemTime, u64, PathBuf)> = Vec::new();
         for entry in fs::read_dir(&self.all)? {
             let path = entry?.path();
-            if path == self.slot || !path.symlink_metadata()?.is_dir() {
+            if path == self.folder || !path.symlink_metadata()?.is_dir() {
                 continue;
             }
             let used = fs::metadata(path.join(LOCK)).and_then(|lock| lock.modified());
@@ -202,28 +282,48 @@ impl BuildCaches {
         }
         Ok(())
     }
-
-    fn empty(&self, name: &str) -> io::Result<()> {
-        remove(&self.slot, name.as_ref())?;
-        private(&self.slot.join(name))
-    }
 }
 
-/// Whether a project lies right in a root, as commands see it, and `place` is where it is built: ignored, or said by
-/// the tools to be theirs. What can't be looked at is not.
-fn is_built_in(own: &Rooted, project: &OsStr, place: &OsStr) -> bool {
-    let (Ok(up), Ok(below)) = (Folder::ours(&own.up), Folder::disk(&own.root)) else {
-        return false;
-    };
-    let kind = |folder: &Folder, name: &OsStr| folder.look(name).ok()?.map(|found| found.kind);
-    let project = kind(&up, project).or_else(|| kind(&below, project));
-    if project != Some(Kind::File) {
-        return false;
-    }
-    let is_tagged = || below.enter(place).is_ok_and(|place| kind(&place, TAG.as_ref()).is_some());
-    let mut ignores = Ignores::above(&own.root);
-    ignores.enter(&own.root, Some(&up), Some(&below));
-    ignores.ignores(place, true) || is_tagged()
+fn empty(set: &Path, name: impl AsRef<OsStr>) -> io::Result<()> {
+    remove(set, name.as_ref())?;
+    private(&set.join(name.as_ref()))
+}
+
+/// Whether a folder with these names in it may be a project that is built in a place of its own.
+pub(crate) fn is_project<'a>(names: impl Iterator<Item = &'a OsStr> + Clone) -> bool {
+    let has = |wanted: &str| names.clone().any(|name| name == wanted);
+    CACHES
+        .iter()
+        .filter_map(|cache| cache.instead.as_ref())
+        .any(|instead| has(instead.project) && (has(instead.place) || has(instead.alone)))
+}
+
+/// The places in a root where the projects in these folders are built, as commands see them: ignored, or said by the
+/// tools to be theirs. What can't be looked at is not.
+fn built_in<'a>(
+    own: &'a Rooted,
+    folders: impl Iterator<Item = PathBuf> + 'a,
+    instead: &'a Instead,
+) -> impl Iterator<Item = PathBuf> + 'a {
+    let mut rules = None;
+    folders.filter_map(move |folder| {
+        let reach = |top: io::Result<Folder>| top.ok()?.reach(&folder).ok()?;
+        let (up, below) = (reach(Folder::ours(&own.up)), reach(Folder::disk(&own.root)));
+        let kind = |place: &Option<Folder>, name: &str| {
+            Some(place.as_ref()?.look(name.as_ref()).ok()??.kind)
+        };
+        let project = kind(&up, instead.project).or_else(|| kind(&below, instead.project));
+        if project != Some(Kind::File) {
+            return None;
+        }
+        let rules = rules.get_or_insert_with(|| Ignores::above(&own.root));
+        let ignored = rules.ignores_below((&own.root, &own.up), &folder, instead.place.as_ref());
+        let is_tagged = || {
+            let place = below.as_ref()?.enter(instead.place.as_ref()).ok()?;
+            place.look(TAG.as_ref()).ok()?
+        };
+        (ignored || is_tagged().is_some()).then(|| own.root.join(&folder).join(instead.place))
+    })
 }
 
 /// A folder that only its owner may look into, made with those above it.

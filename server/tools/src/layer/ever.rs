@@ -92,6 +92,16 @@ impl EverDirty {
         self.files.get(path).copied()
     }
 
+    /// Takes in what commands saw elsewhere, so that what was built from either counts as fresh only from the same
+    /// text: the later time of both, and a content only where they agree.
+    pub(crate) fn take_in(&mut self, other: &Self) {
+        for (path, theirs) in &other.files {
+            let ours = self.get(path).unwrap_or(*theirs);
+            let hash = ours.hash.filter(|hash| theirs.hash == Some(*hash));
+            self.saw(path, hash, ours.mtime.max(theirs.mtime));
+        }
+    }
+
     /// The files below a folder.
     pub(super) fn below<'a>(&'a self, folder: &'a Path) -> impl Iterator<Item = &'a Path> {
         self.files.keys().map(PathBuf::as_path).filter(move |path| path.starts_with(folder))
@@ -114,6 +124,39 @@ impl EverDirty {
         let last = Last { hash, mtime };
         if self.files.insert(path.to_owned(), last) != Some(last) {
             self.changed = true;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_seen_in_two_places_is_fresh_only_where_both_agree() {
+        let hash = |text: &str| ContentHash::of(text.as_bytes());
+        let (path, early) = (Path::new("/w/a"), Moment::now());
+        let late = early.next();
+        for (ours, theirs, expected) in [
+            (Some(("a", early)), Some(("a", late)), (Some(hash("a")), late)),
+            (Some(("a", late)), Some(("a", early)), (Some(hash("a")), late)),
+            (Some(("a", early)), Some(("b", late)), (None, late)),
+            (None, Some(("b", early)), (Some(hash("b")), early)),
+            (Some(("a", early)), None, (Some(hash("a")), early)),
+        ] {
+            let of = |seen: Option<(&str, Moment)>| {
+                let mut ever = EverDirty::default();
+                if let Some((text, mtime)) = seen {
+                    ever.saw(path, Some(hash(text)), mtime);
+                }
+                ever
+            };
+            let mut ever = of(ours);
+            ever.take_in(&of(theirs));
+            let (hash, mtime) = expected;
+            assert_eq!(ever.get(path), Some(Last { hash, mtime }));
+            // A text that either has seen last gets a time after all that was built from another.
+            assert!(ever.mtime(path, ContentHash::of(b"a")) >= mtime);
         }
     }
 }

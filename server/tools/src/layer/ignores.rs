@@ -4,7 +4,7 @@
 //! and above the root up to the repository, and git's own global excludes; in each kind the innermost file that
 //! says something wins. The files are read through handles, from the layer where it has them.
 
-use super::folder::{Folder, Kind};
+use super::folder::{Folder, Kind, names_of};
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder, gitconfig_excludes_path};
 use std::ffi::OsStr;
@@ -60,6 +60,29 @@ impl Ignores {
     pub(super) fn leave(&mut self) {
         self.levels.pop();
         self.at.pop();
+    }
+
+    /// Whether the name of a folder is ignored in `folder`, which lies in this root with `up` over it. Nothing is
+    /// entered, before or after.
+    pub(super) fn ignores_below(
+        &mut self,
+        (root, up): (&Path, &Path),
+        folder: &Path,
+        name: &OsStr,
+    ) -> bool {
+        let (mut up, mut below) = (Folder::ours(up).ok(), Folder::disk(root).ok());
+        let mut at = root.to_owned();
+        let before = self.levels.len();
+        self.enter(&at, up.as_ref(), below.as_ref());
+        for name in names_of(folder) {
+            at.push(name);
+            up = up.and_then(|up| up.enter(name).ok());
+            below = below.and_then(|below| below.enter(name).ok());
+            self.enter(&at, up.as_ref(), below.as_ref());
+        }
+        let is_ignored = self.ignores(name, true);
+        self.levels.truncate(before);
+        is_ignored
     }
 
     /// Whether a name in the folder that was entered last is ignored.

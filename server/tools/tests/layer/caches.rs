@@ -52,7 +52,7 @@ fn the_build_folder_of_a_project_is_seen_as_its_cache() {
     let caches = open(&bench.dir.path().join("builds"), &["/w"]);
     let root = bench.disk("").canonicalize().unwrap();
     let seen = [(target(&caches), root.join("target"))];
-    let at = |bench: &Bench| caches.seen_at(&bench.layer);
+    let at = |bench: &Bench| caches.seen_at(&bench.layer, &[]);
     assert_eq!(at(&bench), [], "no project");
     bench.open("target/debug/x", "old");
     bench.change("Cargo.toml", ropewalk_workspace::ProposedChange::Write("[package]".into()));
@@ -65,6 +65,78 @@ fn the_build_folder_of_a_project_is_seen_as_its_cache() {
     assert_eq!(at(&bench), seen);
     fs::remove_dir_all(bench.disk("target")).unwrap();
     assert_eq!(at(&bench), seen);
+}
+
+#[test]
+fn the_build_folders_of_nested_projects_are_seen_as_it_too() {
+    let mut bench = Bench::new(&[
+        ("sub/Cargo.toml", ""),
+        ("sub/.gitignore", "/target\n"),
+        ("deep/ünï/Cargo.toml", ""),
+        ("deep/ünï/target/CACHEDIR.TAG", ""),
+        ("shown/Cargo.toml", ""),
+        ("shown/target/kept", ""),
+        ("none/target/x", ""),
+        ("gone/Cargo.toml", ""),
+        ("gone/target/CACHEDIR.TAG", ""),
+    ]);
+    bench.change("gone/Cargo.toml", ropewalk_workspace::ProposedChange::Delete);
+    bench.materialise();
+    let caches = open(&bench.dir.path().join("builds"), &["/w"]);
+    let root = bench.disk("").canonicalize().unwrap();
+    let names = ["", "sub", "deep/ünï", "shown", "none", "gone", "missing"];
+    let mut projects: Vec<PathBuf> = names.iter().map(|name| root.join(name)).collect();
+    projects.push("/elsewhere".into());
+    let seen = caches.seen_at(&bench.layer, &projects);
+    let at = |name: &str| (target(&caches), root.join(name).join("target"));
+    assert_eq!(seen, [at("sub"), at("deep/ünï")]);
+    let beside = caches.another().unwrap();
+    let seen = beside.seen_at(&bench.layer, &projects);
+    assert_eq!(seen[0], (target(&beside), root.join("sub/target")));
+}
+
+#[test]
+fn commands_beside_each_other_have_sets_of_their_own() {
+    let dir = tempfile::tempdir().unwrap();
+    let own = open(dir.path(), &["/w"]);
+    let mut beside: Vec<BuildCaches> = std::iter::from_fn(|| own.another()).collect();
+    assert_eq!(beside.len(), ropewalk_tools::commands::MOST_IN_BACKGROUND);
+    let mut targets: Vec<PathBuf> = beside.iter().chain([&own]).map(target).collect();
+    assert!(targets.iter().all(|target| own.paths().contains(target)), "commands may write there");
+    targets.sort();
+    targets.dedup();
+    assert_eq!(targets.len(), beside.len() + 1);
+    let again = target(&beside.remove(2));
+    let last = own.another().unwrap();
+    assert_eq!(target(&last), again);
+    // Each knows what was built in it, and nothing of the others.
+    let mut bench = Bench::new(&[("a.rs", "a\n")]);
+    bench.open("a.rs", "b\n");
+    bench.materialise();
+    last.keep(&mut bench.ever).unwrap();
+    assert_eq!(last.ever_dirty().unwrap().len(), 1);
+    assert!(own.ever_dirty().unwrap().is_empty());
+    // As long as one of them lives, no other session has any.
+    drop((own, beside));
+    let other = open(dir.path(), &["/w"]);
+    assert!(!other.paths().contains(&again));
+    drop((last, other));
+    assert!(open(dir.path(), &["/w"]).paths().contains(&again));
+}
+
+#[test]
+fn a_list_that_cannot_be_kept_takes_what_was_built_with_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let caches = open(dir.path(), &["/w"]);
+    put(&target(&caches).join("built"), b"x");
+    // Nothing can be put in the place of a folder that holds something.
+    let list = target(&caches).parent().unwrap().join("ever-dirty.json");
+    put(&list.join("in"), b"x");
+    let mut bench = Bench::new(&[("a.rs", "a\n")]);
+    bench.open("a.rs", "b\n");
+    bench.materialise();
+    assert!(caches.keep(&mut bench.ever).is_err());
+    assert!(target(&caches).is_dir() && !target(&caches).join("built").exists());
 }
 
 #[test]

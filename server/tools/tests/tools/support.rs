@@ -97,12 +97,17 @@ impl Bench {
         }
     }
 
+    /// What a future comes to.
+    pub(crate) fn wait<T>(&self, future: impl Future<Output = T>) -> T {
+        self.runtime.block_on(future)
+    }
+
     /// One call, as a session makes it; what it proposes is in the fork afterwards.
     pub(crate) fn call(&mut self, tool: &str, input: Value) -> Output {
         let context = self.context();
         let view = context.view.clone();
         let prepared = self.registry.prepare(tool, input).unwrap();
-        let output = self.runtime.block_on(prepared.run(context));
+        let output = self.wait(prepared.run(context));
         assert_eq!(output.is_error, output.text.starts_with("Error: "), "{}", output.text);
         assert!(!output.is_error || output.proposals.is_empty(), "a failure changes nothing");
         let merged = self.fork.merge(

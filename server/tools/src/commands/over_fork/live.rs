@@ -12,6 +12,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 /// See the module.
 #[derive(Debug)]
@@ -22,9 +23,7 @@ pub(super) struct Live {
     /// The command whose changes nobody has collected yet.
     pub(super) unfinished: Option<Unfinished>,
     layer: Layer,
-    ever: EverDirty,
-    /// Where builds go; without, they go into the layer.
-    caches: Option<BuildCaches>,
+    built: Built,
     roots: Vec<PathBuf>,
     _disk: LayerFolder,
 }
@@ -33,8 +32,7 @@ pub(super) struct Live {
 struct Planned {
     plan: Plan,
     hidden: Hidden,
-    caches: Option<BuildCaches>,
-    ever: EverDirty,
+    built: Built,
     disk: LayerFolder,
 }
 
@@ -47,7 +45,7 @@ impl Live {
     ) -> Result<Self, String> {
         let (settings, view, hides) = (settings.clone(), view.clone(), hides.clone());
         let planned = on_thread(move |_| plan(&settings, &view, &*hides).map_err(Output::error));
-        let Planned { plan, hidden, caches, ever, disk } = planned.await.map_err(words)?;
+        let Planned { plan, hidden, built, disk } = planned.await.map_err(words)?;
         let roots = plan.roots.clone();
         let sandbox = Sandbox::start(plan).await.map_err(|error| error.to_string())?;
         let (folder, over) = (sandbox.layers().join(super::MAIN), roots.clone());
@@ -58,8 +56,7 @@ impl Live {
             hidden,
             unfinished: None,
             layer,
-            ever,
-            caches,
+            built,
             roots,
             _disk: disk,
         })
@@ -87,7 +84,7 @@ impl Live {
     }
 
     /// Whether it is for what is open now and, with `hides`, hides all that is to be hidden.
-    pub(super) async fn fits(&self, view: &Arc<View>, hides: Option<&Arc<Hides>>) -> bool {
+    pub(super) async fn fits(&mut self, view: &Arc<View>, hides: Option<&Arc<Hides>>) -> bool {
         if self.roots != roots_of(view) {
             return false;
         }
@@ -99,10 +96,13 @@ impl Live {
             // What a rule keeps from readers since then can't be allowed any more.
             let stays =
                 |path: &PathBuf| found.secrets.contains(path) || !found.paths.contains(path);
-            Ok(found.paths.iter().all(is_known) && known.secrets.iter().all(stays))
+            let fits = found.paths.iter().all(is_known) && known.secrets.iter().all(stays);
+            Ok((fits, found.projects))
         });
         // What can't be looked for is no reason to show more.
-        looked.await.unwrap_or(false)
+        let Ok((fits, projects)) = looked.await else { return false };
+        self.hidden.projects = projects;
+        fits
     }
 
     /// Makes the layer show a view, without what an interrupted command left. Gives what it can't show, in words.
@@ -112,8 +112,8 @@ impl Live {
             // What is collected and never merged is taken away by the next line.
             self.collect()?;
         }
-        let told = self.layer.materialise(view, &mut self.ever)?.told;
-        self.keep();
+        let told = self.layer.materialise(view, &mut self.built.ever)?.told;
+        self.built.keep();
         Ok(told)
     }
 
@@ -129,11 +129,86 @@ impl Live {
     pub(super) fn collect(&mut self) -> Result<Collected, LayerError> {
         match self.unfinished.take() {
             Some(Unfinished { view, started }) => {
-                let collected = self.layer.collect(&view, started, &mut self.ever);
-                self.keep();
+                let collected = self.layer.collect(&view, started, &mut self.built.ever);
+                self.built.keep();
                 collected
             }
             None => Ok(Collected::default()),
+        }
+    }
+
+    /// Where builds go. Blocking.
+    pub(super) fn builds(&self) -> Builds {
+        self.built.builds(&self.layer, &self.hidden)
+    }
+
+    /// What a command in the background works in instead: a layer with what is ignored in ours, and caches that no
+    /// other command has. Shows the view; gives what it can't show, in words. Blocking.
+    pub(super) fn beside(&self, folder: &Path, view: &View) -> Result<Beside, LayerError> {
+        let own = LayerFolder::at(folder.to_owned());
+        let at = |error| LayerError::Io { path: folder.to_owned(), error };
+        let mut layer = self.layer.fork_to(folder).map_err(at)?;
+        let mut built = Built::of(self.built.caches.as_ref().and_then(BuildCaches::another));
+        // What is ignored in the layer was built from what commands of ours have seen.
+        built.ever.take_in(&self.built.ever);
+        let told = layer.materialise(view, &mut built.ever)?.told;
+        built.keep();
+        let builds = built.builds(&layer, &self.hidden);
+        Ok(Beside { sandbox: self.sandbox.clone(), builds, told, layer, built, _folder: own })
+    }
+}
+
+/// What a command in the background works in.
+pub(super) struct Beside {
+    pub(super) sandbox: Arc<Sandbox>,
+    /// Where builds go.
+    pub(super) builds: Builds,
+    /// What its layer can't show, in words.
+    pub(super) told: Vec<String>,
+    layer: Layer,
+    built: Built,
+    _folder: LayerFolder,
+}
+
+impl Beside {
+    /// What the command changed; then it all goes but for what was built. Blocking.
+    pub(super) fn collect(
+        mut self,
+        view: &View,
+        started: SystemTime,
+    ) -> Result<Collected, LayerError> {
+        let collected = self.layer.collect(view, started, &mut self.built.ever);
+        self.built.keep();
+        collected
+    }
+}
+
+/// Where the builds of a command go.
+#[derive(Debug, Default)]
+pub(super) struct Builds {
+    /// The variables that point tools there.
+    pub(super) variables: Vec<(OsString, OsString)>,
+    /// Which folders are seen at which places besides.
+    pub(super) laid: Vec<(PathBuf, PathBuf)>,
+}
+
+/// Build caches, and what builds in them have seen.
+#[derive(Debug)]
+struct Built {
+    /// Without, builds go into the layer.
+    caches: Option<BuildCaches>,
+    ever: EverDirty,
+}
+
+impl Built {
+    fn of(caches: Option<BuildCaches>) -> Self {
+        let Some(caches) = caches else { return Self { caches, ever: EverDirty::default() } };
+        match caches.ever_dirty() {
+            Ok(ever) => Self { caches: Some(caches), ever },
+            Err(error) => {
+                tracing::warn!(%error, "a build cache can't be used");
+                Self::of(None)
+            }
         }
     }
 
@@ -142,24 +217,15 @@ impl Live {
     fn keep(&mut self) {
         let Some(caches) = &self.caches else { return };
         if let Err(error) = caches.keep(&mut self.ever) {
-            tracing::warn!(%error, "the session goes on without build caches");
+            tracing::warn!(%error, "commands go on without a build cache");
             self.caches = None;
         }
     }
 
-    /// The variables that point tools to the build caches.
-    pub(super) fn cache_variables(&self) -> Vec<(OsString, OsString)> {
-        self.caches.as_ref().map(BuildCaches::environment).unwrap_or_default()
-    }
-
-    /// Where build caches are seen besides, for what the layer shows now. Blocking.
-    pub(super) fn caches_seen_at(&self) -> Vec<(PathBuf, PathBuf)> {
-        self.caches.as_ref().map(|caches| caches.seen_at(&self.layer)).unwrap_or_default()
-    }
-
-    /// A layer for a command in the background, with what is ignored in ours. Blocking.
-    pub(super) fn another_layer(&self, folder: &Path) -> io::Result<Layer> {
-        self.layer.fork_to(folder)
+    fn builds(&self, layer: &Layer, hidden: &Hidden) -> Builds {
+        let Some(caches) = &self.caches else { return Builds::default() };
+        let laid = caches.seen_at(layer, &hidden.projects);
+        Builds { variables: caches.environment(), laid }
     }
 }
 
@@ -174,32 +240,28 @@ fn plan(settings: &CommandSettings, view: &View, hides: &Hides) -> io::Result<Pl
     let mut limits = Limits::default();
     limits.layer_bytes = settings.layer_bytes.unwrap_or(limits.layer_bytes);
     limits.memory_bytes = settings.memory_bytes.unwrap_or(limits.memory_bytes);
-    let (caches, ever) = caches(settings, &roots);
+    let built = Built::of(caches(settings, &roots));
+    let paths = built.caches.as_ref().map(BuildCaches::paths).unwrap_or_default();
     let plan = Plan {
         roots,
         shown,
         hidden: hidden.paths.clone(),
-        caches: caches.as_ref().map(BuildCaches::paths).unwrap_or_default(),
+        caches: paths,
         home: std::env::home_dir(),
         environment: std::env::vars_os().collect(),
         upper: Upper::Memory,
         disk_layers: disk.path().to_owned(),
         limits,
     };
-    Ok(Planned { plan, hidden, caches, ever, disk })
+    Ok(Planned { plan, hidden, built, disk })
 }
 
-/// The build caches of these roots, and what builds in them have seen. Without them commands run all the same.
-fn caches(settings: &CommandSettings, roots: &[PathBuf]) -> (Option<BuildCaches>, EverDirty) {
-    let Some(folder) = &settings.cache_folder else { return (None, EverDirty::default()) };
-    let opened = BuildCaches::open(&folder.join("builds"), roots, settings.cache_bytes);
-    match opened.and_then(|caches| Ok((caches.ever_dirty()?, caches))) {
-        Ok((ever, caches)) => (Some(caches), ever),
-        Err(error) => {
-            tracing::warn!(%error, "there are no build caches for this session");
-            (None, EverDirty::default())
-        }
-    }
+/// The build caches of these roots. Without them commands run all the same.
+fn caches(settings: &CommandSettings, roots: &[PathBuf]) -> Option<BuildCaches> {
+    let folder = settings.cache_folder.as_ref()?.join("builds");
+    let opened = BuildCaches::open(&folder, roots, settings.cache_bytes);
+    let warn = |error| tracing::warn!(%error, "there are no build caches for this session");
+    opened.map_err(warn).ok()
 }
 
 /// What lies around the roots and is shown with them.

@@ -1,0 +1,99 @@
+//! What commands build over the fork: from the text as they see it, and where no build outside meets it.
+
+use crate::{begin, begun, says, says_in_background, turn};
+use ropewalk_tools::commands::OverFork;
+use serde_json::json;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// What of a folder's is ignored and no build cache: commands see the disk's, and theirs in its place.
+pub(crate) fn ignored_folders_stay_in_the_layer() {
+    let cached = "editors/x/node_modules/.cache/k";
+    let files: &[(&str, &[u8])] = &[(".gitignore", b"node_modules/\n"), (cached, b"old\n")];
+    let (mut bench, _) = begun(OverFork::Auto, files);
+    assert_eq!(says(&mut bench, &format!("cat {cached}; echo new > {cached}")), "old\n");
+    assert_eq!(says(&mut bench, &format!("cat {cached}")), "new\n");
+    let beside = json!({ "command": format!("cat {cached}; echo newer > {cached}") });
+    assert_eq!(says_in_background(&mut bench, beside), "new\n");
+    assert_eq!(says(&mut bench, &format!("cat {cached}")), "new\n");
+    assert_eq!(fs::read_to_string(bench.path(cached)).unwrap(), "old\n");
+}
+
+pub(crate) fn what_a_command_runs_is_what_it_built() {
+    let files: &[(&str, &[u8])] = &[
+        (".gitignore", b"target/\n"),
+        ("Cargo.toml", b""),
+        ("sub/Cargo.toml", b""),
+        ("sub/target/debug/x", b"old\n"),
+        ("alone/Cargo.toml", b""),
+        ("alone/Cargo.lock", b""),
+        ("part/Cargo.toml", b""),
+    ];
+    let (mut bench, _) = begun(OverFork::Auto, files);
+    let build =
+        "cd \"$CARGO_TARGET_DIR\" && mkdir -p debug && cat debug/x; echo $WHO > debug/x; cd ..";
+    let run = "cat target/debug/x sub/target/debug/x alone/target/debug/x; ls part";
+    let of = |who: &str| format!("export WHO={who}; ({build}) 2> /dev/null; {run}");
+    let all = |who: &str| format!("{who}\n{who}\n{who}\nCargo.toml\n");
+    assert_eq!(says(&mut bench, &of("first")), all("first"));
+    assert_eq!(says(&mut bench, &of("second")), format!("first\n{}", all("second")));
+    // One in the background finds what the last one in the background has built.
+    let mut beside = |who: &str| says_in_background(&mut bench, json!({ "command": of(who) }));
+    assert_eq!(beside("third"), all("third"));
+    assert_eq!(beside("fourth"), format!("third\n{}", all("fourth")));
+    assert_eq!(says(&mut bench, run), all("second"));
+    assert_eq!(fs::read_to_string(bench.path("sub/target/debug/x")).unwrap(), "old\n");
+    assert!(!bench.path("target").exists() && !bench.path("alone/target").exists());
+}
+
+const MANIFEST: &[u8] = b"[package]\nname = \"p\"\nversion = \"0.1.0\"\nedition = \"2024\"\n";
+const MAIN: &[u8] = b"fn main() {\n    println!(\"{}\", p::NAME);\n}\n";
+
+fn lib(name: &str) -> String {
+    format!("pub const NAME: &str = \"{name}\";\n")
+}
+
+/// What the package's program prints when it is built outside.
+fn outside(package: &Path) -> String {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["run", "--offline", "--quiet"]).current_dir(package);
+    let output = cargo.env_remove("CARGO_TARGET_DIR").output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+pub(crate) fn a_nested_package_is_built_from_its_text() {
+    let disk = lib("disk");
+    let files: &[(&str, &[u8])] = &[
+        (".gitignore", b"target/\n"),
+        ("sub/Cargo.toml", MANIFEST),
+        ("sub/src/main.rs", MAIN),
+        ("sub/src/lib.rs", disk.as_bytes()),
+    ];
+    let (mut bench, _) = begun(OverFork::Auto, files);
+    let package = bench.path("sub");
+    bench.open("sub/src/lib.rs", &lib("unsaved"));
+    assert_eq!(says(&mut bench, "cat sub/src/lib.rs"), lib("unsaved"));
+    // The disk's text is built later than commands have seen the unsaved one: what was built is newer than it.
+    assert_eq!(outside(&package), "disk\n");
+    turn(&mut bench);
+    // By the variable that commands are given, by hand, and as a script does that clears its environment.
+    let cargo = "cargo run --offline --quiet";
+    let build = json!({
+        "command": format!("{cargo}; ./target/debug/p; env -u CARGO_TARGET_DIR {cargo}"),
+        "cwd": "sub",
+    });
+    let unsaved = "unsaved\n".repeat(3);
+    assert_eq!(says_in_background(&mut bench, build.clone()), unsaved);
+    assert_eq!(bench.say("bash", build.clone()), unsaved);
+    assert_eq!(outside(&package), "disk\n");
+    // Outside again, from the text that is saved there now; and another session, in which nothing is unsaved.
+    fs::write(package.join("src/main.rs"), [MAIN, b"// saved\n"].concat()).unwrap();
+    assert_eq!(outside(&package), "disk\n");
+    let uri = format!("file://{}", bench.path("sub/src/lib.rs").display());
+    bench.workspace.close(&uri);
+    begin(&mut bench, OverFork::Auto);
+    assert_eq!(says_in_background(&mut bench, build.clone()), "disk\n".repeat(3));
+    assert_eq!(bench.say("bash", build), "disk\n".repeat(3));
+}

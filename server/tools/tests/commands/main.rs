@@ -1,0 +1,90 @@
+//! `bash` over the fork, with real sandboxes: one command after another, beside each other, and what they build.
+//!
+//! This program is its own sandboxes' helper, so it has a `main` of its own, which asks first whether it was started
+//! as that. Where commands can't run over the fork, that is said and nothing is tried.
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests may be blunt")]
+
+mod builds;
+mod session;
+#[path = "../tools/support.rs"]
+#[expect(dead_code, reason = "other tests need more of it")]
+mod support;
+
+use libtest_mimic::{Arguments, Trial};
+use ropewalk_tools::commands::{Chosen, CommandSettings, Commands, OverFork};
+use serde_json::{Value, json};
+use std::process::ExitCode;
+use std::sync::Arc;
+use support::Bench;
+
+/// A test: its name and what it does.
+type Case = (&'static str, fn());
+
+const CASES: &[Case] = &[
+    ("what_one_command_leaves_the_next_finds", session::what_one_leaves_the_next_finds),
+    ("one_command_runs_at_a_time", session::one_runs_at_a_time),
+    ("the_want_of_a_network_is_said_once_there_is_none", session::the_want_of_a_network_is_said),
+    ("each_tier_is_told_of_as_it_is", session::each_tier_is_told_of_as_it_is),
+    ("ignored_folders_stay_in_the_layer", builds::ignored_folders_stay_in_the_layer),
+    ("what_a_command_runs_is_what_it_built", builds::what_a_command_runs_is_what_it_built),
+    ("a_nested_package_is_built_from_its_text", builds::a_nested_package_is_built_from_its_text),
+];
+
+fn main() -> ExitCode {
+    if let Some(code) = ropewalk_sandbox::helper() {
+        return code;
+    }
+    let arguments = Arguments::from_args();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    if let Err(unsupported) = runtime.block_on(ropewalk_sandbox::probe()) {
+        eprintln!("skipped: commands can't run over the fork here: {}", unsupported.why);
+        return ExitCode::SUCCESS;
+    }
+    let trial = |(name, test): &Case| {
+        let test = *test;
+        Trial::test(*name, move || {
+            test();
+            Ok(())
+        })
+    };
+    libtest_mimic::run(&arguments, CASES.iter().map(trial).collect()).exit_code()
+}
+
+/// A session over these files whose commands run so, in its first turn.
+fn begun(over_fork: OverFork, files: &[(&str, &[u8])]) -> (Bench, Chosen) {
+    let mut bench = Bench::new(files);
+    let chosen = begin(&mut bench, over_fork);
+    (bench, chosen)
+}
+
+/// Another session on the same folders takes the place of the one that was.
+fn begin(bench: &mut Bench, over_fork: OverFork) -> Chosen {
+    // The build caches are free again before they are asked for.
+    bench.commands = Arc::default();
+    bench.commands = Arc::new(Commands::new(CommandSettings {
+        over_fork,
+        cache_bytes: 1 << 30,
+        cache_folder: Some(bench.beside("cache")),
+        ..CommandSettings::default()
+    }));
+    turn(bench)
+}
+
+/// A turn begins.
+fn turn(bench: &mut Bench) -> Chosen {
+    let context = bench.context();
+    bench.wait(context.commands.turn_begins(&context.view, &context.hides)).clone()
+}
+
+/// What a command says.
+fn says(bench: &mut Bench, command: &str) -> String {
+    bench.say("bash", json!({ "command": command }))
+}
+
+/// What a command says at its end in the background.
+fn says_in_background(bench: &mut Bench, mut input: Value) -> String {
+    input["background"] = true.into();
+    let started = bench.say("bash", input);
+    assert!(started.starts_with("Started in the background as number "), "{started}");
+    bench.wait(bench.commands.next_finished()).output.text
+}
