@@ -1,10 +1,11 @@
 //! What a server on this machine says of the context it gives to one model.
 //!
 //! Asked beside the requests and never before them. A server that loads a model with its first request knows the
-//! context only then, so there is a second look; after that it is left in peace.
+//! context only then, so there is a second look; after that it is left in peace, but for one that gives little:
+//! whoever is told so may start it anew with more.
 
 use crate::{
-    Http,
+    ENOUGH_CONTEXT, Http,
     listing::{ServerKind, list_models, own_context},
 };
 use std::sync::{Mutex, PoisonError};
@@ -43,10 +44,13 @@ impl Told {
         self.with(|state| state.found.as_ref().map(|(_, more)| more.clone()))
     }
 
-    /// Asks, if it is not known yet and another look is worth it.
+    /// Asks, if it is not known yet, or little, and another look is worth it.
     pub(crate) async fn look(&self) {
         let is_due = self.with(|state| {
-            let is_due = state.found.is_none() && state.looks < MOST_LOOKS;
+            let is_due = match &state.found {
+                Some((tokens, _)) => *tokens < ENOUGH_CONTEXT,
+                None => state.looks < MOST_LOOKS,
+            };
             state.looks = state.looks.saturating_add(u32::from(is_due));
             is_due
         });

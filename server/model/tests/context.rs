@@ -108,7 +108,7 @@ async fn what_is_known_only_after_loading_is_asked_for_once_more_and_never_again
         match path {
             "/api/ps" if asked < 4 => Some(r#"{"models":[]}"#.to_owned()),
             "/api/ps" => {
-                Some(r#"{"models":[{"name":"qwen3:8b","context_length":4096}]}"#.to_owned())
+                Some(r#"{"models":[{"name":"qwen3:8b","context_length":16384}]}"#.to_owned())
             }
             _ => ollama(path, body, asked),
         }
@@ -119,7 +119,7 @@ async fn what_is_known_only_after_loading_is_asked_for_once_more_and_never_again
     assert_eq!(small.limits().context, None);
     assert_eq!(asked.lock().unwrap().len(), 4, "{asked:?}");
     small.find_context().await;
-    assert_eq!((small.limits().context, small.is_lean()), (Some(4096), true));
+    assert_eq!((small.limits().context, small.is_lean()), (Some(16_384), false));
     let requests = asked.lock().unwrap().len();
     for _ in 0..3 {
         small.find_context().await;
@@ -135,6 +135,33 @@ async fn what_is_known_only_after_loading_is_asked_for_once_more_and_never_again
     silent.find_context().await;
     assert_eq!(asked.lock().unwrap().len(), requests);
     assert_eq!(silent.limits().context, None);
+}
+
+#[tokio::test]
+async fn little_context_is_asked_for_again_since_who_is_told_gives_more() {
+    fn restarted(path: &str, body: &str, asked: usize) -> Option<String> {
+        match path {
+            // Nothing is loaded for a while after the restart.
+            "/api/ps" if (4..12).contains(&asked) => Some(r#"{"models":[]}"#.to_owned()),
+            "/api/ps" if asked >= 12 => {
+                Some(r#"{"models":[{"name":"gemma3:latest","context_length":32768}]}"#.to_owned())
+            }
+            _ => ollama(path, body, asked),
+        }
+    }
+    let (url, asked) = server(restarted);
+    let model = model(&url, "gemma3", |_| {});
+    let mut seen = Vec::new();
+    for _ in 0..9 {
+        model.find_context().await;
+        seen.push((model.limits().context.unwrap(), model.is_lean()));
+    }
+    seen.dedup();
+    assert_eq!(seen, [(4096, true), (32_768, false)]);
+    // Enough is enough.
+    let requests = asked.lock().unwrap().len();
+    model.find_context().await;
+    assert_eq!(asked.lock().unwrap().len(), requests);
 }
 
 #[tokio::test]
