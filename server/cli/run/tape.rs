@@ -20,7 +20,7 @@ pub(crate) struct TapeArgs {
     /// Play such a file in place of a model: nothing is sent, no key is needed. Each request must be as recorded.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["record", "model"])]
     replay: Option<PathBuf>,
-    /// As --replay, going by the order of the requests alone.
+    /// As --replay, but each request gets the answer to the same last message, else the next in order.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["record", "replay", "model"])]
     replay_loose: Option<PathBuf>,
 }

@@ -17,7 +17,7 @@ pub enum ModelError {
     },
     /// A recording is played, and it has something else.
     #[error(
-        "the recording does not go on like this ({why}): record it anew, or play it by order alone with --replay-loose"
+        "the recording does not go on like this ({why}): record it anew, or take the nearest answers with --replay-loose"
     )]
     NotRecorded {
         /// What is another.

@@ -139,6 +139,17 @@ fn what_is_played_is_what_was_recorded() {
 }
 
 #[test]
+fn loosely_the_answer_to_the_same_last_message_is_given_whatever_came_before() {
+    let (replies, recording) = recorded();
+    let loose = player(&recording, false);
+    assert_eq!(ask(&loose, request("another", &["é", "other"], 1)), replies[2]);
+    assert_eq!(ask(&loose, request("s", &["quite", "another", "[key]"], 9)), replies[1]);
+    // What was skipped is not lost, and nothing is given twice.
+    assert_eq!(ask(&loose, request("t", &["other"], 9)), replies[0]);
+    assert!(sentence(&ask(&loose, request("t", &["other"], 9))).contains("it has no request 4"));
+}
+
+#[test]
 fn the_first_difference_is_shown() {
     let (_, recording) = recorded();
     for (asked, told) in [
