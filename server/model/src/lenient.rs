@@ -3,9 +3,12 @@
 //! They are read apart from their event, which so stays readable: a count written `5.0` must not cost the reason of
 //! the end beside it. What the words of a reply are is not read so: a hole in them must be noticed.
 
-use serde::{Deserialize, Deserializer};
+use serde::{
+    Deserialize, Deserializer,
+    de::{IgnoredAny, MapAccess, SeqAccess, Visitor},
+};
 use serde_json::value::RawValue;
-use std::borrow::Cow;
+use std::{borrow::Cow, fmt};
 
 /// A member that may be of any type, and is looked at when it is needed; none when it is null.
 pub(crate) type Raw<'a> = Option<&'a RawValue>;
@@ -29,9 +32,10 @@ pub(crate) fn words<'de: 'a, 'a, D: Deserializer<'de>>(
     }))
 }
 
-/// Reads a member that is a [number](number_in); any other is none.
+/// Reads a member that is a whole number and not negative, as servers write it: `5`, `5.0` or `"5"`; any other is
+/// none.
 pub(crate) fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
-    Ok(Option::<&RawValue>::deserialize(deserializer)?.and_then(number_in))
+    deserializer.deserialize_any(Number)
 }
 
 /// Reads a member that is a place; any other is none.
@@ -39,17 +43,61 @@ pub(crate) fn place<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option
     Ok(number(deserializer)?.and_then(|number| u32::try_from(number).ok()))
 }
 
-/// A whole number that is not negative, as servers write it: `5`, `5.0` or `"5"`.
+/// A member that is a [`number`]; all else is none.
 pub(crate) fn number_in(raw: &RawValue) -> Option<u64> {
-    let text = raw.get().trim_matches('"');
-    let whole = match text.split_once('.') {
-        Some((whole, fraction)) if fraction.bytes().all(|digit| digit == b'0') => whole,
-        _ => text,
-    };
-    whole.parse().ok()
+    number(&mut serde_json::Deserializer::from_str(raw.get())).ok().flatten()
 }
 
 /// A member that is a string; all else is none.
 pub(crate) fn string(raw: &RawValue) -> Option<String> {
     serde_json::from_str(raw.get()).ok()
+}
+
+/// A number without a fraction is written like a whole one.
+fn whole(number: f64) -> Option<u64> {
+    number.to_string().parse().ok()
+}
+
+struct Number;
+
+impl<'de> Visitor<'de> for Number {
+    type Value = Option<u64>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number")
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Option<u64>, E> {
+        Ok(Some(number))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Option<u64>, E> {
+        Ok(u64::try_from(number).ok())
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Option<u64>, E> {
+        Ok(whole(number))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Option<u64>, E> {
+        Ok(text.parse().ok().or_else(|| text.parse().ok().and_then(whole)))
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Option<u64>, E> {
+        Ok(None)
+    }
+
+    fn visit_unit<E>(self) -> Result<Option<u64>, E> {
+        Ok(None)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Option<u64>, A::Error> {
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(None)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Option<u64>, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(None)
+    }
 }

@@ -8,13 +8,13 @@ use crate::{
     Delta, ModelError, StopReason, Usage,
     blocks::Blocks,
     call_ids::CallIds,
-    lenient::{Raw, maybe, number, number_in, string},
+    lenient::{Raw, maybe, number, place, string},
     log,
     reader::{Decode, hole},
     refusal::in_stream,
     surrogates::Surrogates,
 };
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, de::Error};
 use serde_json::value::RawValue;
 use std::{
     borrow::Cow,
@@ -28,8 +28,8 @@ const BRINGING: [&str; 2] = ["\"content_block_", "\"message_delta\""];
 struct Event<'a> {
     #[serde(rename = "type", borrow)]
     kind: Cow<'a, str>,
-    #[serde(borrow)]
-    index: Raw<'a>,
+    #[serde(default, deserialize_with = "index")]
+    index: u32,
     // What is large lies elsewhere: reading moves an event more than once.
     #[serde(borrow)]
     delta: Option<Box<EventDelta<'a>>>,
@@ -178,22 +178,22 @@ impl Decoder {
         data: &str,
         out: &mut VecDeque<Delta>,
     ) -> Result<bool, ModelError> {
+        let index = event.index;
         match &*event.kind {
             "content_block_delta" => {
                 if let Some(delta) = event.delta {
                     self.begun = true;
-                    self.more(index_in(event.index)?, &delta, out)?;
+                    self.more(index, &delta, out)?;
                 }
             }
             "content_block_start" => {
                 self.begun = true;
                 let number = self.blocks.begin()?;
                 if let Some(block) = event.content_block {
-                    self.start(index_in(event.index)?, number, &block, out);
+                    self.start(index, number, &block, out);
                 }
             }
             "content_block_stop" => {
-                let index = index_in(event.index)?;
                 if let Some(place) = self.places.get_mut(&index) {
                     place.settle(index, out);
                     if !std::mem::replace(&mut place.has_ended, true) {
@@ -363,13 +363,10 @@ impl Decode for Decoder {
     }
 }
 
-/// The index of a block; some servers leave it out.
-///
-/// # Errors
-/// It is no number: what comes with it belongs nobody knows where.
-fn index_in(raw: Raw<'_>) -> Result<u32, ModelError> {
-    let Some(raw) = raw else { return Ok(0) };
-    number_in(raw).and_then(|index| u32::try_from(index).ok()).ok_or_else(hole)
+/// The index of a block. One that can't be read makes its event unreadable: what comes with it belongs nobody
+/// knows where.
+fn index<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    place(deserializer)?.ok_or_else(|| D::Error::custom("no index"))
 }
 
 fn stop_reason(word: String) -> StopReason {
