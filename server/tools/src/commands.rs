@@ -311,3 +311,27 @@ fn showing(context: &Context) -> crate::command::Sink {
     let sink: Arc<dyn Fn(&str) + Send + Sync> = context.sink.clone();
     Box::new(move |text| sink(text))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn why_commands_have_no_better_tier_is_said_with_the_first_result_alone() {
+        let why = Some("AppArmor forbids it. Write a profile".to_owned());
+        for (tier, words) in [(Tier::Copy, "on a copy"), (Tier::InPlace, "in place")] {
+            let chosen = OnceCell::new_with(Some(Chosen { tier, why: why.clone() }));
+            let commands = Commands { chosen, ..Commands::default() };
+            let first = commands.with_why(Err(Output::error("no such folder"))).unwrap_err();
+            let told = format!(
+                "Error: no such folder\n(commands run {words} here: AppArmor forbids it. Write a profile)"
+            );
+            assert_eq!((first.is_error, first.text), (true, told));
+            let second = commands.with_why(Ok(Output::text("out\n"))).unwrap();
+            assert_eq!(second.text, "out\n");
+        }
+        let chosen = OnceCell::new_with(Some(Chosen { tier: Tier::OverFork, why: None }));
+        let commands = Commands { chosen, ..Commands::default() };
+        assert_eq!(commands.with_why(Ok(Output::text("out\n"))).unwrap().text, "out\n");
+    }
+}

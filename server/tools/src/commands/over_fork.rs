@@ -232,3 +232,120 @@ fn full(bytes: u64) -> String {
         bytes >> 20
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bounds::Bounds;
+    use crate::command::{self, CommandOutcome};
+    use crate::policy::Reach;
+    use ropewalk_workspace::{Fork, NoEditor, Roots, Workspace};
+    use std::time::Duration;
+
+    fn context() -> Context {
+        let workspace = Workspace::new(Roots::new(Vec::new()));
+        Context {
+            view: Arc::new(Fork::new("s".into()).view(workspace.snapshot())),
+            call: "c".into(),
+            bounds: Bounds::default(),
+            commands: Arc::default(),
+            reach: Reach::default(),
+            command_time: Duration::from_secs(1),
+            outputs: None,
+            secrets: Default::default(),
+            sink: Arc::new(|_| ()),
+            hides: Arc::new(|_, _| false),
+            editor: Arc::new(NoEditor),
+        }
+    }
+
+    /// How a command ended that nothing need be said of.
+    fn ended(code: i32, printed: &str) -> Attended {
+        let output = command::Collected { head: printed.into(), left_out: 0, tail: Vec::new() };
+        let outcome = CommandOutcome {
+            exit: Exit::Exited(code),
+            output,
+            duration: Duration::ZERO,
+            left_running: None,
+            output_file: None,
+        };
+        let end = End::Exited { code, left_running: false };
+        Attended { outcome, end, network: false, file: None }
+    }
+
+    fn said(ran: Attended, room: Option<Room>, context: &Context) -> Output {
+        let secrets = [PathBuf::from("/w/.env"), PathBuf::from("/w/id_ed25519")];
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let collected = Ok(Collected::default());
+        runtime.block_on(result(ran, collected, vec!["first".into()], room, &secrets, context))
+    }
+
+    #[test]
+    fn what_kept_a_command_from_its_end_is_said_with_what_to_do() {
+        let killed = |end: End| {
+            let ran = ended(0, "out\n");
+            let outcome = CommandOutcome { exit: Exit::Signalled(9), ..ran.outcome };
+            Attended { outcome, end, ..ran }
+        };
+        let left = End::Exited { code: 0, left_running: true };
+        let left_by_signal = End::Signalled { signal: 15, left_running: true };
+        for (end, words) in [
+            (left, "(processes that it left running were ended with it: use background"),
+            (left_by_signal, "(processes that it left running were ended with it: use background"),
+            (End::Memory { bytes: 7 << 20 }, "(it was ended because it used 7 MB of memory"),
+            (End::LayerFull { bytes: 9 << 20 }, "fills its layer (9 MB): remove build output"),
+            (End::Killed, "(ended by signal 9)"),
+        ] {
+            let output = said(killed(end), None, &context());
+            assert!(output.text.starts_with("out\n") && output.text.contains(words), "{output:?}");
+            assert!(output.text.contains("(first)") && !output.is_error, "{output:?}");
+        }
+        let output = said(killed(End::Lost("gone, ünï".into())), None, &context());
+        assert!(output.is_error, "{output:?}");
+        let words = "Error: the sandbox ended while this command ran (gone, ünï), and what it changed is lost.";
+        assert!(output.text.starts_with(words) && output.text.contains("\nout\n"), "{output:?}");
+    }
+
+    #[test]
+    fn a_failure_for_want_of_something_says_how_to_get_it() {
+        const NETWORK: &str = "call again with network: true, and the user will be asked";
+        const SECRET: &str = "(/w/.env may hold secrets and is empty to commands";
+        const FULL: &str = "fills its layer (3 MB)";
+        let all = [NETWORK, SECRET, FULL];
+        let room = |free: u64| Some(Room { size: 4 << 20, free });
+        let check = |ran: Attended, room, context: &Context, expected: &[&str]| {
+            let output = said(ran, room, context);
+            let found: Vec<&str> =
+                all.into_iter().filter(|words| output.text.contains(words)).collect();
+            assert_eq!(found, expected, "{output:?}");
+        };
+        let (plain, plenty) = (context(), room(1 << 20));
+        let unreachable = "curl: (6) Could not resolve host: example.com\n";
+        check(ended(6, unreachable), plenty, &plain, &[NETWORK]);
+        check(ended(0, unreachable), plenty, &plain, &[]);
+        check(Attended { network: true, ..ended(6, unreachable) }, plenty, &plain, &[]);
+        let colours = "\x1b[31mcurl: Could not\x1b[0m resolve host: x\n";
+        check(ended(6, colours), plenty, &plain, &[NETWORK]);
+        let denied = "cat: .env: Permission denied\n";
+        check(ended(1, denied), plenty, &plain, &[SECRET]);
+        check(ended(0, denied), plenty, &plain, &[]);
+        let mut allowed = context();
+        allowed.reach.secrets = true;
+        check(ended(1, denied), plenty, &allowed, &[]);
+        check(ended(1, "write error: No space left on device\n"), plenty, &plain, &[FULL]);
+        let nearly = Some(Room { size: 3 << 20, free: 0 });
+        check(ended(0, "fine\n"), nearly, &plain, &[FULL]);
+        check(ended(0, "fine\n"), None, &plain, &[]);
+    }
+
+    #[test]
+    fn what_could_not_be_taken_in_is_an_error_before_what_was_printed() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let failed = Err("the disk is gone".to_owned());
+        let ran = ended(0, "out\n");
+        let output = runtime.block_on(result(ran, failed, Vec::new(), None, &[], &context()));
+        let words =
+            "Error: what the command changed could not be taken in: the disk is gone\nout\n";
+        assert_eq!((output.is_error, output.text.as_str()), (true, words));
+    }
+}
