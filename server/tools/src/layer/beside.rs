@@ -6,9 +6,10 @@
 
 use super::compare::{Compared, Found};
 use ropewalk_workspace::View;
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, channel, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, channel, sync_channel};
 use std::thread::{Builder, Scope};
 
 /// The most files of one batch.
@@ -23,13 +24,13 @@ pub(super) struct Beside<'scope, 'env> {
     scope: &'scope Scope<'scope, 'env>,
     view: &'env View,
     batch: Batch<'env>,
+    thread: Option<Thread<'env>>,
     /// How many batches there were.
     batches: usize,
-    thread: Option<Thread<'env>>,
-    /// How many of them are there.
-    away: usize,
-    /// What was compared here.
-    done: Vec<(usize, Vec<Compared>)>,
+    /// How many of them are settled.
+    settled: usize,
+    /// What was compared and comes after something that was not.
+    done: BTreeMap<usize, Vec<Compared>>,
     /// Of all that is not settled.
     files: usize,
     bytes: u64,
@@ -49,8 +50,8 @@ struct Thread<'env> {
 
 impl<'scope, 'env> Beside<'scope, 'env> {
     pub(super) fn new(scope: &'scope Scope<'scope, 'env>, view: &'env View) -> Self {
-        let (batch, done) = (Batch::default(), Vec::new());
-        Self { scope, view, batch, batches: 0, thread: None, away: 0, done, files: 0, bytes: 0 }
+        let (batch, done) = (Batch::default(), BTreeMap::new());
+        Self { scope, view, batch, thread: None, batches: 0, settled: 0, done, files: 0, bytes: 0 }
     }
 
     /// How many files are not settled.
@@ -63,28 +64,40 @@ impl<'scope, 'env> Beside<'scope, 'env> {
         self.bytes
     }
 
-    /// Compares a file some time.
-    pub(super) fn compare(&mut self, found: Found<'env>) {
+    /// Compares a file some time. Gives whether others may be settled by now.
+    pub(super) fn compare(&mut self, found: Found<'env>) -> bool {
         self.files += 1;
         self.bytes = self.bytes.saturating_add(found.stamp.len);
-        if self.batch.add(found) {
+        let is_full = self.batch.add(found);
+        if is_full {
             self.send();
         }
+        is_full
     }
 
-    /// What came of all that was found since this was last asked, in that order.
-    pub(super) fn settle(&mut self) -> io::Result<Vec<Compared>> {
-        let last = std::mem::take(&mut self.batch).found;
-        self.compare_here(last);
-        let mut all = std::mem::take(&mut self.done);
-        if let Some(thread) = &self.thread {
-            for _ in 0..std::mem::take(&mut self.away) {
-                all.push(thread.from.recv().map_err(io::Error::other)?);
-            }
+    /// What came of those that were found next, if that is known; else it is waited for, if anything is left and
+    /// `wait` says so.
+    pub(super) fn settle(&mut self, wait: bool) -> io::Result<Option<Vec<Compared>>> {
+        if wait && !self.batch.found.is_empty() {
+            let last = std::mem::take(&mut self.batch).found;
+            self.compare_here(last);
         }
-        all.sort_unstable_by_key(|(number, _)| *number);
-        (self.files, self.bytes) = (0, 0);
-        Ok(all.into_iter().flat_map(|(_, batch)| batch).collect())
+        while self.settled < self.batches {
+            if let Some(batch) = self.done.remove(&self.settled) {
+                self.settled += 1;
+                self.files -= batch.len();
+                self.bytes -= batch.iter().map(|one| one.stamp.len).sum::<u64>().min(self.bytes);
+                return Ok(Some(batch));
+            }
+            let Some(thread) = &self.thread else { break };
+            let (number, batch) = match thread.from.try_recv() {
+                Ok(back) => back,
+                Err(TryRecvError::Empty) if !wait => break,
+                Err(_) => thread.from.recv().map_err(io::Error::other)?,
+            };
+            self.done.insert(number, batch);
+        }
+        Ok(None)
     }
 
     fn send(&mut self) {
@@ -101,13 +114,13 @@ impl<'scope, 'env> Beside<'scope, 'env> {
         };
         match back {
             Some((_, found)) => self.compare_here(found),
-            None => (self.batches, self.away) = (self.batches + 1, self.away + 1),
+            None => self.batches += 1,
         }
     }
 
     fn compare_here(&mut self, found: Vec<Found<'env>>) {
         let all = found.into_iter().map(|found| found.compare(self.view)).collect();
-        self.done.push((self.batches, all));
+        self.done.insert(self.batches, all);
         self.batches += 1;
     }
 

@@ -94,7 +94,9 @@ impl Walk<'_, '_, '_> {
         self.ignores.enter(&root, Some(up), Some(below));
         self.folder(Path::new(""), up, Some(below), 0)?;
         self.unseen(up, below)?;
-        for (path, held) in self.judge.take_settled()? {
+        let settled = self.judge.take_settled()?;
+        self.own.held.reserve(settled.len());
+        for (path, held) in settled {
             match held {
                 Some(held) => drop(self.own.held.insert(path, held)),
                 None => drop(self.own.held.remove(&path)),

@@ -87,6 +87,9 @@ impl Ignores {
 
     /// Whether a name in the folder that was entered last is ignored.
     pub(super) fn ignores(&self, name: &OsStr, is_folder: bool) -> bool {
+        if self.global.is_empty() && self.levels.iter().all(Level::is_empty) {
+            return false;
+        }
         let path = self.at.join(name);
         let (mut plain, mut git, mut exclude) = (Match::None, Match::None, Match::None);
         let mut saw_git = false;
@@ -110,6 +113,10 @@ impl Ignores {
 }
 
 impl Level {
+    fn is_empty(&self) -> bool {
+        self.ignore.is_none() && self.gitignore.is_none() && self.exclude.is_none()
+    }
+
     fn of(folder: &Path, up: Option<&Folder>, below: Option<&Folder>) -> Self {
         let git = below.and_then(|below| below.look(".git".as_ref()).ok().flatten());
         let exclude = git.filter(|git| git.kind == Kind::Folder).and_then(|_| {

@@ -256,34 +256,49 @@ impl<'scope, 'env> Judge<'scope, 'env> {
         }
         let (path, up) = (path.to_owned(), up.clone());
         let disk = disk.map(|(stamp, below)| (stamp, below.clone()));
-        self.beside.compare(Found { path, place, up, stamp, disk, had_mode, material });
+        if self.beside.compare(Found { path, place, up, stamp, disk, had_mode, material }) {
+            self.settle_so_far(false)?;
+        }
         Ok(Verdict::Later)
     }
 
-    /// Waits for what is compared, and takes note of it.
+    /// Waits for all that is compared, and takes note of it.
     pub(super) fn settle(&mut self) -> io::Result<()> {
-        for Compared { path, place, up, stamp, result } in self.beside.settle()? {
-            let held = match result {
-                Ok(stood) => Some(self.stood(place, &stamp, stood)),
-                Err(Unknown::Unreadable) => {
-                    self.told.unreadable.push(plain(&path));
-                    Some(Held::Left { stamp })
-                }
-                Err(why @ (Unknown::Moved | Unknown::Encoding)) => {
-                    let told = &mut self.told;
-                    let is_moved = matches!(why, Unknown::Moved);
-                    let told = if is_moved { &mut told.moved } else { &mut told.encoding };
-                    told.push(plain(&path));
-                    self.ever.saw(&place.path, None, stamp.mtime);
-                    if let Some(name) = path.file_name() {
-                        up.remove(name)?;
-                    }
-                    self.dropped.insert(path.clone());
-                    None
-                }
-            };
-            self.settled.push((path, held));
+        self.settle_so_far(true)
+    }
+
+    /// Takes note of what was compared.
+    fn settle_so_far(&mut self, wait: bool) -> io::Result<()> {
+        while let Some(batch) = self.beside.settle(wait)? {
+            for compared in batch {
+                self.compared(compared)?;
+            }
         }
+        Ok(())
+    }
+
+    fn compared(&mut self, compared: Compared) -> io::Result<()> {
+        let Compared { path, place, up, stamp, result } = compared;
+        let held = match result {
+            Ok(stood) => Some(self.stood(place, &stamp, stood)),
+            Err(Unknown::Unreadable) => {
+                self.told.unreadable.push(plain(&path));
+                Some(Held::Left { stamp })
+            }
+            Err(why @ (Unknown::Moved | Unknown::Encoding)) => {
+                let told = &mut self.told;
+                let is_moved = matches!(why, Unknown::Moved);
+                let told = if is_moved { &mut told.moved } else { &mut told.encoding };
+                told.push(plain(&path));
+                self.ever.saw(&place.path, None, stamp.mtime);
+                if let Some(name) = path.file_name() {
+                    up.remove(name)?;
+                }
+                self.dropped.insert(path.clone());
+                None
+            }
+        };
+        self.settled.push((path, held));
         Ok(())
     }
 
@@ -310,7 +325,7 @@ impl<'scope, 'env> Judge<'scope, 'env> {
     /// The proposals, and the words.
     pub(super) fn finish(self) -> Collected {
         let renames = self.renames();
-        let mut proposals = Vec::new();
+        let mut proposals = Vec::with_capacity(self.deleted.len() + self.changed.len());
         let place = |path: &Path| self.view.roots().place(path.to_owned());
         let arrived: HashSet<&PathBuf> = renames.values().collect();
         for Deleted { place: from, .. } in self.deleted {
@@ -329,9 +344,11 @@ impl<'scope, 'env> Judge<'scope, 'env> {
                 None => None,
             };
             let mode = mode.map(ProposedChange::Mode);
-            for change in change.into_iter().chain(mode) {
-                proposals.push(Proposal { place: place.clone(), change });
+            if let (Some(change), Some(_)) = (&change, &mode) {
+                proposals.push(Proposal { place: place.clone(), change: change.clone() });
             }
+            let last = mode.or(change);
+            proposals.extend(last.map(|change| Proposal { place, change }));
         }
         Collected { proposals, told: self.told.words() }
     }
