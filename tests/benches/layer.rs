@@ -89,12 +89,12 @@ fn milliseconds(time: Duration) -> f64 {
 fn main() {
     harness::main(WORKS, |report: &mut Report| {
         let bench = Bench::new();
-        let made = ("made", "collect 5,000 new files", 30.0);
-        let changed = ("", "collect 5,000 changed files", 60.0);
-        for (below, name, bar) in [made, changed] {
+        let made = ("made", "collect 5,000 new files");
+        let changed = ("", "collect 5,000 changed files");
+        for (below, name) in [made, changed] {
             if report.wants(name) {
                 let (took, processors) = bench.collect(below, "fn after() -> usize { 22 }\n");
-                report.row(name, milliseconds(took), "ms", Bar::AtMost(bar));
+                report.row(name, milliseconds(took), "ms", Bar::AtMost(30.0));
                 let name = format!("{name}, of the processors");
                 report.row(&name, milliseconds(processors), "ms", Bar::Shown);
             }
