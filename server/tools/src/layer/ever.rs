@@ -5,8 +5,14 @@
 //! was built from the other text would count as fresh. So such a file is never left to the disk again: it stays
 //! materialised, and its time is that of the last change of its content *as commands saw it*. The list lies beside
 //! the build cache that it is about, and is read and written as one file of JSON.
+//!
+//! It is done with a file once the disk has what commands last saw, and not at an earlier time: what was built from
+//! any other text is older than that, and what is younger was built from the same. That is looked for when a session
+//! begins ([`EverDirty::forget_saved`]) and not within one, where a file that the user has just accepted would become
+//! younger than what commands built from it.
 
-use super::folder::Moment;
+use super::MOST_BYTES;
+use super::folder::{Folder, Kind, Moment};
 use ropewalk_workspace::ContentHash;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -88,6 +94,23 @@ impl EverDirty {
         self.files.is_empty()
     }
 
+    /// Takes out the files below these roots that the disk has as commands last saw them, at the same time or later.
+    /// A file is only read when its time allows that, and no more than 64 MiB of them all; what could not be looked
+    /// at stays. Not for a list that takes in another afterwards: that may have such a file at a time in between.
+    /// Blocking; one look at each file of the list.
+    pub fn forget_saved(&mut self, roots: &[PathBuf]) {
+        let roots: Vec<(&PathBuf, Folder)> =
+            roots.iter().filter_map(|root| Some((root, Folder::disk(root).ok()?))).collect();
+        let mut room = MOST_BYTES;
+        let had = self.files.len();
+        self.files.retain(|path, last| {
+            let inside = |(root, disk)| Some((path.strip_prefix::<&PathBuf>(root).ok()?, disk));
+            let found = roots.iter().map(|(root, disk)| (*root, disk)).find_map(inside);
+            !found.is_some_and(|(path, disk)| is_saved(disk, path, *last, &mut room))
+        });
+        self.changed |= self.files.len() != had;
+    }
+
     pub(super) fn get(&self, path: &Path) -> Option<Last> {
         self.files.get(path).copied()
     }
@@ -126,6 +149,22 @@ impl EverDirty {
             self.changed = true;
         }
     }
+}
+
+/// Whether the disk has a file just as commands last saw it, and not from before.
+fn is_saved(root: &Folder, path: &Path, last: Last, room: &mut u64) -> bool {
+    let (Some(parent), Some(name), Some(hash)) = (path.parent(), path.file_name(), last.hash)
+    else {
+        return false;
+    };
+    let Ok(Some(folder)) = root.reach(parent) else { return false };
+    let Ok(Some(found)) = folder.look(name) else { return false };
+    if found.kind != Kind::File || found.mtime < last.mtime || found.len > *room {
+        return false;
+    }
+    *room -= found.len;
+    let bytes = folder.read_still(name, &found, found.len);
+    matches!(bytes, Ok(Some(bytes)) if ContentHash::of(&bytes) == hash)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::support::{Bench, put, stamp};
 use ropewalk_text::Text;
-use ropewalk_tools::layer::EverDirty;
+use ropewalk_tools::layer::{EverDirty, Layer};
 use ropewalk_workspace::{ProposedChange, Selection};
 use std::fs;
 use std::path::Path;
@@ -108,4 +108,96 @@ fn the_list_is_kept_on_disk_and_a_broken_one_is_an_error() {
         fs::write(&file, broken).unwrap();
         assert!(EverDirty::load(&file).is_err(), "{broken}");
     }
+}
+
+/// What is on the list at the next session's start, of some files of the root.
+fn kept(bench: &mut Bench, names: &[&str]) -> Vec<bool> {
+    let file = bench.dir.path().join("ever.json");
+    bench.ever.save(&file).unwrap();
+    let root = bench.disk("").canonicalize().unwrap();
+    let mut ever = EverDirty::load(&file).unwrap();
+    ever.forget_saved(std::slice::from_ref(&root));
+    ever.save(&file).unwrap();
+    bench.ever = EverDirty::load(&file).unwrap();
+    bench.layer = Layer::open(&bench.dir.path().join("layer"), &[root]).unwrap();
+    bench.materialise();
+    names.iter().map(|name| bench.up(name).exists()).collect()
+}
+
+#[test]
+fn what_was_saved_since_commands_saw_it_is_the_disks_again() {
+    let names = ["main.rs", "other.rs", "gone.rs"];
+    let mut bench = Bench::new(&[("main.rs", "m\n"), ("other.rs", "o\n"), ("gone.rs", "g\n")]);
+    bench.materialise();
+    let mark = build(&bench);
+    for name in names {
+        bench.change(name, ProposedChange::Write(Text::from("by the agent\n")));
+    }
+    bench.materialise();
+    bench.change("gone.rs", ProposedChange::Delete);
+    bench.materialise();
+    let workspace = std::mem::take(&mut bench.workspace);
+    bench.fork.reject(&workspace, &Selection::All, None);
+    bench.workspace = workspace;
+    // One is saved as commands saw it, one otherwise, and one is deleted.
+    put(&bench.disk("main.rs"), b"by the agent\n");
+    put(&bench.disk("other.rs"), b"by the user\n");
+    fs::remove_file(bench.disk("gone.rs")).unwrap();
+    assert_eq!(kept(&mut bench, &names), [false, true, false]);
+    assert_eq!(bench.ever.len(), 2, "nobody knows of a file that is gone that it stays so");
+    for path in [bench.disk("main.rs"), bench.up("other.rs")] {
+        assert!(!is_fresh(&path, &mark), "{path:?} changed since the build");
+    }
+    // Once it is seen as the user saved it, it is done with when it is saved again.
+    assert_eq!(kept(&mut bench, &names), [false, true, false]);
+    put(&bench.disk("other.rs"), b"by the user\n");
+    assert_eq!(kept(&mut bench, &names), [false, false, false]);
+}
+
+#[test]
+fn what_the_disk_had_before_commands_saw_it_stays_on_the_list() {
+    let mut bench = Bench::new(&[("a.rs", "a\n"), ("b.rs", "b\n")]);
+    bench.change("a.rs", ProposedChange::Write(Text::from("by the agent\n")));
+    bench.change("b.rs", ProposedChange::Write(Text::from("by the agent\n")));
+    bench.materialise();
+    let mark = build(&bench);
+    let workspace = std::mem::take(&mut bench.workspace);
+    bench.fork.reject(&workspace, &Selection::All, None);
+    bench.workspace = workspace;
+    // Commands see the disk's texts again: the same, with times from before the build of the others.
+    bench.materialise();
+    assert!(is_fresh(&bench.disk("a.rs"), &mark) && !is_fresh(&bench.up("a.rs"), &mark));
+    // A text that comes to the disk with an old time is in the same case.
+    let old = fs::metadata(bench.disk("b.rs")).unwrap().modified().unwrap();
+    put(&bench.disk("b.rs"), b"restored\n");
+    fs::File::options().append(true).open(bench.disk("b.rs")).unwrap().set_modified(old).unwrap();
+    bench.materialise();
+    for _ in 0..2 {
+        assert_eq!(kept(&mut bench, &["a.rs", "b.rs"]), [true, true]);
+        for name in ["a.rs", "b.rs"] {
+            assert_eq!(fs::read(bench.up(name)).unwrap(), fs::read(bench.disk(name)).unwrap());
+            assert!(!is_fresh(&bench.up(name), &mark), "{name} changed since the build");
+        }
+    }
+}
+
+#[test]
+fn what_is_no_file_or_too_much_to_read_stays_on_the_list() {
+    let names = ["link.rs", "d/inner.rs", "huge.rs"];
+    let mut bench = Bench::new(&[("link.rs", "x\n"), ("d/inner.rs", "x\n"), ("huge.rs", "x\n")]);
+    for name in names {
+        bench.change(name, ProposedChange::Write(Text::from("seen\n")));
+    }
+    bench.materialise();
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    let outside = bench.dir.path().join("outside");
+    put(&outside.join("inner.rs"), b"seen\n");
+    fs::remove_file(bench.disk("link.rs")).unwrap();
+    std::os::unix::fs::symlink(outside.join("inner.rs"), bench.disk("link.rs")).unwrap();
+    fs::remove_dir_all(bench.disk("d")).unwrap();
+    std::os::unix::fs::symlink(&outside, bench.disk("d")).unwrap();
+    fs::File::create(bench.disk("huge.rs")).unwrap().set_len(1 << 40).unwrap();
+    let root = bench.disk("").canonicalize().unwrap();
+    bench.ever.forget_saved(&[root, "/no/such/folder".into()]);
+    assert_eq!(bench.ever.len(), 3);
 }

@@ -240,7 +240,8 @@ fn plan(settings: &CommandSettings, view: &View, hides: &Hides) -> io::Result<Pl
     let mut limits = Limits::default();
     limits.layer_bytes = settings.layer_bytes.unwrap_or(limits.layer_bytes);
     limits.memory_bytes = settings.memory_bytes.unwrap_or(limits.memory_bytes);
-    let built = Built::of(caches(settings, &roots));
+    let mut built = Built::of(caches(settings, &roots));
+    built.ever.forget_saved(&roots);
     let paths = built.caches.as_ref().map(BuildCaches::paths).unwrap_or_default();
     let plan = Plan {
         roots,
