@@ -4,14 +4,17 @@
 //! looked at, unless the view has it; `.git` is put back. Each other name goes to `judge`, with what it hides of
 //! the disk's. What we had put there and is gone is a deletion.
 
+mod git;
+mod hidden;
+mod unseen;
+
 use super::beside::Beside;
-use super::copy::put_back;
 use super::folder::{DEEPEST, Folder, Kind, Moment, Stamp, is_absence};
-use super::git::{LONGEST_INDEX, same_entries};
 use super::ignores::Ignores;
 use super::judge::{Judge, Verdict};
 use super::told::plain;
 use super::{Collected, EverDirty, Held, Layer, LayerError, Rooted};
+use hidden::Hidden;
 use ropewalk_workspace::View;
 use ropewalk_workspace::view::Material;
 use std::collections::{HashMap, HashSet};
@@ -58,7 +61,7 @@ impl Layer {
                 let ignores = Ignores::above(&own.root);
                 let at = own.up.clone();
                 let mut walk = Walk {
-                    unseen: ours(own),
+                    unseen: unseen::ours(own),
                     own,
                     judge: &mut judge,
                     ignores,
@@ -302,202 +305,6 @@ impl Walk<'_, '_, '_> {
         let held = Held::Gone { stamp, hides: Vec::new() };
         Ok(if is_gone { Verdict::Holds(held) } else { Verdict::Goes })
     }
-
-    /// The files of a folder of the disk's that no longer show, nor stand in `over`. They are judged as deleted.
-    fn hidden(&mut self, path: &Path, lower: &Folder, over: Option<&Folder>) -> Hidden {
-        let mut found = Vec::new();
-        let mut all = true;
-        self.cut = false;
-        if self.list(path, lower, over, (&mut found, &mut all), 0).is_err() {
-            self.judge.told.unreadable.push(plain(path));
-            return Hidden::TooMuch;
-        }
-        if self.cut {
-            self.judge.told.surplus.push(plain(path));
-            return Hidden::TooMuch;
-        }
-        if all { Hidden::All(found) } else { Hidden::Part }
-    }
-
-    fn list(
-        &mut self,
-        path: &Path,
-        lower: &Folder,
-        over: Option<&Folder>,
-        (found, all): (&mut Vec<PathBuf>, &mut bool),
-        depth: usize,
-    ) -> io::Result<()> {
-        if depth > DEEPEST || self.names > MOST_NAMES {
-            return Err(io::ErrorKind::InvalidInput.into());
-        }
-        for name in lower.names()? {
-            self.names += 1;
-            let Some(stamp) = lower.look(&name)? else { continue };
-            let is_folder = stamp.kind == Kind::Folder;
-            if name == ".git" || self.ignores.ignores(&name, is_folder) {
-                continue;
-            }
-            let path = path.join(&name);
-            let stands = match over {
-                Some(over) => over.look(&name)?,
-                None => None,
-            };
-            if is_folder {
-                let inner = match (over, stands.map(|stands| stands.kind)) {
-                    (Some(over), Some(Kind::Folder)) => enter(over, &name)?,
-                    _ => None,
-                };
-                let Some(lower) = enter(lower, &name)? else { continue };
-                let full = self.own.root.join(&path);
-                self.ignores.enter(&full, None, Some(&lower));
-                self.list(&path, &lower, inner.as_ref(), (&mut *found, &mut *all), depth + 1)?;
-                self.ignores.leave();
-            } else if stands.is_none() && matches!(stamp.kind, Kind::File | Kind::Link) {
-                if !self.judge.has_room_for(1)? {
-                    self.cut = true;
-                    return Ok(());
-                }
-                if self.judge.gone(&path, stamp, (lower, &name)) {
-                    found.push(path);
-                } else {
-                    *all = false;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// What we put in the layer and the walk has not come by: gone, or in a folder that is ignored.
-    fn unseen(&mut self, up: &Arc<Folder>, below: &Arc<Folder>) -> io::Result<()> {
-        let mut unseen: Vec<PathBuf> = std::mem::take(&mut self.unseen).into_iter().collect();
-        unseen.retain(|path| self.own.held.get(path).is_some_and(is_file));
-        unseen.sort_unstable();
-        for path in unseen {
-            let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { continue };
-            let folder = up.reach(parent)?.map(Arc::new);
-            let stamp = match &folder {
-                Some(folder) => folder.look(name)?.filter(|found| found.kind != Kind::Folder),
-                None => None,
-            };
-            match (folder, stamp) {
-                (Some(folder), Some(stamp)) => {
-                    let below = below.reach(parent)?.map(Arc::new);
-                    self.is_moving = match &below {
-                        Some(below) => self.judge.is_since(&below.own()?),
-                        None => false,
-                    };
-                    self.name(&path, (&folder, name), stamp, below.as_ref())?;
-                }
-                _ => {
-                    let held = self.own.held.remove(&path);
-                    if self.is_copy && !self.judge.has(&path) {
-                        self.gone_from_copy(&path, held, below)?;
-                    } else {
-                        self.judge.gone_from_view(&path);
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// A file of the disk's that the copy had has gone from it.
-    fn gone_from_copy(
-        &mut self,
-        path: &Path,
-        held: Option<Held>,
-        below: &Folder,
-    ) -> io::Result<()> {
-        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
-        let Some(folder) = below.reach(parent)? else { return Ok(()) };
-        // Gone on both sides is no change.
-        let Some(disk) = folder.look(name)?.filter(|disk| disk.kind != Kind::Folder) else {
-            return Ok(());
-        };
-        let moved = matches!(held, Some(Held::File { from: Some(from), .. }) if from != disk);
-        if moved {
-            self.judge.told.moved.push(plain(path));
-        } else if self.judge.has_room_for(1)? {
-            self.judge.gone(path, disk, (&folder, name));
-        } else {
-            self.judge.told.surplus.push(plain(path));
-        }
-        Ok(())
-    }
-
-    /// Puts a `.git` of the layer back to what the disk has, and tells it unless all that changed is what git
-    /// remembers of times.
-    fn git(
-        &mut self,
-        path: &Path,
-        up: &Folder,
-        name: &OsStr,
-        below: Option<&Folder>,
-    ) -> io::Result<()> {
-        let inner = enter(up, name)?;
-        if self.is_copy
-            && path == Path::new(".git")
-            && let Some(inner) = &inner
-        {
-            if put_back(self.own, path, inner)? {
-                self.judge.told.git.push(plain(path));
-            }
-            return Ok(());
-        }
-        let lower = match below {
-            Some(below) => enter(below, name)?,
-            None => None,
-        };
-        let is_untouched = match (&inner, &lower) {
-            (Some(inner), Some(lower)) => only_times(inner, lower)?,
-            _ => false,
-        };
-        if !is_untouched {
-            self.judge.told.git.push(plain(path));
-        }
-        up.remove(name)
-    }
-}
-
-fn is_file(held: &Held) -> bool {
-    matches!(held, Held::File { .. } | Held::Link { .. })
-}
-
-/// The files and links that we put in a layer, but for git's.
-fn ours(own: &Rooted) -> HashSet<PathBuf> {
-    let files = own.held.iter().filter(|(path, held)| is_file(held) && !path.starts_with(".git"));
-    files.map(|(path, _)| path.clone()).collect()
-}
-
-/// Whether all that is in a `.git` over another is an index that says the same.
-fn only_times(over: &Folder, below: &Folder) -> io::Result<bool> {
-    let index = OsStr::new("index");
-    for name in over.names()? {
-        if name != index {
-            return Ok(false);
-        }
-        let is_file = |folder: &Folder| {
-            Ok::<_, io::Error>(folder.look(index)?.is_some_and(|found| found.kind == Kind::File))
-        };
-        if !is_file(over)? || !is_file(below)? {
-            return Ok(false);
-        }
-        let (new, old) = (over.read(index, LONGEST_INDEX), below.read(index, LONGEST_INDEX));
-        if !matches!((new, old), (Ok(new), Ok(old)) if same_entries(&old, &new)) {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-/// What became of the files under a hidden folder.
-enum Hidden {
-    /// These are deleted, and nothing else was there.
-    All(Vec<PathBuf>),
-    /// Some changed outside meanwhile and stay.
-    Part,
-    /// More than a review takes; nothing is proposed for it.
-    TooMuch,
 }
 
 fn enter(folder: &Folder, name: &OsStr) -> io::Result<Option<Folder>> {

@@ -2,109 +2,27 @@
 //!
 //! What a command left behind may be anything: links planted anywhere, pipes, devices, folders without
 //! permissions. So nothing is opened before it was looked at, only plain files are read, and what is
-//! unreadable is made readable first; but nothing of the disk's is ever touched. Overlay marks (a deleted name, a replaced folder) are read and made here
-//! and are known nowhere else. What the files mean is not looked at.
+//! unreadable is made readable first; but nothing of the disk's is ever touched. Overlay's marks are known to
+//! `folder/marks.rs` and nowhere else. What the files mean is not looked at.
 
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, RawMode, Stat, Timespec, Timestamps};
+mod marks;
+mod stamp;
+mod write;
+
+pub(super) use stamp::{Kind, Moment, Stamp};
+
+use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, RawMode};
 use rustix::io::Errno;
+use stamp::stamp;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The deepest that anything is looked at or removed, in folders: each takes a handle.
 pub(super) const DEEPEST: usize = 200;
-
-/// What stands under a name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    File,
-    Folder,
-    Link,
-    /// Overlay's mark for a deleted name: a character device with number 0/0.
-    Gone,
-    Pipe,
-    Socket,
-    Device,
-}
-
-/// A moment as file systems keep it: seconds and nanoseconds since 1970.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    serde::Serialize,
-    serde::Deserialize,
-)]
-pub(super) struct Moment(pub(super) i64, pub(super) u32);
-
-impl Moment {
-    pub(super) fn now() -> Self {
-        SystemTime::now().into()
-    }
-
-    /// The smallest moment after this one.
-    pub(super) fn next(self) -> Self {
-        if self.1 < 999_999_999 { Self(self.0, self.1 + 1) } else { Self(self.0 + 1, 0) }
-    }
-}
-
-impl From<SystemTime> for Moment {
-    fn from(time: SystemTime) -> Self {
-        match time.duration_since(UNIX_EPOCH) {
-            Ok(since) => {
-                Self(i64::try_from(since.as_secs()).unwrap_or(i64::MAX), since.subsec_nanos())
-            }
-            Err(before) => {
-                let before: Duration = before.duration();
-                Self(-i64::try_from(before.as_secs()).unwrap_or(i64::MAX).saturating_add(1), 0)
-            }
-        }
-    }
-}
-
-/// What the file system says of a name. Two equal stamps are one unchanged thing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Stamp {
-    pub(super) kind: Kind,
-    pub(super) inode: u64,
-    pub(super) len: u64,
-    /// Permission bits.
-    pub(super) mode: u32,
-    pub(super) owner: (u32, u32),
-    pub(super) mtime: Moment,
-    pub(super) ctime: Moment,
-}
-
-#[expect(clippy::unnecessary_cast, reason = "the widths of these fields differ between systems")]
-fn stamp(stat: &Stat) -> Stamp {
-    let kind = match FileType::from_raw_mode(stat.st_mode as RawMode) {
-        FileType::RegularFile => Kind::File,
-        FileType::Directory => Kind::Folder,
-        FileType::Symlink => Kind::Link,
-        FileType::CharacterDevice if stat.st_rdev == 0 => Kind::Gone,
-        FileType::Fifo => Kind::Pipe,
-        FileType::Socket => Kind::Socket,
-        _ => Kind::Device,
-    };
-    Stamp {
-        kind,
-        inode: stat.st_ino as u64,
-        len: stat.st_size as u64,
-        mode: stat.st_mode as u32 & 0o7777,
-        owner: (stat.st_uid, stat.st_gid),
-        mtime: Moment(stat.st_mtime as i64, stat.st_mtime_nsec as u32),
-        ctime: Moment(stat.st_ctime as i64, stat.st_ctime_nsec as u32),
-    }
-}
 
 /// See the module.
 #[derive(Debug)]
@@ -251,168 +169,12 @@ impl Folder {
         Ok(PathBuf::from(OsStr::from_bytes(target.as_bytes())))
     }
 
-    /// Puts a new file under a name that is free.
-    pub(super) fn put(
-        &self,
-        name: &OsStr,
-        bytes: &[u8],
-        mode: u32,
-        mtime: Moment,
-    ) -> io::Result<()> {
-        let mut file = self.create(name)?;
-        file.write_all(bytes)?;
-        finish(&file, mode, mtime)
-    }
-
-    /// A new file under a name that is free, for our eyes until it is finished.
-    pub(super) fn create(&self, name: &OsStr) -> io::Result<File> {
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        Ok(rustix::fs::openat(&self.handle, name, flags, Mode::RUSR | Mode::WUSR)?.into())
-    }
-
     /// Opens a plain file for copying.
     pub(super) fn open_file(&self, name: &OsStr) -> io::Result<File> {
         let handle = self.open_in(name, READ, Mode::RUSR)?;
         match stamp(&rustix::fs::fstat(&handle)?).kind {
             Kind::File => Ok(handle.into()),
             _ => Err(io::Error::other("it is no plain file any more")),
-        }
-    }
-
-    /// Copies a plain file to a name that is free in another folder, sharing its blocks where the disk can, with
-    /// its mode and its time.
-    pub(super) fn copy(&self, name: &OsStr, to: &Self, new: &OsStr) -> io::Result<()> {
-        let mut source = self.open_file(name)?;
-        let found = stamp(&rustix::fs::fstat(&source)?);
-        let mut target = to.create(new)?;
-        if !share(&source, &target) {
-            io::copy(&mut source, &mut target)?;
-        }
-        finish(&target, found.mode, found.mtime)
-    }
-
-    /// Puts a link under a name that is free.
-    pub(super) fn put_link(&self, name: &OsStr, target: &Path) -> io::Result<()> {
-        Ok(rustix::fs::symlinkat(target, &self.handle, name)?)
-    }
-
-    /// Makes a folder under a name that is free.
-    pub(super) fn make(&self, name: &OsStr, mode: u32) -> io::Result<Self> {
-        rustix::fs::mkdirat(&self.handle, name, Mode::RWXU)?;
-        let made = self.enter(name)?;
-        rustix::fs::fchmod(&made.handle, Mode::from_raw_mode((mode | 0o700) as RawMode))?;
-        Ok(made)
-    }
-
-    /// Gives what stands under a name, which is no link, the owner of something else, where the system lets us.
-    pub(super) fn own_like(&self, name: &OsStr, other: &Stamp) {
-        let same = |found: Stamp| found.owner == other.owner || found.kind == Kind::Link;
-        if self.look(name).ok().flatten().is_none_or(same) {
-            return;
-        }
-        let (user, group) = other.owner;
-        let user = Some(rustix::fs::Uid::from_raw(user));
-        let group = Some(rustix::fs::Gid::from_raw(group));
-        // Only root may; for all others the files are theirs already.
-        let _ = rustix::fs::chownat(&self.handle, name, user, group, AtFlags::SYMLINK_NOFOLLOW);
-    }
-
-    /// Sets a file's time of last change.
-    pub(super) fn set_mtime(&self, name: &OsStr, mtime: Moment) -> io::Result<()> {
-        let times = times(mtime);
-        Ok(rustix::fs::utimensat(&self.handle, name, &times, AtFlags::SYMLINK_NOFOLLOW)?)
-    }
-
-    /// Removes whatever stands under a name, a folder with all that is in it. Nothing may be there.
-    pub(super) fn remove(&self, name: &OsStr) -> io::Result<()> {
-        self.remove_below(name, 0)
-    }
-
-    fn remove_below(&self, name: &OsStr, depth: usize) -> io::Result<()> {
-        match self.look(name)?.map(|found| found.kind) {
-            None => return Ok(()),
-            Some(Kind::Folder) if depth > DEEPEST => {
-                return Err(io::Error::other("it has more folders in each other than are removed"));
-            }
-            Some(Kind::Folder) => {
-                let inside = self.enter(name)?;
-                for name in inside.names()? {
-                    inside.remove_below(&name, depth + 1)?;
-                }
-                rustix::fs::unlinkat(&self.handle, name, AtFlags::REMOVEDIR)?;
-            }
-            Some(_) => rustix::fs::unlinkat(&self.handle, name, AtFlags::empty())?,
-        }
-        Ok(())
-    }
-
-    /// Removes a folder if it is empty. Whether it went.
-    pub(super) fn remove_empty(&self, name: &OsStr) -> bool {
-        rustix::fs::unlinkat(&self.handle, name, AtFlags::REMOVEDIR).is_ok()
-    }
-
-    /// Puts overlay's mark for a deleted name where nothing is.
-    pub(super) fn mark_gone(&self, name: &OsStr) -> io::Result<()> {
-        #[cfg(target_os = "linux")]
-        return Ok(rustix::fs::mknodat(
-            &self.handle,
-            name,
-            FileType::CharacterDevice,
-            Mode::empty(),
-            0,
-        )?);
-        #[cfg(not(target_os = "linux"))]
-        {
-            let _ = name;
-            Err(io::ErrorKind::Unsupported.into())
-        }
-    }
-
-    /// Whether it has overlay's mark for a folder that replaces the one below it.
-    pub(super) fn is_opaque(&self) -> bool {
-        #[cfg(target_os = "linux")]
-        {
-            let mut value = [0_u8; 4];
-            let read = rustix::fs::fgetxattr(&self.handle, OPAQUE, value.as_mut_slice());
-            matches!(read, Ok(1)) && value.first() == Some(&b'y')
-        }
-        #[cfg(not(target_os = "linux"))]
-        false
-    }
-
-    /// Sets or takes that mark.
-    pub(super) fn set_opaque(&self, opaque: bool) -> io::Result<()> {
-        #[cfg(target_os = "linux")]
-        {
-            use rustix::fs::{XattrFlags, fremovexattr, fsetxattr};
-            if opaque {
-                return Ok(fsetxattr(&self.handle, OPAQUE, b"y", XattrFlags::empty())?);
-            }
-            match fremovexattr(&self.handle, OPAQUE) {
-                Err(Errno::NODATA) => Ok(()),
-                removed => Ok(removed?),
-            }
-        }
-        #[cfg(not(target_os = "linux"))]
-        {
-            let _ = opaque;
-            Err(io::ErrorKind::Unsupported.into())
-        }
-    }
-
-    /// Whether overlay copied this file up from the disk.
-    pub(super) fn was_copied_up(&self, name: &OsStr) -> bool {
-        #[cfg(target_os = "linux")]
-        {
-            use std::os::fd::AsRawFd as _;
-            let path =
-                PathBuf::from(format!("/proc/self/fd/{}", self.handle.as_raw_fd())).join(name);
-            rustix::fs::lgetxattr(&path, ORIGIN, [0_u8; 512].as_mut_slice()).is_ok()
-        }
-        #[cfg(not(target_os = "linux"))]
-        {
-            let _ = name;
-            false
         }
     }
 
@@ -435,33 +197,6 @@ fn bytes_of(handle: &OwnedFd, len: u64, limit: u64) -> io::Result<Vec<u8>> {
         && rustix::io::read(handle, rustix::buffer::spare_capacity(&mut bytes))? > 0
     {}
     Ok(bytes)
-}
-
-#[cfg(target_os = "linux")]
-const OPAQUE: &str = "user.overlay.opaque";
-#[cfg(target_os = "linux")]
-const ORIGIN: &str = "user.overlay.origin";
-
-/// Gives a file that was written its mode and time.
-pub(super) fn finish(file: &File, mode: u32, mtime: Moment) -> io::Result<()> {
-    rustix::fs::fchmod(file, Mode::from_raw_mode((mode & 0o777) as RawMode))?;
-    Ok(rustix::fs::futimens(file, &times(mtime))?)
-}
-
-/// Makes one file share all of another's blocks, where the file system can.
-#[cfg(target_os = "linux")]
-fn share(source: &File, target: &File) -> bool {
-    rustix::fs::ioctl_ficlone(target, source).is_ok()
-}
-
-#[cfg(not(target_os = "linux"))]
-fn share(_: &File, _: &File) -> bool {
-    false
-}
-
-fn times(mtime: Moment) -> Timestamps {
-    let last = Timespec { tv_sec: mtime.0, tv_nsec: mtime.1.into() };
-    Timestamps { last_access: last, last_modification: last }
 }
 
 /// Whether an error says that there is no such folder.

@@ -1,16 +1,18 @@
 //! What a changed name in a layer means for the fork: the file as the view had it, compared with what stands now.
 //!
-//! Deletions and new files with the same content are put together as renames at the end. Nothing is walked here.
+//! What comes of it all is put together in `judge/proposals.rs`. Nothing is walked here.
+
+mod proposals;
 
 use super::beside::Beside;
 use super::collect::Started;
 use super::compare::{Becomes, Compared, Content, Found, Stood, Unknown, content_of};
 use super::folder::{Folder, Kind, Stamp};
 use super::told::{Told, plain};
-use super::{Collected, EverDirty, Held, MOST_BYTES, MOST_CHANGES};
+use super::{EverDirty, Held, MOST_BYTES, MOST_CHANGES};
 use ropewalk_text::decode::encode;
 use ropewalk_workspace::view::{Kept, Material, Stands};
-use ropewalk_workspace::{Place, Proposal, ProposedChange, View};
+use ropewalk_workspace::{Place, View};
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::io;
@@ -320,65 +322,5 @@ impl<'scope, 'env> Judge<'scope, 'env> {
             self.changed.push(Changed { place, becomes, mode, made });
         }
         held
-    }
-
-    /// The proposals, and the words.
-    pub(super) fn finish(self) -> Collected {
-        let renames = self.renames();
-        let mut proposals = Vec::with_capacity(self.deleted.len() + self.changed.len());
-        let place = |path: &Path| self.view.roots().place(path.to_owned());
-        let arrived: HashSet<&PathBuf> = renames.values().collect();
-        for Deleted { place: from, .. } in self.deleted {
-            let change = match renames.get(&from.path) {
-                Some(to) => place(to).map(|to| ProposedChange::Rename { to }),
-                None => Some(ProposedChange::Delete),
-            };
-            proposals.extend(change.map(|change| Proposal { place: from, change }));
-        }
-        for Changed { place, becomes, mode, .. } in self.changed {
-            let change = match becomes {
-                Some(_) if arrived.contains(&place.path) => None,
-                Some(Becomes::Text(text)) => Some(ProposedChange::Write(text)),
-                Some(Becomes::Bytes(bytes)) => Some(ProposedChange::Binary(bytes)),
-                Some(Becomes::Link(target)) => Some(ProposedChange::Link(target)),
-                None => None,
-            };
-            let mode = mode.map(ProposedChange::Mode);
-            if let (Some(change), Some(_)) = (&change, &mode) {
-                proposals.push(Proposal { place: place.clone(), change: change.clone() });
-            }
-            let last = mode.or(change);
-            proposals.extend(last.map(|change| Proposal { place, change }));
-        }
-        Collected { proposals, told: self.told.words() }
-    }
-
-    /// From where to where files went that were deleted and made again with the same content. Those that kept
-    /// their file name come first; empty ones are only taken for the same when they did.
-    fn renames(&self) -> HashMap<PathBuf, PathBuf> {
-        let mut made: HashMap<Content, Vec<&Path>> = HashMap::new();
-        for changed in &self.changed {
-            if let Some(key) = changed.made {
-                made.entry(key).or_default().push(&changed.place.path);
-            }
-        }
-        let mut out = HashMap::new();
-        if made.is_empty() {
-            return out;
-        }
-        for same_name in [true, false] {
-            for deleted in &self.deleted {
-                let (path, Some(key)) = (&deleted.place.path, deleted.content) else { continue };
-                if out.contains_key(path) || !same_name && key.1 == 0 {
-                    continue;
-                }
-                let Some(paths) = made.get_mut(&key) else { continue };
-                let fits = |to: &&Path| !same_name || to.file_name() == path.file_name();
-                if let Some(index) = paths.iter().position(fits) {
-                    out.insert(path.clone(), paths.remove(index).to_owned());
-                }
-            }
-        }
-        out
     }
 }

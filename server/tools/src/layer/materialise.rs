@@ -4,13 +4,18 @@
 //! moved meanwhile would bring the user's own lines a second time. What stands already is left alone, the same file
 //! with the same time, so that tools that compare times see one only where a content changed.
 
-use super::copy::{Copied, Near};
-use super::folder::{Folder, Kind, Moment, Stamp, names_of};
+mod content;
+mod copied;
+mod parents;
+
+use super::copy::Copied;
+use super::folder::{Folder, Kind, Moment, Stamp};
 use super::{EverDirty, Held, Layer, LayerError, Materialised, Rooted};
+use content::Content;
 use ropewalk_text::Text;
-use ropewalk_text::decode::{FileFormat, encode};
-use ropewalk_workspace::view::{LARGEST_FILE, Material, Stands};
-use ropewalk_workspace::{ContentHash, View};
+use ropewalk_text::decode::FileFormat;
+use ropewalk_workspace::View;
+use ropewalk_workspace::view::{Material, Stands};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io;
@@ -31,14 +36,6 @@ enum Stand {
     Link(PathBuf),
     /// The disk's file at this path.
     Disk(PathBuf),
-}
-
-/// What a file is to hold.
-struct Content {
-    hash: ContentHash,
-    /// None when what stands is known to hold it.
-    bytes: Option<Vec<u8>>,
-    from: Option<Stamp>,
 }
 
 type Wants = BTreeMap<PathBuf, Want>;
@@ -153,19 +150,6 @@ impl Writer<'_> {
                 folder.remove(name)?;
             }
             self.prune(parent)?;
-        }
-        Ok(())
-    }
-
-    /// Removes folders that are empty now, upwards, but for those that hide something.
-    fn prune(&self, folder: &Path) -> io::Result<()> {
-        for path in folder.ancestors() {
-            let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { break };
-            let hides = matches!(self.own.held.get(path), Some(Held::Opaque { .. }));
-            let Some(parent) = self.up.reach(parent)?.filter(|_| !hides) else { break };
-            if !parent.remove_empty(name) {
-                break;
-            }
         }
         Ok(())
     }
@@ -299,58 +283,6 @@ impl Writer<'_> {
         self.hold(path, &folder, name, &content)
     }
 
-    /// Brings the copy of everything else in step with the disk.
-    fn copy(&mut self, copied: &Copied, wants: &Wants) -> io::Result<()> {
-        let (mut near, mut near_up) = (Near::default(), Near::default());
-        for (path, found) in copied.iter().filter(|(path, _)| !wants.contains_key(*path)) {
-            let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { continue };
-            let Some(source) = near.reach(self.below, parent)? else { continue };
-            let target = match found.kind {
-                Kind::Link => source.read_link(name).ok(),
-                _ => None,
-            };
-            let stands = match near_up.reach(&self.up, parent)? {
-                Some(folder) => folder.look(name)?,
-                None => None,
-            };
-            let is_same = match (self.own.held.get(path), found.kind) {
-                (_, Kind::Folder) => stands.is_some_and(|stands| stands.kind == Kind::Folder),
-                (Some(Held::File { stamp, from, .. }), _) => {
-                    stands == Some(*stamp) && *from == Some(*found)
-                }
-                (Some(Held::Link { stamp, target: had }), _) => {
-                    stands == Some(*stamp) && Some(had) == target.as_ref()
-                }
-                _ => false,
-            };
-            if is_same {
-                continue;
-            }
-            near_up.forget();
-            let folder = self.parents(parent, wants)?;
-            folder.remove(name)?;
-            match (found.kind, target) {
-                (Kind::Folder, _) => drop(folder.make(name, found.mode)?),
-                (_, Some(target)) => folder.put_link(name, &target)?,
-                // It may be gone, or be something else by now; then the next command sees what it is.
-                _ => match source.copy(name, &folder, name) {
-                    Err(error) if error.kind() == io::ErrorKind::StorageFull => return Err(error),
-                    Err(_) => folder.remove(name)?,
-                    Ok(()) => {}
-                },
-            }
-            folder.own_like(name, found);
-            self.out.changed += usize::from(found.kind != Kind::Folder);
-            let held = match (folder.look(name)?, found.kind) {
-                (Some(stamp), Kind::File) => Held::File { stamp, hash: None, from: Some(*found) },
-                (Some(stamp), Kind::Link) => Held::Link { stamp, target: folder.read_link(name)? },
-                _ => continue,
-            };
-            self.own.held.insert(path.clone(), held);
-        }
-        Ok(())
-    }
-
     fn hold(
         &mut self,
         path: &Path,
@@ -364,107 +296,4 @@ impl Writer<'_> {
         }
         Ok(())
     }
-
-    /// What a file is to hold; None when the disk's file that it is to be a copy of is not there.
-    fn content(
-        &mut self,
-        want: &Want,
-        held: Option<(ContentHash, Option<Stamp>)>,
-    ) -> io::Result<Option<Content>> {
-        let of = |bytes: Vec<u8>, from| {
-            Some(Content { hash: ContentHash::of(&bytes), bytes: Some(bytes), from })
-        };
-        Ok(match &want.stands {
-            Stand::Text(text, format) => {
-                let bytes = encode(text, *format);
-                // A char that the file's encoding has not can't be saved as it is either.
-                of(bytes.unwrap_or_else(|_| text.to_string().into_bytes()), None)
-            }
-            Stand::Bytes(bytes) => of(bytes.to_vec(), None),
-            Stand::Disk(source) => {
-                let inside =
-                    |(root, disk)| Some((source.strip_prefix::<&PathBuf>(root).ok()?, disk));
-                let Some((from, disk)) = self.disks.iter().map(|(r, d)| (r, d)).find_map(inside)
-                else {
-                    return Ok(None);
-                };
-                let (Some(parent), Some(name)) = (from.parent(), from.file_name()) else {
-                    return Ok(None);
-                };
-                let Some(folder) = disk.reach(parent)? else { return Ok(None) };
-                let Some(found) = folder.look(name)?.filter(|found| found.kind == Kind::File)
-                else {
-                    return Ok(None);
-                };
-                match held {
-                    Some((hash, Some(from))) if from == found => {
-                        Some(Content { hash, bytes: None, from: Some(found) })
-                    }
-                    _ => of(folder.read(name, LARGEST_FILE)?, Some(found)),
-                }
-            }
-            Stand::Missing | Stand::Link(_) => None,
-        })
-    }
-
-    /// Whether something in the layer hides the disk's folder with all that is in it.
-    fn is_hidden(&self, folder: &Path) -> io::Result<bool> {
-        let mut at = self.up.again()?;
-        for name in names_of(folder) {
-            match at.look(name)?.map(|found| found.kind) {
-                None => return Ok(false),
-                Some(Kind::Folder) => at = at.enter(name)?,
-                Some(_) => return Ok(true),
-            }
-            if at.is_opaque() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    /// The folder in the layer, made with those above it where they are not. What is in the way goes; where that
-    /// hid a folder of the disk's, the new one hides it too.
-    fn parents(&mut self, folder: &Path, wants: &Wants) -> io::Result<Folder> {
-        let mut at = self.up.again()?;
-        let mut below = Some(self.below.again()?);
-        let mut walked = PathBuf::new();
-        for name in names_of(folder) {
-            walked.push(name);
-            let next = match below {
-                Some(below) => below.enter(name).ok(),
-                None => None,
-            };
-            let disk = next.as_ref().and_then(|next| next.own().ok());
-            match at.look(name)?.map(|found| found.kind) {
-                Some(Kind::Folder) => at = at.enter(name)?,
-                found => {
-                    at.remove(name)?;
-                    let made = at.make(name, disk.map_or(0o755, |disk| disk.mode))?;
-                    if let Some(like) = disk.or(self.below.own().ok()) {
-                        at.own_like(name, &like);
-                    }
-                    let was = self.own.held.remove(&walked);
-                    if found.is_some() && disk.is_some() && !self.is_copy {
-                        made.set_opaque(true)?;
-                        let hides = match was {
-                            Some(Held::Gone { hides, .. }) if !hides.is_empty() => hides,
-                            _ => missing_below(wants, &walked),
-                        };
-                        self.own.held.insert(walked.clone(), Held::Opaque { hides });
-                    }
-                    at = made;
-                }
-            }
-            below = next.filter(|_| !at.is_opaque());
-        }
-        Ok(at)
-    }
-}
-
-fn missing_below(wants: &Wants, folder: &Path) -> Vec<PathBuf> {
-    let missing = wants.iter().filter(|(path, want)| {
-        matches!(want.stands, Stand::Missing) && path.starts_with(folder) && *path != folder
-    });
-    missing.map(|(path, _)| path.clone()).collect()
 }

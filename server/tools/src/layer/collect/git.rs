@@ -1,0 +1,66 @@
+//! Putting back what a command changed in a `.git`.
+
+use super::{Walk, enter};
+use crate::layer::copy::put_back;
+use crate::layer::folder::{Folder, Kind};
+use crate::layer::git::{LONGEST_INDEX, same_entries};
+use crate::layer::told::plain;
+use std::ffi::OsStr;
+use std::io;
+use std::path::Path;
+
+impl Walk<'_, '_, '_> {
+    /// Puts a `.git` of the layer back to what the disk has, and tells it unless all that changed is what git
+    /// remembers of times.
+    pub(super) fn git(
+        &mut self,
+        path: &Path,
+        up: &Folder,
+        name: &OsStr,
+        below: Option<&Folder>,
+    ) -> io::Result<()> {
+        let inner = enter(up, name)?;
+        if self.is_copy
+            && path == Path::new(".git")
+            && let Some(inner) = &inner
+        {
+            if put_back(self.own, path, inner)? {
+                self.judge.told.git.push(plain(path));
+            }
+            return Ok(());
+        }
+        let lower = match below {
+            Some(below) => enter(below, name)?,
+            None => None,
+        };
+        let is_untouched = match (&inner, &lower) {
+            (Some(inner), Some(lower)) => only_times(inner, lower)?,
+            _ => false,
+        };
+        if !is_untouched {
+            self.judge.told.git.push(plain(path));
+        }
+        up.remove(name)
+    }
+}
+
+/// Whether all that is in a `.git` over another is an index that says the same.
+fn only_times(over: &Folder, below: &Folder) -> io::Result<bool> {
+    let index = OsStr::new("index");
+    for name in over.names()? {
+        if name != index {
+            return Ok(false);
+        }
+        let is_file = |folder: &Folder| {
+            Ok::<_, io::Error>(folder.look(index)?.is_some_and(|found| found.kind == Kind::File))
+        };
+        if !is_file(over)? || !is_file(below)? {
+            return Ok(false);
+        }
+        let (new, old) = (over.read(index, LONGEST_INDEX), below.read(index, LONGEST_INDEX));
+        if !matches!((new, old), (Ok(new), Ok(old)) if same_entries(&old, &new)) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}

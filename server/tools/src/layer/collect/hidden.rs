@@ -1,0 +1,83 @@
+//! What a folder of the disk's had that a deleted or replaced one hides.
+
+use super::{MOST_NAMES, Walk, enter};
+use crate::layer::folder::{DEEPEST, Folder, Kind};
+use crate::layer::told::plain;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What became of the files under a hidden folder.
+pub(super) enum Hidden {
+    /// These are deleted, and nothing else was there.
+    All(Vec<PathBuf>),
+    /// Some changed outside meanwhile and stay.
+    Part,
+    /// More than a review takes; nothing is proposed for it.
+    TooMuch,
+}
+
+impl Walk<'_, '_, '_> {
+    /// The files of a folder of the disk's that no longer show, nor stand in `over`. They are judged as deleted.
+    pub(super) fn hidden(&mut self, path: &Path, lower: &Folder, over: Option<&Folder>) -> Hidden {
+        let mut found = Vec::new();
+        let mut all = true;
+        self.cut = false;
+        if self.list(path, lower, over, (&mut found, &mut all), 0).is_err() {
+            self.judge.told.unreadable.push(plain(path));
+            return Hidden::TooMuch;
+        }
+        if self.cut {
+            self.judge.told.surplus.push(plain(path));
+            return Hidden::TooMuch;
+        }
+        if all { Hidden::All(found) } else { Hidden::Part }
+    }
+
+    fn list(
+        &mut self,
+        path: &Path,
+        lower: &Folder,
+        over: Option<&Folder>,
+        (found, all): (&mut Vec<PathBuf>, &mut bool),
+        depth: usize,
+    ) -> io::Result<()> {
+        if depth > DEEPEST || self.names > MOST_NAMES {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        for name in lower.names()? {
+            self.names += 1;
+            let Some(stamp) = lower.look(&name)? else { continue };
+            let is_folder = stamp.kind == Kind::Folder;
+            if name == ".git" || self.ignores.ignores(&name, is_folder) {
+                continue;
+            }
+            let path = path.join(&name);
+            let stands = match over {
+                Some(over) => over.look(&name)?,
+                None => None,
+            };
+            if is_folder {
+                let inner = match (over, stands.map(|stands| stands.kind)) {
+                    (Some(over), Some(Kind::Folder)) => enter(over, &name)?,
+                    _ => None,
+                };
+                let Some(lower) = enter(lower, &name)? else { continue };
+                let full = self.own.root.join(&path);
+                self.ignores.enter(&full, None, Some(&lower));
+                self.list(&path, &lower, inner.as_ref(), (&mut *found, &mut *all), depth + 1)?;
+                self.ignores.leave();
+            } else if stands.is_none() && matches!(stamp.kind, Kind::File | Kind::Link) {
+                if !self.judge.has_room_for(1)? {
+                    self.cut = true;
+                    return Ok(());
+                }
+                if self.judge.gone(&path, stamp, (lower, &name)) {
+                    found.push(path);
+                } else {
+                    *all = false;
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,80 @@
+//! What we put in a layer and the walk has not come by: it is gone, or in a folder that is ignored.
+
+use super::Walk;
+use crate::layer::folder::{Folder, Kind};
+use crate::layer::told::plain;
+use crate::layer::{Held, Rooted};
+use std::collections::HashSet;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+impl Walk<'_, '_, '_> {
+    /// What we put in the layer and the walk has not come by: gone, or in a folder that is ignored.
+    pub(super) fn unseen(&mut self, up: &Arc<Folder>, below: &Arc<Folder>) -> io::Result<()> {
+        let mut unseen: Vec<PathBuf> = std::mem::take(&mut self.unseen).into_iter().collect();
+        unseen.retain(|path| self.own.held.get(path).is_some_and(is_file));
+        unseen.sort_unstable();
+        for path in unseen {
+            let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { continue };
+            let folder = up.reach(parent)?.map(Arc::new);
+            let stamp = match &folder {
+                Some(folder) => folder.look(name)?.filter(|found| found.kind != Kind::Folder),
+                None => None,
+            };
+            match (folder, stamp) {
+                (Some(folder), Some(stamp)) => {
+                    let below = below.reach(parent)?.map(Arc::new);
+                    self.is_moving = match &below {
+                        Some(below) => self.judge.is_since(&below.own()?),
+                        None => false,
+                    };
+                    self.name(&path, (&folder, name), stamp, below.as_ref())?;
+                }
+                _ => {
+                    let held = self.own.held.remove(&path);
+                    if self.is_copy && !self.judge.has(&path) {
+                        self.gone_from_copy(&path, held, below)?;
+                    } else {
+                        self.judge.gone_from_view(&path);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A file of the disk's that the copy had has gone from it.
+    fn gone_from_copy(
+        &mut self,
+        path: &Path,
+        held: Option<Held>,
+        below: &Folder,
+    ) -> io::Result<()> {
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
+        let Some(folder) = below.reach(parent)? else { return Ok(()) };
+        // Gone on both sides is no change.
+        let Some(disk) = folder.look(name)?.filter(|disk| disk.kind != Kind::Folder) else {
+            return Ok(());
+        };
+        let moved = matches!(held, Some(Held::File { from: Some(from), .. }) if from != disk);
+        if moved {
+            self.judge.told.moved.push(plain(path));
+        } else if self.judge.has_room_for(1)? {
+            self.judge.gone(path, disk, (&folder, name));
+        } else {
+            self.judge.told.surplus.push(plain(path));
+        }
+        Ok(())
+    }
+}
+
+fn is_file(held: &Held) -> bool {
+    matches!(held, Held::File { .. } | Held::Link { .. })
+}
+
+/// The files and links that we put in a layer, but for git's.
+pub(super) fn ours(own: &Rooted) -> HashSet<PathBuf> {
+    let files = own.held.iter().filter(|(path, held)| is_file(held) && !path.starts_with(".git"));
+    files.map(|(path, _)| path.clone()).collect()
+}

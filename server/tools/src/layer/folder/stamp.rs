@@ -1,0 +1,98 @@
+//! What stands under a name, and since when, as a file system says it.
+
+use rustix::fs::{FileType, RawMode, Stat, Timespec, Timestamps};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// What stands under a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::layer) enum Kind {
+    File,
+    Folder,
+    Link,
+    /// Overlay's mark for a deleted name: a character device with number 0/0.
+    Gone,
+    Pipe,
+    Socket,
+    Device,
+}
+
+/// A moment as file systems keep it: seconds and nanoseconds since 1970.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    serde::Serialize,
+    serde::Deserialize,
+)]
+pub(in crate::layer) struct Moment(pub(in crate::layer) i64, pub(in crate::layer) u32);
+
+impl Moment {
+    pub(in crate::layer) fn now() -> Self {
+        SystemTime::now().into()
+    }
+
+    /// The smallest moment after this one.
+    pub(in crate::layer) fn next(self) -> Self {
+        if self.1 < 999_999_999 { Self(self.0, self.1 + 1) } else { Self(self.0 + 1, 0) }
+    }
+}
+
+impl From<SystemTime> for Moment {
+    fn from(time: SystemTime) -> Self {
+        match time.duration_since(UNIX_EPOCH) {
+            Ok(since) => {
+                Self(i64::try_from(since.as_secs()).unwrap_or(i64::MAX), since.subsec_nanos())
+            }
+            Err(before) => {
+                let before: Duration = before.duration();
+                Self(-i64::try_from(before.as_secs()).unwrap_or(i64::MAX).saturating_add(1), 0)
+            }
+        }
+    }
+}
+
+/// What the file system says of a name. Two equal stamps are one unchanged thing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::layer) struct Stamp {
+    pub(in crate::layer) kind: Kind,
+    pub(in crate::layer) inode: u64,
+    pub(in crate::layer) len: u64,
+    /// Permission bits.
+    pub(in crate::layer) mode: u32,
+    pub(in crate::layer) owner: (u32, u32),
+    pub(in crate::layer) mtime: Moment,
+    pub(in crate::layer) ctime: Moment,
+}
+
+#[expect(clippy::unnecessary_cast, reason = "the widths of these fields differ between systems")]
+pub(super) fn stamp(stat: &Stat) -> Stamp {
+    let kind = match FileType::from_raw_mode(stat.st_mode as RawMode) {
+        FileType::RegularFile => Kind::File,
+        FileType::Directory => Kind::Folder,
+        FileType::Symlink => Kind::Link,
+        FileType::CharacterDevice if stat.st_rdev == 0 => Kind::Gone,
+        FileType::Fifo => Kind::Pipe,
+        FileType::Socket => Kind::Socket,
+        _ => Kind::Device,
+    };
+    Stamp {
+        kind,
+        inode: stat.st_ino as u64,
+        len: stat.st_size as u64,
+        mode: stat.st_mode as u32 & 0o7777,
+        owner: (stat.st_uid, stat.st_gid),
+        mtime: Moment(stat.st_mtime as i64, stat.st_mtime_nsec as u32),
+        ctime: Moment(stat.st_ctime as i64, stat.st_ctime_nsec as u32),
+    }
+}
+
+/// For setting a time.
+pub(super) fn times(mtime: Moment) -> Timestamps {
+    let last = Timespec { tv_sec: mtime.0, tv_nsec: mtime.1.into() };
+    Timestamps { last_access: last, last_modification: last }
+}
