@@ -2,7 +2,8 @@
 //!
 //! Sockets of families that know no network namespaces lead out of the machine or to its host however little network
 //! a command has; a ring of calls makes sockets unseen; programs for the kernel, faults handled outside it and its
-//! counters are ways to attack it. Everything else is allowed: this is no list of what tools may do.
+//! counters are ways to attack it. Files in memory that have no name take memory that no process maps and no mount
+//! bounds, so that nothing can count it; `/dev/shm` is there. Everything else is allowed: this is no list of what tools may do.
 
 use super::mounts::last_errno;
 use crate::wire::Failure;
@@ -19,9 +20,12 @@ const FAMILIES: &[i32] = &[
     libc::AF_ALG,
 ];
 
-/// Calls that fail, and how. Programs go on without a ring of calls where the kernel has none.
+/// Calls that fail, and how. Programs go on without a ring of calls, and take a file of `/dev/shm` or `/tmp` for one
+/// without a name, where the kernel has none.
 const REFUSED: &[(c_long, i32)] = &[
     (libc::SYS_io_uring_setup, libc::ENOSYS),
+    (libc::SYS_memfd_create, libc::ENOSYS),
+    (libc::SYS_memfd_secret, libc::ENOSYS),
     (libc::SYS_bpf, libc::EPERM),
     (libc::SYS_perf_event_open, libc::EPERM),
     (libc::SYS_userfaultfd, libc::EPERM),
@@ -31,7 +35,7 @@ const REFUSED: &[(c_long, i32)] = &[
 #[cfg(target_arch = "x86_64")]
 const OWN: Option<(u32, Option<&[u32]>)> =
     // Sockets are made by socketcall there, whose arguments can't be seen, or by socket; then as above.
-    Some((0xc000_003e, Some(&[102, 359, 425, 357, 336, 374])));
+    Some((0xc000_003e, Some(&[102, 359, 425, 356, 447, 357, 336, 374])));
 #[cfg(target_arch = "aarch64")]
 const OWN: Option<(u32, Option<&[u32]>)> = Some((0xc000_00b7, None));
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]

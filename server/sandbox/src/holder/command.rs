@@ -12,7 +12,7 @@ use super::root::{self, OUTSIDE};
 use super::{Holder, calls, close_all_but, limits, namespaces, shown, watch};
 use crate::plan::End;
 use crate::wire::{Failure, WireSpec};
-use nix::sched::{CloneFlags, setns};
+use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::signal::{SigHandler, SigSet, SigmaskHow, Signal, sigprocmask};
 use rustix::fs::{Mode, OFlags, ResolveFlags, mkdirat, open, openat2};
 use rustix::io::Errno;
@@ -84,6 +84,8 @@ fn first_process(
 
 /// Makes of the holder's mounts those of the command.
 fn prepare(holder: &Holder, spec: &WireSpec) -> Result<(), Failure> {
+    // Of its own, so that shared segments go with the command.
+    unshare(CloneFlags::CLONE_NEWIPC).during("making an IPC namespace")?;
     if !spec.network {
         setns(&holder.loopback, CloneFlags::CLONE_NEWNET)
             .during("leaving the machine's network")?;

@@ -7,12 +7,11 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, WaitOptions, WaitStatus};
 use std::fs;
 use std::os::fd::BorrowedFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::str::SplitWhitespace;
 
 /// How often memory is counted.
 const INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
-/// From how many shared bytes on it is worth asking what they are.
-const LOOK_CLOSER: u64 = 32 << 20;
 
 /// Waits for the program's end, and ends whatever else there is in the namespace. The holder's end is this
 /// process's end too.
@@ -32,8 +31,10 @@ pub(super) fn until_end(program: Pid, lifeline: BorrowedFd<'_>, limits: &Limits)
         }
         let mut fds = [PollFd::new(&ended, PollFlags::IN), PollFd::new(&lifeline, PollFlags::IN)];
         if poll(&mut fds, Some(&INTERVAL)) == Ok(0) {
-            let bytes = memory(page);
-            if bytes > limits.memory_bytes {
+            let limit = limits.memory_bytes;
+            let too_much = || Some(memory(page, limit)).filter(|bytes| *bytes > limit);
+            // Twice, because processes come and go while they are counted.
+            if let Some(bytes) = too_much().and_then(|_| too_much()) {
                 break End::Memory { bytes };
             }
         }
@@ -67,33 +68,68 @@ fn of(status: WaitStatus) -> End {
     }
 }
 
-/// What the namespace's processes use, in bytes: of each what is its own, and of memory that processes share (of
-/// which each may have all) what the largest of them has. Files that are mapped can be given back at any time and
-/// are not counted.
-fn memory(page: u64) -> u64 {
+/// What the namespace's processes use, in bytes: what is their own, what they share, and the segments of their IPC
+/// namespace, mapped or not. Nothing else can be unseen here: files in memory without a name are refused to commands,
+/// and those with one lie in folders of a bounded size.
+///
+/// What is shared is counted in steps, each finer than the one before and dearer: the next is taken only if the
+/// last says that it is too much. The first counts files that are mapped, which can be given back at any time, and
+/// counts shared memory for each that has it; the last counts it once.
+fn memory(page: u64, limit: u64) -> u64 {
     let Ok(entries) = fs::read_dir("/proc") else { return 0 };
-    let (mut own, mut most_shared): (u64, u64) = (0, 0);
+    let mut own = segments();
+    let mut sharing = Vec::new();
     for entry in entries.flatten() {
         let name = entry.file_name();
         if !name.to_str().is_some_and(|name| name.bytes().all(|byte| byte.is_ascii_digit())) {
             continue;
         }
-        let Ok(text) = fs::read_to_string(entry.path().join("statm")) else { continue };
-        let mut numbers = text.split(' ').skip(1).map_while(|number| number.parse::<u64>().ok());
-        let (Some(resident), Some(shared)) = (numbers.next(), numbers.next()) else { continue };
-        own = own.saturating_add(resident.saturating_sub(shared).saturating_mul(page));
-        // Files count as shared here; the longer text tells them apart.
-        if shared.saturating_mul(page) > LOOK_CLOSER {
-            most_shared = most_shared.max(shared_memory(&entry.path()));
+        let Some((resident, shared)) = resident(&entry.path(), page) else { continue };
+        own = own.saturating_add(resident.saturating_sub(shared));
+        sharing.push((entry.path(), shared));
+    }
+    let sum = |sharing: &[(PathBuf, u64)]| {
+        sharing.iter().fold(own, |sum, (_, shared)| sum.saturating_add(*shared))
+    };
+    // Without files; then of what several map, to each its part.
+    for (file, line) in [("status", "RssShmem:"), ("smaps_rollup", "Pss_Shmem:")] {
+        if sum(&sharing) <= limit {
+            break;
+        }
+        for (process, shared) in &mut sharing {
+            // What this kernel does not say counts as before, unless the process is gone.
+            *shared = said(&process.join(file), line)
+                .unwrap_or_else(|| resident(process, page).map_or(0, |(_, now)| now.min(*shared)));
         }
     }
-    own.saturating_add(most_shared)
+    sum(&sharing)
 }
 
-/// The memory without a file behind it that a process shares, in bytes.
-fn shared_memory(process: &Path) -> u64 {
-    let text = fs::read_to_string(process.join("status")).unwrap_or_default();
-    let line = text.lines().find_map(|line| line.strip_prefix("RssShmem:"));
-    let kib = line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
-    kib.unwrap_or(0).saturating_mul(1024)
+/// What a process has in memory, and how much of that is shared or of files, in bytes; None when it is gone.
+fn resident(process: &Path, page: u64) -> Option<(u64, u64)> {
+    let text = fs::read_to_string(process.join("statm")).ok()?;
+    let mut numbers = text.split(' ').skip(1).map_while(|number| number.parse::<u64>().ok());
+    let (resident, shared) = (numbers.next()?, numbers.next()?);
+    Some((resident.saturating_mul(page), shared.saturating_mul(page)))
+}
+
+/// A number of bytes in one of the kernel's lists, which says it in units of 1,024.
+fn said(file: &Path, line: &str) -> Option<u64> {
+    let text = fs::read_to_string(file).ok()?;
+    let number = text.lines().find_map(|found| found.strip_prefix(line))?;
+    let kib = number.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?;
+    Some(kib.saturating_mul(1024))
+}
+
+/// What the shared segments of the IPC namespace hold, in memory and swapped out.
+fn segments() -> u64 {
+    let text = fs::read_to_string("/proc/sysvipc/shm").unwrap_or_default();
+    let mut lines = text.lines().map(str::split_whitespace);
+    let Some(head) = lines.next() else { return 0 };
+    let columns: Vec<bool> = head.map(|name| matches!(name, "rss" | "swap")).collect();
+    let of = |line: SplitWhitespace<'_>| {
+        let numbers = line.zip(&columns).filter(|(_, counts)| **counts);
+        numbers.filter_map(|(number, _)| number.parse().ok()).fold(0, u64::saturating_add)
+    };
+    lines.map(of).fold(0, u64::saturating_add)
 }

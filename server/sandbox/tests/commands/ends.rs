@@ -66,6 +66,15 @@ pub(crate) fn ends_are_told_apart() {
     });
 }
 
+pub(crate) fn a_shared_segment_goes_with_its_command() {
+    World::new().run(async |world| {
+        let sandbox = world.sandbox().await;
+        let make = "python3 -c 'import ctypes; print(ctypes.CDLL(None).shmget(77, ctypes.c_size_t(4096), 0o1600))'; wc -l < /proc/sysvipc/shm";
+        assert_eq!(world.sh(&sandbox, make).await.1, "0\n2\n");
+        assert_eq!(world.sh(&sandbox, "wc -l < /proc/sysvipc/shm").await.1, "1\n");
+    });
+}
+
 /// What makes a good command a bad one.
 type Change<'a> = &'a dyn Fn(&mut ropewalk_sandbox::Spec);
 

@@ -415,6 +415,30 @@ own
         Memory,
     ),
     row(
+        "fill the memory by what each shares with nobody",
+        "python3 -c 'import mmap,os,time\nfor i in range(40):\n  if os.fork()==0:\n    m=mmap.mmap(-1, 24<<20)\n    for i in range(0, 24<<20, 4096): m[i]=1\n    time.sleep(100)\ntime.sleep(100)'",
+        Has(&[]),
+        Memory,
+    ),
+    row(
+        "share memory that is counted once",
+        "python3 -c 'import mmap,os,time\nm=mmap.mmap(-1, 150<<20)\nfor i in range(0, 150<<20, 4096): m[i]=1\nfor i in range(6):\n  if os.fork()==0:\n    sum(m[i] for i in range(0, 150<<20, 4096)); time.sleep(1); os._exit(0)\nfor i in range(6): os.wait()'",
+        Exactly(""),
+        Code(0),
+    ),
+    row(
+        "fill the memory by files that have no name",
+        "python3 -c 'import ctypes,os\nl=ctypes.CDLL(None,use_errno=True)\nfor n in 319,447: print(l.syscall(n, b\"x\", 0), os.strerror(ctypes.get_errno()))'",
+        Exactly("-1 Function not implemented\n-1 Function not implemented\n"),
+        Code(0),
+    ),
+    row(
+        "fill the memory by segments that nobody maps",
+        "python3 -c 'import ctypes,time\nl=ctypes.CDLL(None); l.shmat.restype=ctypes.c_void_p; l.shmdt.argtypes=[ctypes.c_void_p]\nfor i in range(40):\n  p=l.shmat(l.shmget(0, ctypes.c_size_t(24<<20), 0o1600), None, 0); ctypes.memset(p, 1, 24<<20); l.shmdt(p)\ntime.sleep(100)'",
+        Has(&[]),
+        Memory,
+    ),
+    row(
         "one huge file",
         "python3 -c 'import os; os.truncate(os.open(\"f\", os.O_CREAT|os.O_RDWR), 1<<40)' 2>&1 | tail -1; test ! -s f && echo empty",
         Exactly("OSError: [Errno 27] File too large\nempty\n"),

@@ -61,6 +61,7 @@ const CASES: &[Case] = &[
     ("a_kill_ends_everything", ends::a_kill_ends_everything),
     ("a_dropped_command_is_ended", ends::a_dropped_command_is_ended),
     ("ends_are_told_apart", ends::ends_are_told_apart),
+    ("a_shared_segment_goes_with_its_command", ends::a_shared_segment_goes_with_its_command),
     ("what_cannot_be_started_is_said", ends::what_cannot_be_started_is_said),
     ("long_commands_and_environments", ends::long_commands_and_environments),
     ("many_commands_at_a_time", ends::many_commands_at_a_time),
