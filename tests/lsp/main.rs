@@ -13,6 +13,9 @@ mod hostile;
 #[cfg(target_os = "linux")]
 mod over_fork;
 #[cfg(test)]
+#[cfg(target_os = "linux")]
+mod over_fork_words;
+#[cfg(test)]
 mod review;
 #[cfg(test)]
 mod sessions;

@@ -4,6 +4,7 @@
 
 use crate::support::agent::Agent;
 use crate::support::home::Searched;
+use crate::support::skip;
 use crate::support::stage::{QUIET, Stage, bash, edit, say, turn, until};
 use ropewalk_testkit::editor::{Dialog, FakeEditor, Profile};
 use ropewalk_testkit::model::ScriptedReply;
@@ -285,8 +286,7 @@ fn where_user_namespaces_are_switched_off_commands_run_on_a_copy() {
     let off = "echo 0 > /proc/sys/user/max_user_namespaces";
     let tried = std::process::Command::new("unshare").args(["-Ur", "sh", "-c", off]).output();
     if !tried.is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: there is no unshare here that can switch user namespaces off");
-        return;
+        return skip("there is no unshare here that can switch user namespaces off");
     }
     let rooted = Rooted::new(
         "here",

@@ -227,6 +227,9 @@ impl Turn {
         let ran = self.or_interrupted(prepared.run(context)).await;
         shown.flush();
         let Ok(mut output) = ran else {
+            if effect == Effect::Execute {
+                self.shared.commands.settled().await;
+            }
             let (mut output, printed) = (interrupted(), lock(&printed));
             if effect == Effect::Execute && self.shared.commands.tier().sees_fork() {
                 output

@@ -40,6 +40,8 @@ pub struct Plan {
 pub struct Limits {
     /// The size of all layers together, and again of home and temporary folders together, in bytes.
     pub layer_bytes: u64,
+    /// What [`Plan::caches`] may hold together, in bytes: looked at now and then while a command runs.
+    pub cache_bytes: u64,
     /// Memory of all processes of one command, in bytes.
     pub memory_bytes: u64,
     /// Processes and threads at a time.
@@ -55,6 +57,7 @@ impl Default for Limits {
         let memory = machine_memory().unwrap_or(4 * GIB);
         Limits {
             layer_bytes: (memory / 8).clamp(GIB / 4, 8 * GIB),
+            cache_bytes: 20 * GIB,
             memory_bytes: (memory / 2).max(GIB / 2),
             processes: 4096,
             file_bytes: 16 * GIB,
@@ -121,10 +124,15 @@ pub enum End {
         /// What they used when it was seen.
         bytes: u64,
     },
-    /// It was ended because its layer on a disk grew beyond [`Limits::layer_bytes`]. (A layer in memory refuses
+    /// It was ended because the layers on a disk grew beyond [`Limits::layer_bytes`]. (Layers in memory refuse
     /// to grow instead: the command sees "No space left on device".)
     LayerFull {
-        /// What the layer held when it was seen.
+        /// What the layers held when it was seen.
+        bytes: u64,
+    },
+    /// It was ended because the caches grew beyond [`Limits::cache_bytes`].
+    CacheFull {
+        /// What they held when it was seen.
         bytes: u64,
     },
     /// It was ended by [`crate::Running::kill`].

@@ -19,7 +19,7 @@ use tokio::sync::oneshot;
 
 /// How long the holder may take to set itself up.
 const START: Duration = Duration::from_secs(20);
-/// The least time between two looks at the size of a layer on a disk.
+/// The least time between two looks at the size of what lies on a disk.
 const LOOK: Duration = Duration::from_millis(500);
 
 /// A session's sandbox. Dropping it ends all its commands.
@@ -28,7 +28,7 @@ pub struct Sandbox {
     link: Arc<Link>,
     layers: PathBuf,
     upper: Upper,
-    limits: crate::Limits,
+    measured: Arc<[Measured]>,
     _layer_folder: Option<OwnedFd>,
     _holder: tokio::process::Child,
     listener: tokio::task::JoinHandle<()>,
@@ -41,8 +41,16 @@ pub struct Running {
     link: Arc<Link>,
     ended: oneshot::Receiver<End>,
     end: Option<End>,
-    /// The layer to measure, where it is on a disk, and its largest size.
-    measured: Option<(PathBuf, u64)>,
+    measured: Arc<[Measured]>,
+}
+
+/// What lies on a disk, where no mount bounds it: it is measured while commands run.
+#[derive(Debug)]
+struct Measured {
+    folders: Vec<PathBuf>,
+    most: u64,
+    /// How a command ends that has made it larger, by its size.
+    end: fn(u64) -> End,
 }
 
 /// The socket to the holder, and who waits for what.
@@ -93,6 +101,19 @@ impl Sandbox {
             (FromHolder::Failed(failure), _) => return Err(failure.into()),
             _ => return Err(SandboxError::Ended),
         };
+        let caches = Measured {
+            folders: plan.caches,
+            most: limits.cache_bytes,
+            end: |bytes| End::CacheFull { bytes },
+        };
+        // What is written to toolchains lies there too.
+        let layer = (upper == Upper::Disk).then(|| Measured {
+            folders: vec![layers.clone()],
+            most: limits.layer_bytes,
+            end: |bytes| End::LayerFull { bytes },
+        });
+        let has_folders = |measured: &Measured| !measured.folders.is_empty();
+        let measured = layer.into_iter().chain([caches]).filter(has_folders).collect();
         let link = Arc::new(Link {
             socket,
             next: AtomicU64::new(1),
@@ -104,7 +125,7 @@ impl Sandbox {
             link,
             layers,
             upper,
-            limits,
+            measured,
             _layer_folder: folder,
             _holder: holder,
             listener,
@@ -151,10 +172,7 @@ impl Sandbox {
         let (tell_ended, ended) = oneshot::channel();
         let waiting = Waiting { started: Some(tell_started), ended: tell_ended };
         self.link.waiting().insert(id, waiting);
-        let measured = match self.upper {
-            Upper::Memory => None,
-            Upper::Disk => Some((self.layers.join(&spec.layer), self.limits.layer_bytes)),
-        };
+        let measured = Arc::clone(&self.measured);
         // From here, dropping it ends the command.
         let running = Running { id, link: Arc::clone(&self.link), ended, end: None, measured };
         let (wire, output) = WireSpec::new(id, spec);
@@ -183,20 +201,15 @@ impl Running {
             return end.clone();
         }
         let lost = || End::Lost("the sandbox has ended".to_owned());
-        let end = match self.measured.clone() {
-            None => (&mut self.ended).await.unwrap_or_else(|_| lost()),
-            Some((layer, most)) => {
-                let full = grow_beyond(layer, most);
-                tokio::pin!(full);
-                tokio::select! {
-                    end = &mut self.ended => end.unwrap_or_else(|_| lost()),
-                    bytes = &mut full => {
-                        self.kill();
-                        match (&mut self.ended).await {
-                            Ok(End::Killed) => End::LayerFull { bytes },
-                            end => end.unwrap_or_else(|_| lost()),
-                        }
-                    }
+        let full = grow_beyond(Arc::clone(&self.measured));
+        tokio::pin!(full);
+        let end = tokio::select! {
+            end = &mut self.ended => end.unwrap_or_else(|_| lost()),
+            full = &mut full => {
+                self.kill();
+                match (&mut self.ended).await {
+                    Ok(End::Killed) => full,
+                    end => end.unwrap_or_else(|_| lost()),
                 }
             }
         };
@@ -328,26 +341,37 @@ async fn first_answer(
     }
 }
 
-/// Waits until the files of a folder hold more than `most` bytes on the disk; gives how many.
-async fn grow_beyond(folder: PathBuf, most: u64) -> u64 {
+/// Waits until something holds more than it may; gives how a command ends by that.
+async fn grow_beyond(measured: Arc<[Measured]>) -> End {
+    if measured.is_empty() {
+        return std::future::pending().await;
+    }
     let mut pause = LOOK;
     loop {
         tokio::time::sleep(pause).await;
-        let folder = folder.clone();
+        let looked_at = Arc::clone(&measured);
         let began = std::time::Instant::now();
-        let size = tokio::task::spawn_blocking(move || size_of(&folder)).await.unwrap_or(0);
-        if size > most {
-            return size;
+        let look = move || looked_at.iter().find_map(Measured::full);
+        if let Ok(Some(end)) = tokio::task::spawn_blocking(look).await {
+            return end;
         }
         // Looking costs a twentieth of the time at most.
         pause = LOOK.max(began.elapsed().saturating_mul(20));
     }
 }
 
-/// What the files of a folder hold on the disk. Links are not followed.
-fn size_of(folder: &Path) -> u64 {
+impl Measured {
+    /// The end, if it holds more than it may.
+    fn full(&self) -> Option<End> {
+        let size = size_of(&self.folders);
+        (size > self.most).then(|| (self.end)(size))
+    }
+}
+
+/// What the files of some folders hold on the disk. Links are not followed.
+fn size_of(folders: &[PathBuf]) -> u64 {
     use std::os::unix::fs::MetadataExt;
-    let mut open = vec![folder.to_owned()];
+    let mut open = folders.to_vec();
     let mut size: u64 = 0;
     while let Some(folder) = open.pop() {
         let Ok(entries) = std::fs::read_dir(folder) else { continue };

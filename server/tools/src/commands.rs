@@ -27,6 +27,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::sync::OnceCell;
 
+/// How long the end of an interrupted command is waited for.
+const SETTLING: Duration = Duration::from_secs(5);
+
 /// How many changed files a result names.
 const NAMED: usize = 20;
 
@@ -168,6 +171,13 @@ impl Commands {
     /// What was chosen; in place before that.
     pub fn tier(&self) -> Tier {
         self.chosen.get().map_or(Tier::default(), |chosen| chosen.tier)
+    }
+
+    /// Waits, not for long, until nothing runs any more of a command that was interrupted over the fork.
+    pub async fn settled(&self) {
+        if tokio::time::timeout(SETTLING, self.over.settled()).await.is_err() {
+            tracing::warn!("an interrupted command takes long to end");
+        }
     }
 
     /// Runs a command to its end. Dropping the future kills it.

@@ -32,6 +32,10 @@ const CASES: &[Case] = &[
     ("a_home_that_is_the_root", sees::a_home_that_is_the_root),
     ("toolchains_are_seen_and_not_written", sees::toolchains_are_seen_and_not_written),
     ("caches_are_written_in_earnest", sees::caches_are_written_in_earnest),
+    (
+        "what_is_written_in_earnest_or_to_toolchains_on_a_disk_is_bounded",
+        sees::what_is_written_in_earnest_or_to_toolchains_on_a_disk_is_bounded,
+    ),
     ("a_cache_lies_over_a_folder_of_a_root", sees::a_cache_lies_over_a_folder_of_a_root),
     ("shown_and_unhidden_for_one_command", sees::shown_and_unhidden_for_one_command),
     (

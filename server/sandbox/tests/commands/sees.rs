@@ -207,6 +207,30 @@ pub(crate) fn caches_are_written_in_earnest() {
     });
 }
 
+pub(crate) fn what_is_written_in_earnest_or_to_toolchains_on_a_disk_is_bounded() {
+    let mut world = World::new();
+    let caches = ["one", "two"].map(|name| world.home().parent().unwrap().join(name));
+    for cache in &caches {
+        std::fs::create_dir_all(cache).unwrap();
+    }
+    std::fs::create_dir_all(world.home().join(".cargo/bin")).unwrap();
+    world.plan.caches = caches.to_vec();
+    world.plan.upper = Upper::Disk;
+    world.run(async |world| {
+        let sandbox = world.sandbox().await;
+        let [one, two] = caches.map(|cache| cache.display().to_string());
+        let script =
+            format!("for f in {one} {two}; do head -c 10M /dev/zero > $f/x; done; sleep 1000");
+        let (end, _) = world.sh(&sandbox, &script).await;
+        assert!(matches!(end, End::CacheFull { bytes } if bytes > 16 << 20), "{end:?}");
+        let (end, _) = world.sh(&sandbox, &format!("rm {one}/x; sleep 1")).await;
+        assert_eq!(end, OK);
+        let script = "head -c 100M /dev/zero > ~/.cargo/x; sleep 1000";
+        let (end, _) = world.sh(&sandbox, script).await;
+        assert!(matches!(end, End::LayerFull { bytes } if bytes > 64 << 20), "{end:?}");
+    });
+}
+
 pub(crate) fn a_cache_lies_over_a_folder_of_a_root() {
     let mut world = World::new();
     let cache = world.home().parent().unwrap().join("builds/cargo");

@@ -32,6 +32,7 @@ impl World {
         std::fs::create_dir_all(&disk_layers).unwrap();
         let limits = Limits {
             layer_bytes: 64 << 20,
+            cache_bytes: 16 << 20,
             memory_bytes: 512 << 20,
             processes: 400,
             file_bytes: 1 << 30,

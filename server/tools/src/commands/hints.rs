@@ -19,6 +19,15 @@ const NO_NETWORK: &[&str] = &[
     "unable to resolve host",
 ];
 
+/// Signs that a program was refused a connection, in words that only its runtime has for that.
+const REFUSED_BY_THE_SYSTEM: &[&str] = &[
+    "connectionrefusederror",
+    "connect econnrefused",
+    "connectexception",
+    "connection refused (os error 111)",
+    "errno::econnrefused",
+];
+
 /// Signs that nothing listens where something was looked for.
 const REFUSED: &[&str] = &["connection refused", "econnrefused", "failed to connect"];
 
@@ -29,7 +38,13 @@ const HERE: &[&str] = &["localhost", "127.0.0.1", "::1"];
 pub(super) fn wants_network(output: &str, failed: bool) -> bool {
     let output = output.to_lowercase();
     let has = |signs: &[&str]| signs.iter().any(|sign| output.contains(sign));
-    failed && (has(NO_NETWORK) || has(REFUSED) && has(HERE))
+    failed && (has(NO_NETWORK) || has(REFUSED_BY_THE_SYSTEM) || has(REFUSED) && has(HERE))
+}
+
+/// Whether a command seems to have failed because it renamed a folder of the disk's, which an overlay refuses.
+pub(super) fn wants_rename(output: &str, failed: bool) -> bool {
+    let output = output.to_lowercase();
+    failed && ["cross-device link", "(os error 18)"].iter().any(|sign| output.contains(sign))
 }
 
 /// The part of an output that is looked through for names.
@@ -56,6 +71,9 @@ mod tests {
             "connect: Network is unreachable",
             "curl: (7) Failed to connect to localhost port 5432",
             "Error: connect ECONNREFUSED 127.0.0.1:6379",
+            "ConnectionRefusedError: [Errno 111] Connection refused",
+            "Io(Custom { kind: Other, error: Connection refused (os error 111) })",
+            "java.net.ConnectException: Connection refused",
         ] {
             assert!(wants_network(words, true), "{words}");
             assert!(!wants_network(words, false), "{words}");

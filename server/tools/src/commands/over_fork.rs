@@ -13,17 +13,18 @@ use super::folders::Unfinished;
 use super::{Asked, CommandSettings, hidden, hints};
 use crate::blocking::on_thread;
 use crate::command::{Exit, Sink, result_text, strip_escapes};
-use crate::layer::Collected;
+use crate::layer::{Collected, LayerError};
 use crate::tool::{Context, Hides, Output};
 use attended::{Attended, attended};
 use live::{Builds, Live};
 use ropewalk_sandbox::{End, Room};
 use ropewalk_workspace::View;
+use std::convert::Infallible;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::SystemTime;
-use tokio::sync::{Mutex, OwnedMutexGuard};
+use tokio::sync::{Mutex, OwnedMutexGuard, oneshot};
 
 /// The layer of the commands that run one after the other.
 const MAIN: &str = "main";
@@ -60,29 +61,36 @@ impl OverFork {
         self.stale.store(true, Ordering::Relaxed);
     }
 
+    /// Waits until nothing runs any more of a command whose future was dropped.
+    pub(super) async fn settled(&self) {
+        drop(self.live.lock().await);
+    }
+
     /// Runs a command to its end, after those that were asked for before. Dropping the future kills it.
     pub(super) async fn run(&self, asked: Asked, context: &Context) -> Result<Output, Output> {
-        let (mut held, mut told) = self.ready(context).await?;
-        let view = context.view.clone();
-        let shown = on_thread(move |_| {
-            let live = live_of(&mut held)?;
-            let shown = live.show(&view).map_err(Output::error)?;
-            let builds = live.builds();
-            Ok((held, shown, builds))
-        });
-        let (mut held, shown, builds) = shown.await?;
-        told.extend(shown);
+        let (mut held, told, builds) = self.show(context).await?;
         let live = live_of(&mut held)?;
         let unhidden = live.unhidden_for(&asked.command, context);
         let secrets = live.hidden.secrets.clone();
         live.unfinished =
             Some(Unfinished { view: context.view.clone(), started: SystemTime::now() });
         let sandbox = live.sandbox.clone();
-        let never = std::future::pending();
         let sink = super::showing(context);
         let mut asked = asked.over_fork(context, &self.settings, MAIN, unhidden);
         asked.build_in(builds.variables, builds.laid);
-        let ran = attended(&sandbox, asked, sink, never).await;
+        // A task of its own, which keeps the layer until all that the command started is dead, also when nobody
+        // waits for its result any more.
+        let (_wanted, unwanted) = oneshot::channel::<Infallible>();
+        let interrupt = async move { drop(unwanted.await) };
+        let running = tokio::spawn(async move {
+            let ran = attended(&sandbox, asked, sink, interrupt).await;
+            (held, ran)
+        });
+        let (mut held, ran) = running.await.map_err(|error| {
+            tracing::error!(%error, "a command was lost");
+            Output::error("the tool broke down inside, and what the command changed is dropped")
+        })?;
+        let live = live_of(&mut held)?;
         let ran = ran.inspect_err(|_| live.unfinished = None)?;
         if let End::Lost(_) = ran.end {
             *held = None;
@@ -91,10 +99,43 @@ impl OverFork {
         let collected = on_thread(move |_| {
             let live = live_of(&mut held)?;
             let collected = live.collect().map_err(|error| error.to_string());
-            Ok((collected, live.sandbox.room()))
+            let room = live.sandbox.room();
+            Ok((held, collected, room))
         });
-        let (collected, room) = collected.await?;
+        let (mut held, collected, room) = collected.await?;
+        // The next command waits for it, and this one's result does not.
+        let was_full = matches!(ran.end, End::CacheFull { .. });
+        tokio::task::spawn_blocking(move || {
+            if let Some(live) = held.as_mut() {
+                live.keep_caches_within(was_full);
+            }
+        });
         Ok(result(ran, collected, told, Some(room), &secrets, context).await)
+    }
+
+    /// The sandbox with its layer showing the view, what is to be said of that, and where builds go. A layer that is full is left for an empty one: what fills it are files that are ignored, and if they
+    /// stayed no command could run to remove them.
+    async fn show(&self, context: &Context) -> Result<(Held, Vec<String>, Builds), Output> {
+        let (held, mut told) = self.ready(context).await?;
+        let (mut held, mut shown, mut builds) = shown_in(held, context).await?;
+        if let Err(LayerError::Full) = shown {
+            *held = None;
+            *held = Some(self.anew(context).await?);
+            told.push(EMPTIED.to_owned());
+            (held, shown, builds) = shown_in(held, context).await?;
+        }
+        told.extend(shown.map_err(|error| match error {
+            LayerError::Full => Output::error(TOO_SMALL),
+            error => Output::error(error),
+        })?);
+        Ok((held, told, builds))
+    }
+
+    async fn anew(&self, context: &Context) -> Result<Live, Output> {
+        let live = Live::start(&self.settings, &context.view, &context.hides).await;
+        live.map_err(|why| {
+            Output::error(format_args!("commands can't run over the fork any more: {why}"))
+        })
     }
 
     /// A command in the background, on a layer of its own.
@@ -157,14 +198,32 @@ impl OverFork {
         };
         if !fits {
             *held = None;
-            let live = Live::start(&self.settings, &context.view, &context.hides).await;
-            *held = Some(live.map_err(|why| {
-                Output::error(format_args!("commands can't run over the fork any more: {why}"))
-            })?);
+            *held = Some(self.anew(context).await?);
         }
         Ok((held, told))
     }
 }
+
+/// Makes the layer show the view.
+async fn shown_in(
+    mut held: Held,
+    context: &Context,
+) -> Result<(Held, Result<Vec<String>, LayerError>, Builds), Output> {
+    let view = context.view.clone();
+    let shown = on_thread(move |_| {
+        let live = live_of(&mut held)?;
+        let shown = live.show(&view);
+        let builds = live.builds();
+        Ok((held, shown, builds))
+    });
+    shown.await
+}
+
+/// What is said when a full layer is left.
+const EMPTIED: &str = "this session's layer was full and was emptied: ignored files that commands had made are gone. Make less of them, or tell the user of commands.layer_megabytes";
+
+/// What is said when an empty layer has no room for what a command is to see.
+const TOO_SMALL: &str = "what is open and not accepted yet takes more room than this session's commands may write: let the user accept or reject what is pending and close large files, or tell them of commands.layer_megabytes";
 
 fn live_of(held: &mut Held) -> Result<&mut Live, Output> {
     held.as_mut().ok_or_else(|| Output::error("the sandbox has ended; call again"))
@@ -193,6 +252,10 @@ async fn result(
             bytes >> 20
         )),
         End::LayerFull { bytes } => told.push(full(*bytes)),
+        End::CacheFull { bytes } => told.push(format!(
+            "it was ended because build caches hold {} MB, more than they may; what is too much is removed. Build less at a time, or tell the user of commands.cache_megabytes",
+            bytes >> 20
+        )),
         End::Lost(why) => {
             output.is_error = true;
             output.text = format!(
@@ -206,6 +269,12 @@ async fn result(
     if !network && hints::wants_network(&printed, failed) {
         told.push(
             "this command had no network, and nothing of the host's localhost: if it needs that, call again with network: true, and the user will be asked"
+                .to_owned(),
+        );
+    }
+    if hints::wants_rename(&printed, failed) {
+        told.push(
+            "a folder that is on the disk can't be renamed in one step here, as between two disks: `mv` works, because it copies"
                 .to_owned(),
         );
     }

@@ -242,6 +242,16 @@ impl BuildCaches {
     /// # Errors
     /// The system's.
     pub fn make_room(&self) -> io::Result<()> {
+        let held = self.keep_within()?;
+        self.slot.drop_others(held)
+    }
+
+    /// The first part of [`BuildCaches::make_room`]; gives the bytes that are left in the slot. Blocking; looks at
+    /// every file of it.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn keep_within(&self) -> io::Result<u64> {
         let mut own: Vec<(u64, PathBuf)> =
             self.paths().into_iter().map(|path| (size_of(&path), path)).collect();
         own.sort_unstable();
@@ -253,7 +263,7 @@ impl BuildCaches {
             empty(set, name)?;
             held -= size;
         }
-        self.slot.drop_others(held)
+        Ok(held)
     }
 }
 

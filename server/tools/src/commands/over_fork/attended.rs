@@ -155,8 +155,10 @@ fn exit_of(end: &End) -> Exit {
         End::Exited { code, .. } => Exit::Exited(*code),
         End::Signalled { signal, .. } => Exit::Signalled(*signal),
         // SIGKILL, in effect.
-        End::Memory { .. } | End::LayerFull { .. } | End::Killed | End::Lost(_) => {
-            Exit::Signalled(9)
-        }
+        End::Memory { .. }
+        | End::LayerFull { .. }
+        | End::CacheFull { .. }
+        | End::Killed
+        | End::Lost(_) => Exit::Signalled(9),
     }
 }

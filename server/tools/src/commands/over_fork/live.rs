@@ -12,7 +12,10 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
+
+/// The longest that build caches are not looked at.
+const HOUR: Duration = Duration::from_secs(3600);
 
 /// See the module.
 #[derive(Debug)]
@@ -24,6 +27,8 @@ pub(super) struct Live {
     pub(super) unfinished: Option<Unfinished>,
     layer: Layer,
     built: Built,
+    /// When to look at the size of build caches again.
+    measure: Option<Instant>,
     roots: Vec<PathBuf>,
     _disk: LayerFolder,
 }
@@ -57,6 +62,7 @@ impl Live {
             unfinished: None,
             layer,
             built,
+            measure: None,
             roots,
             _disk: disk,
         })
@@ -140,6 +146,22 @@ impl Live {
     /// Where builds go. Blocking.
     pub(super) fn builds(&self) -> Builds {
         self.built.builds(&self.layer, &self.hidden)
+    }
+
+    /// Empties build caches that have grown beyond their bound; at once if that was seen. Not while another command
+    /// of the session may be building. Blocking.
+    pub(super) fn keep_caches_within(&mut self, was_seen: bool) {
+        let Some(caches) = &self.built.caches else { return };
+        let began = Instant::now();
+        let is_due = was_seen || self.measure.is_none_or(|due| due <= began);
+        if !is_due || Arc::strong_count(&self.sandbox) > 1 {
+            return;
+        }
+        if let Err(error) = caches.keep_within() {
+            tracing::warn!(%error, "build caches may be larger than they should be");
+        }
+        // Looking costs a twentieth of the time at most.
+        self.measure = Some(Instant::now() + began.elapsed().saturating_mul(20).min(HOUR));
     }
 
     /// What a command in the background works in instead: a layer with what is ignored in ours, and caches that no
@@ -240,6 +262,7 @@ fn plan(settings: &CommandSettings, view: &View, hides: &Hides) -> io::Result<Pl
     let mut limits = Limits::default();
     limits.layer_bytes = settings.layer_bytes.unwrap_or(limits.layer_bytes);
     limits.memory_bytes = settings.memory_bytes.unwrap_or(limits.memory_bytes);
+    limits.cache_bytes = settings.cache_bytes;
     let mut built = Built::of(caches(settings, &roots));
     built.ever.forget_saved(&roots);
     let paths = built.caches.as_ref().map(BuildCaches::paths).unwrap_or_default();
