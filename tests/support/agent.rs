@@ -6,6 +6,7 @@
 use super::home::Searched;
 use ropewalk_testkit::model::{ScriptedModel, ScriptedReply};
 use ropewalk_testkit::planted;
+use std::sync::LazyLock;
 
 /// A scripted model, and the environment in which `ropewalk lsp` finds it.
 pub struct Agent {
@@ -61,9 +62,11 @@ impl Agent {
         self.home.path().join(name)
     }
 
-    /// The command line of the server.
+    /// The command line of the server: of this build, or a copy where the user of the tests can't reach that.
     pub fn command() -> [&'static str; 2] {
-        [env!("CARGO_BIN_EXE_ropewalk"), "lsp"]
+        static COPY: LazyLock<Option<String>> =
+            LazyLock::new(|| std::env::var("ROPEWALK_TEST_SERVER").ok());
+        [COPY.as_deref().unwrap_or(env!("CARGO_BIN_EXE_ropewalk")), "lsp"]
     }
 
     /// The variables that the server needs, for the editor that starts it.
