@@ -1,10 +1,16 @@
-//! What a command in a sandbox costs over a plain one, in median milliseconds. It prints figures and judges none.
+//! What a command in a sandbox costs over a plain one, in median milliseconds, and how soon a killed one is gone.
+//! Bars are in tests/benches/README.md.
 //!
 //! `cargo bench -p ropewalk-sandbox`; the numbers of an unoptimised build (`--profile dev`) differ little, because
 //! nearly all of it is the kernel's time.
 
-#![expect(clippy::unwrap_used, reason = "benchmarks may be blunt")]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "benchmarks may be blunt")]
 
+#[path = "../../../tests/benches/harness.rs"]
+#[expect(dead_code, reason = "the other benches use the rest of it")]
+mod harness;
+
+use harness::{Bar, Report};
 use ropewalk_sandbox::{Plan, Sandbox, Spec, Upper};
 use std::fs::File;
 use std::os::fd::OwnedFd;
@@ -17,13 +23,15 @@ fn main() -> ExitCode {
     if let Some(code) = ropewalk_sandbox::helper() {
         return code;
     }
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    runtime.unwrap().block_on(all());
+    harness::main(&[], |report| {
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+        runtime.unwrap().block_on(all(report));
+    });
     ExitCode::SUCCESS
 }
 
-async fn all() {
+async fn all(report: &mut Report) {
     let folder = tempfile::tempdir().unwrap();
     let home = folder.path().canonicalize().unwrap();
     let root = home.join("project");
@@ -40,23 +48,29 @@ async fn all() {
         tokio::process::Command::new("/bin/true").status().await.unwrap();
     })
     .await;
-    println!("plain spawn                   {plain:6.2} ms");
+    report.row("plain spawn", plain, "ms", Bar::Shown);
     let mut starting = Vec::new();
     for _ in 0..20 {
         let began = Instant::now();
         drop(Sandbox::start(plan.clone()).await.unwrap());
         starting.push(began.elapsed().as_secs_f64() * 1000.0);
     }
-    println!("starting a sandbox            {:6.2} ms, once per session", middle(starting));
-    measure("in memory, 10 dirty files", &plan, plain).await;
-    measure("on a disk, 10 dirty files", &Plan { upper: Upper::Disk, ..plan.clone() }, plain).await;
+    report.row("starting a sandbox, once per session", middle(starting), "ms", Bar::Shown);
+    let (light, worst) = measure(&plan).await;
+    report.row("a command over plain, 10 dirty files", light - plain, "ms", Bar::AtMost(6.0));
+    report.row("killing a command, worst", worst, "ms", Bar::AtMost(100.0));
+    let (disk, _) = measure(&Plan { upper: Upper::Disk, ..plan.clone() }).await;
+    report.row("the same with the layer on a disk", disk - plain, "ms", Bar::Shown);
     let ballast = vec![1_u8; 1 << 30];
-    measure("in memory, 1 GiB in the server", &plan, plain).await;
+    let (heavy, worst) = measure(&plan).await;
     assert_eq!(std::hint::black_box(&ballast).len(), 1 << 30);
+    // A fork of the server itself would cost 20 ms of this.
+    report.row("what 1 GiB in the server adds", heavy - light, "ms", Bar::AtMost(2.0));
+    report.row("killing a command then, worst", worst, "ms", Bar::AtMost(100.0));
 }
 
-/// Runs `true` again and again, and `sleep` to be killed.
-async fn measure(name: &str, plan: &Plan, plain: f64) {
+/// Runs `true` again and again, and `sleep` to be killed: the median of the first, the worst of the second.
+async fn measure(plan: &Plan) -> (f64, f64) {
     let sandbox = Sandbox::start(plan.clone()).await.unwrap();
     for part in ["up/src", "work"] {
         std::fs::create_dir_all(sandbox.layers().join("main/0").join(part)).unwrap();
@@ -88,11 +102,7 @@ async fn measure(name: &str, plan: &Plan, plain: f64) {
         running.wait().await;
         kills.push(began.elapsed().as_secs_f64() * 1000.0);
     }
-    println!(
-        "{name:30}{ran:6.2} ms, {:.2} more than plain; killing one {:.2}",
-        ran - plain,
-        middle(kills)
-    );
+    (ran, kills.into_iter().fold(0.0, f64::max))
 }
 
 async fn median(work: impl AsyncFn()) -> f64 {
