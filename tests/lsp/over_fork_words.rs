@@ -179,8 +179,10 @@ fn build_caches_are_emptied_after_a_command_that_overfilled_them() {
             bash(
                 "head -c 40000000 /dev/zero > \"$CARGO_TARGET_DIR/large\"; echo kept > \"$XDG_CACHE_HOME/small\"",
             ),
-            bash("ls \"$CARGO_TARGET_DIR\"; cat \"$XDG_CACHE_HOME/small\""),
-            say("Done.").expect_text("kept\n").expect_no_text("large"),
+            bash(
+                "ls \"$CARGO_TARGET_DIR\"; cat \"$XDG_CACHE_HOME/small\"; echo again > \"$CARGO_TARGET_DIR/again\" && ls \"$CARGO_TARGET_DIR\"",
+            ),
+            say("Done.").expect_text("kept\nagain\n").expect_no_text("large"),
         ],
     );
     let editor = editor(&stage, &json!({ "cacheMegabytes": 16 }), &[]);

@@ -113,8 +113,9 @@ impl OverFork {
         Ok(result(ran, collected, told, Some(room), &secrets, context).await)
     }
 
-    /// The sandbox with its layer showing the view, what is to be said of that, and where builds go. A layer that is full is left for an empty one: what fills it are files that are ignored, and if they
-    /// stayed no command could run to remove them.
+    /// The sandbox with its layer showing the view, what is to be said of that, and where builds go. A layer that is
+    /// full is left for an empty one: what fills it are files that are ignored, and if they stayed no command could
+    /// run to remove them.
     async fn show(&self, context: &Context) -> Result<(Held, Vec<String>, Builds), Output> {
         let (held, mut told) = self.ready(context).await?;
         let (mut held, mut shown, mut builds) = shown_in(held, context).await?;
@@ -363,6 +364,7 @@ mod tests {
             (left_by_signal, "(processes that it left running were ended with it: use background"),
             (End::Memory { bytes: 7 << 20 }, "(it was ended because it used 7 MB of memory"),
             (End::LayerFull { bytes: 9 << 20 }, "fills its layer (9 MB): remove build output"),
+            (End::CacheFull { bytes: 5 << 20 }, "(it was ended because build caches hold 5 MB"),
             (End::Killed, "(ended by signal 9)"),
         ] {
             let output = said(killed(end), None, &context());

@@ -294,9 +294,18 @@ impl Slot {
     }
 }
 
+/// Empties a folder, which stays the same one: a sandbox shows it to the commands that come after.
 fn empty(set: &Path, name: impl AsRef<OsStr>) -> io::Result<()> {
-    remove(set, name.as_ref())?;
-    private(&set.join(name.as_ref()))
+    let path = set.join(name.as_ref());
+    if path.symlink_metadata().is_ok_and(|found| found.is_dir()) {
+        let folder = Folder::ours(&path)?;
+        for name in folder.names()? {
+            folder.remove(&name)?;
+        }
+    } else {
+        remove(set, name.as_ref())?;
+    }
+    private(&path)
 }
 
 /// Whether a folder with these names in it may be a project that is built in a place of its own.
