@@ -1,7 +1,7 @@
 //! The one place that names concrete models: from a configuration to a `Model`. Nothing is sent from here.
 
 use crate::key_command::key_of;
-use ropewalk_config::{Config, Environment, KeyCommand};
+use ropewalk_config::{Config, Environment, KeyCommand, Layer};
 use ropewalk_lsp::settings::ModelFactory;
 use ropewalk_model::{
     ApiKey, AskedModel, Header, Http, Keys, LazyKey, Limits, Model, Network, Patience, Price,
@@ -97,9 +97,7 @@ fn model_of(
         let key = found.map(|key| ApiKey::new(&key, var)).transpose();
         server.key = key.map_err(|error| error.to_string())?;
     }
-    let header =
-        |(name, value): (&String, &String)| Header { name: name.clone(), value: value.clone() };
-    server.headers = provider.headers.iter().map(header).collect();
+    server.headers = provider.headers.iter().map(|(name, value)| header(name, value)).collect();
     let facts = provider.facts_of(&name.name);
     server.limits = Limits { context: facts.context, max_output: facts.output };
     server.price = facts.price.map(|price| Price {
@@ -111,11 +109,7 @@ fn model_of(
     server.printed_calls = provider.printed_calls;
     server.lean = facts.lean;
     server.parallel = provider.parallel.and_then(|most| usize::try_from(most).ok());
-    server.patience = Patience {
-        first: Duration::from_secs(u64::from(config.limits.first_byte_seconds)),
-        idle: Duration::from_secs(u64::from(config.limits.idle_seconds)),
-        ..Patience::default()
-    };
+    server.patience = patience(config);
     let model: Result<Arc<dyn Model>, _> = match &provider.api_key_command {
         Some(command) if server.key.is_none() => {
             let mut asked = asked.lock().unwrap_or_else(PoisonError::into_inner);
@@ -127,9 +121,27 @@ fn model_of(
     model.map_err(|error| error.to_string())
 }
 
+/// How long to wait for bytes. What nobody has set is longer for a server on this machine.
+fn patience(config: &Config) -> Patience {
+    let limits = &config.limits;
+    let first = Duration::from_secs(u64::from(limits.first_byte_seconds));
+    let idle = Duration::from_secs(u64::from(limits.idle_seconds));
+    match config.provenance("limits.first_byte_seconds").layer {
+        Layer::BuiltIn => Patience { first, idle, ..Patience::default() },
+        _ => Patience { first, first_on_loopback: first, idle },
+    }
+}
+
+fn header(name: &str, value: &str) -> Header {
+    Header { name: name.to_owned(), value: value.to_owned() }
+}
+
 /// All keys that are there, whichever model is used: none of them may be shown.
 fn keys(config: &Config, environment: &dyn Environment) -> Keys {
     let configured = config.key_variables.iter().map(String::as_str);
     let variables = configured.chain(KEY_VARIABLES.iter().copied());
-    Keys::new(variables.filter_map(|variable| environment.var(variable)))
+    let headers: Vec<Header> =
+        config.headers.iter().map(|(name, value)| header(name, value)).collect();
+    let secrets = headers.iter().flat_map(Header::secrets).map(str::to_owned);
+    Keys::new(variables.filter_map(|variable| environment.var(variable)).chain(secrets))
 }

@@ -10,6 +10,7 @@ mod hostile;
 #[path = "../support/hostile.rs"]
 mod hostile_repository;
 mod key_command;
+mod limits;
 mod log;
 mod models;
 mod run;

@@ -2,6 +2,7 @@
 
 use crate::world::{KEY, KEY_VARIABLE, Ran, World};
 use ropewalk_testkit::model::{ScriptedModel, ScriptedReply};
+use serde_json::json;
 
 #[test]
 fn a_key_in_the_place_of_its_variable_is_refused_unsaid() {
@@ -61,6 +62,48 @@ fn a_key_in_a_configuration_file_is_not_repeated() {
         world.write(".ropewalk/config.toml", "");
     }
     let _ = model.finish();
+}
+
+/// Prints the configuration, without its name, which a rule would know.
+const PRINT: &str =
+    "f=$(printf '%s/con%s' \"$HOME\" fig/ropewalk/config.toml); tr '\\0' '\\n' < $f 2>&1";
+
+/// Whatever the headers of other providers hold, complete ones or not, no request repeats.
+#[test]
+fn secret_headers_of_other_providers_are_struck() {
+    const OTHERS: [&str; 3] =
+        ["sk-elsewhere-0123456789", "sk-unfinished-0123456789", "sk-replaced-0123456789"];
+    let model = ScriptedModel::start([
+        ScriptedReply::new().call("bash", json!({ "command": PRINT })),
+        ScriptedReply::new()
+            .expect_text("X-Api-Key = '[key]'")
+            .expect_text("not-secret")
+            .text("Done."),
+    ])
+    .unwrap();
+    let world = World::with(&model);
+    let file = world.home("config/ropewalk/config.toml");
+    let [whole, unfinished, replaced] = OTHERS;
+    let more = format!(
+        "[provider.whole]\nprotocol = 'chat'\nbase_url = 'https://models.invalid'\n\
+         [provider.whole.headers]\nAuthorization = 'Bearer {whole}'\nX-Api-Key = '{replaced}'\n\
+         X-Team = 'not-secret-0123456789'\n\
+         [provider.unfinished.headers]\nCookie = 'session={unfinished}'\n"
+    );
+    world.configure(&(std::fs::read_to_string(file).unwrap() + &more));
+    let log = world.home("log.txt");
+    let flag = "provider.whole.headers.X-Api-Key=sk-replacing-0123456789";
+    let args = ["-c", flag, "run", "--json", "--log", log.to_str().unwrap()];
+    let mut run =
+        world.ropewalk(&[&args[..], &["--mode", "auto", "--allow", "bash(*)", "go"]].concat());
+    let ran = Ran::from(run.env("ROPEWALK_LOG", "trace").output().unwrap()).ended(0);
+    let sent: String = model.recorded().into_iter().map(|request| request.raw).collect();
+    model.finish().unwrap();
+    for text in [sent, ran.out, ran.err, std::fs::read_to_string(log).unwrap()] {
+        for other in OTHERS {
+            assert!(!text.contains(other), "{other}: {text}");
+        }
+    }
 }
 
 #[test]

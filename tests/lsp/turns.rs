@@ -30,6 +30,33 @@ fn progress_begins_reports_each_call_and_ends_with_the_stop_reason() {
     stage.end(editor);
 }
 
+/// Before the first words and between two, which may be minutes at a slow model.
+#[test]
+fn progress_tells_how_long_the_model_is_waited_for() {
+    let slow =
+        say("Half, and the rest.").gate(Place::Answer, "late").gate(Place::End, "later still");
+    let stage = Stage::new("review", &[], [slow]);
+    let editor = stage.editor(Profile::VSCODE);
+    editor.ignore(&[Kind::Message]);
+    editor.prompt("go");
+    let waited = |least: usize| {
+        editor.wait_for("the wait", |seen| {
+            let progress = seen.progress();
+            let reports = progress.iter().filter(|p| p.kind == "report");
+            let told = reports.map(|p| p.message.clone()).collect::<Vec<_>>();
+            let begun = told.iter().filter(|told| *told == "waits for the model since 5 s").count();
+            (begun >= least).then_some(told)
+        })
+    };
+    waited(1);
+    stage.agent.model.open_gate("late");
+    let told = waited(2);
+    assert!(told.iter().all(|told| told.starts_with("waits for the model since ")), "{told:?}");
+    stage.agent.model.open_gate("later still");
+    assert_eq!(editor.wait_for_turn_end().stop_reason, "end_turn");
+    stage.end(editor);
+}
+
 #[test]
 fn the_cancel_button_stops_the_turn_and_the_next_prompt_works() {
     let stage = Stage::new(

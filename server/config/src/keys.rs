@@ -195,13 +195,13 @@ pub const KEYS: &[Key] = &[
     ),
     limit(
         "limits.idle_seconds",
-        "Seconds without a byte in the midst of an answer.",
+        "Seconds without a byte in the midst of an answer, which is then asked for again.",
         (1, 3_600),
         |l| &mut l.idle_seconds,
     ),
     limit(
         "limits.first_byte_seconds",
-        "Seconds until the first byte of an answer.",
+        "Seconds until an answer begins, and how long a server may only ping; 900 for one on this machine, until you set it.",
         (1, 3_600),
         |l| &mut l.first_byte_seconds,
     ),

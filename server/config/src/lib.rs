@@ -231,7 +231,7 @@ pub struct Limits {
     pub identical_failures: u32,
     /// Seconds without a byte in the midst of an answer.
     pub idle_seconds: u32,
-    /// Seconds until the first byte of an answer.
+    /// Seconds until an answer begins. Where nobody has set it, a server on this machine gets more.
     pub first_byte_seconds: u32,
     /// Tokens of one turn, read and written; [`Limits::NO_TOKENS`] is no bound.
     pub turn_tokens: u32,
@@ -365,6 +365,9 @@ pub struct Config {
     /// Every variable that a layer that counts names as one that holds a key, also where a higher layer
     /// names another in its place: what they hold is for no command and no output.
     pub key_variables: BTreeSet<String>,
+    /// Every header, name and value, that a layer that counts gives to any provider, complete or not, also where a
+    /// higher layer gives another in its place: one that is secret is for no command and no output.
+    pub headers: BTreeSet<(String, String)>,
     /// The tools that are offered; `None` means all of them.
     pub tools: Option<Vec<String>>,
     /// Mechanisms switched on or off by name. What is not named is on.

@@ -10,7 +10,7 @@ mod project;
 mod rules;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -95,6 +95,7 @@ impl<'a> Builder<'a> {
                 .map(|preset| preset.3.to_owned())
                 .filter(|variable| !variable.is_empty())
                 .collect(),
+            headers: BTreeSet::new(),
             tools: None,
             mechanisms: BTreeMap::new(),
             limits: Limits::DEFAULT,
@@ -407,6 +408,7 @@ impl<'a> Builder<'a> {
             }
             Setting::Header(text) => {
                 let header = path.get(3).cloned().unwrap_or_default();
+                config.headers.insert((header.clone(), text.clone()));
                 self.drafts.entry(name).or_default().headers.insert(header, text);
             }
             Setting::CaFile(path) => config.ca_file = Some(path),

@@ -163,6 +163,17 @@ fn a_key_that_is_printed_is_not_missing() {
 }
 
 #[test]
+fn every_header_that_counts_is_known_also_of_half_a_provider() {
+    let text =
+        "[provider.anthropic.headers]\nX-Api-Key = 'one'\n[provider.half.headers]\nCookie = 'two'";
+    let flag = "provider.anthropic.headers.X-Api-Key=three";
+    let config = World::new().file(USER, text).flag(flag).build();
+    let found: Vec<_> =
+        config.headers.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+    assert_eq!(found, ["Cookie: two", "X-Api-Key: one", "X-Api-Key: three"]);
+}
+
+#[test]
 fn the_lean_set_is_configured_for_a_provider_or_a_model() {
     let text = "[provider.anthropic]\nlean = true\nmodels.\"big.1\".lean = false";
     let config = World::new().file(USER, text).build();
