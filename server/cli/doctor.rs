@@ -72,6 +72,7 @@ pub(crate) fn doctor(flags: Vec<String>) -> anyhow::Result<Exit> {
     let model = factory(&config);
     findings.extend(checks::configuration(&config));
     findings.extend(checks::model(&config, model.as_ref().err()));
+    findings.extend(checks::thinking(&config));
     if let Ok(model) = model {
         findings.extend(checks::server(&*model)?);
         findings.extend(checks::context(&*model)?);

@@ -1,11 +1,11 @@
 //! The one place that names concrete models: from a configuration to a `Model`. Nothing is sent from here.
 
 use crate::key_command::key_of;
-use ropewalk_config::{Config, Environment, KeyCommand, Layer};
+use ropewalk_config::{Config, Environment, KeyCommand, Layer, Provider};
 use ropewalk_lsp::settings::ModelFactory;
 use ropewalk_model::{
     ApiKey, AskedModel, Header, Http, Keys, LazyKey, Limits, Model, Network, Patience, Price,
-    Protocol, ServerConfig, ServerModel,
+    Protocol, ServerConfig, ServerModel, Thinking,
 };
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -65,12 +65,47 @@ pub(crate) fn factory(environment: Arc<dyn Environment + Send + Sync>) -> ModelF
     })
 }
 
+/// Why the configured model is not asked to think, though its configuration says so; none where it is, or need not
+/// be.
+pub(crate) fn not_asked_to_think(config: &Config, environment: &dyn Environment) -> Option<String> {
+    let (_, server) = server_of(config, environment).ok()?;
+    why_not_asked(&server)
+}
+
+fn why_not_asked(server: &ServerConfig) -> Option<String> {
+    let level = server.thinking.filter(|_| !server.asks_to_think())?.name();
+    let (provider, model) = (&server.provider, &server.model);
+    Some(format!(
+        "{provider}/{model} is not asked to think (`thinking = \"{level}\"`): its server is not known to take a word for that from it; it thinks as it does by itself"
+    ))
+}
+
 fn model_of(
     config: &Config,
     environment: &dyn Environment,
     http: &Http,
     asked: &Asked,
 ) -> Result<Arc<dyn Model>, String> {
+    let (provider, server) = server_of(config, environment)?;
+    if let Some(words) = why_not_asked(&server) {
+        tracing::warn!("{words}");
+    }
+    let model: Result<Arc<dyn Model>, _> = match &provider.api_key_command {
+        Some(command) if server.key.is_none() => {
+            let mut asked = asked.lock().unwrap_or_else(PoisonError::into_inner);
+            let key = asked.entry(command.clone()).or_insert_with(|| key_of(command.clone()));
+            AskedModel::new(server, key.clone(), http.clone()).map(|model| Arc::new(model) as _)
+        }
+        _ => ServerModel::new(server, http.clone()).map(|model| Arc::new(model) as _),
+    };
+    model.map_err(|error| error.to_string())
+}
+
+/// The provider of the configured model, and all that is said of the model.
+fn server_of<'a>(
+    config: &'a Config,
+    environment: &dyn Environment,
+) -> Result<(&'a Provider, ServerConfig), String> {
     let Some(name) = &config.model else { return Err(NO_MODEL.to_owned()) };
     let Some(provider) = config.model_provider() else {
         return Err(format!(
@@ -110,15 +145,8 @@ fn model_of(
     server.lean = facts.lean;
     server.parallel = provider.parallel.and_then(|most| usize::try_from(most).ok());
     server.patience = patience(config);
-    let model: Result<Arc<dyn Model>, _> = match &provider.api_key_command {
-        Some(command) if server.key.is_none() => {
-            let mut asked = asked.lock().unwrap_or_else(PoisonError::into_inner);
-            let key = asked.entry(command.clone()).or_insert_with(|| key_of(command.clone()));
-            AskedModel::new(server, key.clone(), http.clone()).map(|model| Arc::new(model) as _)
-        }
-        _ => ServerModel::new(server, http.clone()).map(|model| Arc::new(model) as _),
-    };
-    model.map_err(|error| error.to_string())
+    server.thinking = facts.thinking.and_then(|level| Thinking::from_name(level.as_str()));
+    Ok((provider, server))
 }
 
 /// How long to wait for bytes. What nobody has set is longer for a server on this machine.

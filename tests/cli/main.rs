@@ -19,5 +19,6 @@ mod sessions;
 #[cfg(unix)]
 mod signals;
 mod tape;
+mod thinking;
 mod trust;
 mod world;

@@ -5,7 +5,7 @@ use crate::in_words::runtime;
 use crate::sessions::{in_units, unreadable, unreadable_in_words};
 use ropewalk_agent::Sessions;
 use ropewalk_agent::journal::store::make_private_folder;
-use ropewalk_config::{Config, OverFork, Problem};
+use ropewalk_config::{Config, OverFork, Problem, RealEnvironment};
 use ropewalk_model::{ENOUGH_CONTEXT, Model, ModelError};
 use ropewalk_sandbox::{Unsupported, Upper};
 use std::path::{Path, PathBuf};
@@ -58,6 +58,12 @@ pub(super) fn model(config: &Config, missing: Option<&String>) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// Whether the model is asked to think, where that is configured.
+pub(super) fn thinking(config: &Config) -> Option<Finding> {
+    let words = crate::models::not_asked_to_think(config, &RealEnvironment)?;
+    Some(Finding::fair("thinking", words))
 }
 
 /// Whether a problem is about the choice of a model, its provider or its key.

@@ -4,7 +4,7 @@
 
 use crate::rules::RuleList;
 use crate::value::MAX_DEPTH;
-use crate::{CommandBounds, DEFAULT_LOG, Keep, Limits, Mode, ModelFacts, OverFork};
+use crate::{CommandBounds, DEFAULT_LOG, Keep, Limits, Mode, ModelFacts, OverFork, Thinking};
 
 /// The least and the most tokens that a model may be said to take or give.
 pub(crate) const TOKENS: (u32, u32) = (256, 100_000_000);
@@ -70,6 +70,7 @@ pub(crate) enum Kind {
     Price,
     PrintedCalls,
     Lean,
+    Thinking,
     CaFile,
     Parallel,
 }
@@ -318,6 +319,11 @@ pub const KEYS: &[Key] = &[
         "Whether a model gets the lean set: `bash`, `read_file`, `write_file`, `edit_file` and a short system prompt, 4 KB in all.",
     ),
     theirs(
+        "provider.*.thinking",
+        Kind::Thinking,
+        "How much a model is asked to think before it answers, where its server has a word for that (`ropewalk doctor` says where not); it costs output tokens beyond `limits.output_tokens`.",
+    ),
+    theirs(
         "provider.*.parallel",
         Kind::Parallel,
         "Requests that its server gets at a time; others wait for their turn, visibly.",
@@ -334,6 +340,7 @@ pub const KEYS: &[Key] = &[
     ),
     theirs("provider.*.models.*.price", Kind::Price, "As above, of one model."),
     theirs("provider.*.models.*.lean", Kind::Lean, "As above, of one model."),
+    theirs("provider.*.models.*.thinking", Kind::Thinking, "As above, of one model."),
     Key {
         name: "locked",
         description: "In `/etc/ropewalk/config.toml` only: keys that keep the value they have there, or their default, such as `mode`, `limits` or `provider.*.base_url`.",
@@ -355,6 +362,11 @@ impl Key {
             Kind::OverFork => {
                 let names: Vec<_> =
                     OverFork::ALL.iter().map(|o| format!("`{}`", o.as_str())).collect();
+                format!("one of {}", names.join(", "))
+            }
+            Kind::Thinking => {
+                let names: Vec<_> =
+                    Thinking::ALL.iter().map(|t| format!("`{}`", t.as_str())).collect();
                 format!("one of {}", names.join(", "))
             }
             Kind::Tools | Kind::Variables => "a list of names".to_owned(),
@@ -420,6 +432,7 @@ impl Key {
                 KeyDefault::Unset("set for the built-in providers")
             }
             Kind::Tokens { .. } | Kind::Price => KeyDefault::Unset("known for some models"),
+            Kind::Thinking => KeyDefault::Unset("`off`: nothing is asked for"),
             Kind::Lean => KeyDefault::Unset("below 16384 tokens of context"),
             Kind::CaFile
             | Kind::PromptFile

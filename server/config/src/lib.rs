@@ -177,6 +177,7 @@ impl Provider {
             output: own.output.or(self.facts.output),
             price: own.price.or(self.facts.price),
             lean: own.lean.or(self.facts.lean),
+            thinking: own.thinking.or(self.facts.thinking),
         }
     }
 }
@@ -201,6 +202,37 @@ pub struct ModelFacts {
     pub price: Option<Price>,
     /// Whether it gets the lean set, whatever its context is.
     pub lean: Option<bool>,
+    /// How much it is asked to think.
+    pub thinking: Option<Thinking>,
+}
+
+/// How much a model is asked to think.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Thinking {
+    /// It is not asked: it thinks or not, as it does by itself.
+    Off,
+    /// Briefly.
+    Low,
+    /// As long as most tasks need.
+    Medium,
+    /// Long.
+    High,
+}
+
+impl Thinking {
+    /// Every choice, the least first.
+    pub const ALL: &[Thinking] = &[Thinking::Off, Thinking::Low, Thinking::Medium, Thinking::High];
+
+    /// The word for it, as written in a configuration.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Thinking::Off => "off",
+            Thinking::Low => "low",
+            Thinking::Medium => "medium",
+            Thinking::High => "high",
+        }
+    }
 }
 
 /// Prices in millionths of a US dollar per million tokens.

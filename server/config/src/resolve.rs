@@ -415,6 +415,9 @@ impl<'a> Builder<'a> {
             Setting::Lean(on) => {
                 self.drafts.entry(name).or_default().facts(path).lean = Some(on);
             }
+            Setting::Thinking(level) => {
+                self.drafts.entry(name).or_default().facts(path).thinking = Some(level);
+            }
             Setting::PrintedCalls(on) => self.drafts.entry(name).or_default().printed_calls = on,
             Setting::Parallel(most) => self.drafts.entry(name).or_default().parallel = Some(most),
             Setting::Tokens(field, number) => {

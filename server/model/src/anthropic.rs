@@ -8,7 +8,7 @@ mod decode;
 mod encode;
 
 use crate::{
-    ApiKey, Message, Piece, Prelude, Request, ServerConfig, ToolSpec, protocol::Wire,
+    ApiKey, Message, Piece, Prelude, Request, ServerConfig, Thinking, ToolSpec, protocol::Wire,
     reader::Decode,
 };
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
@@ -18,11 +18,12 @@ const VERSION: &str = "2023-06-01";
 /// The protocol, for one model.
 pub(crate) struct Anthropic {
     model: String,
+    thinking: Option<Thinking>,
 }
 
 impl Anthropic {
     pub(crate) fn new(config: &ServerConfig) -> Anthropic {
-        Anthropic { model: config.model.clone() }
+        Anthropic { model: config.model.clone(), thinking: config.thinking }
     }
 }
 
@@ -49,7 +50,11 @@ impl Wire for Anthropic {
     }
 
     fn body(&self, request: &Request) -> Vec<u8> {
-        encode::request(&self.model, request)
+        encode::request(&self.model, self.thinking, request)
+    }
+
+    fn asks_to_think(&self) -> bool {
+        self.thinking.is_some()
     }
 
     fn decoder(&self) -> Box<dyn Decode> {

@@ -13,8 +13,8 @@ mod sealed;
 pub use dialect::{DIALECTS, Dialect, Thoughts};
 
 use crate::{
-    ApiKey, Message, Piece, Prelude, Request, ServerConfig, ToolSpec, protocol::Wire,
-    reader::Decode,
+    ApiKey, Message, Piece, Prelude, Request, ServerConfig, Thinking, ToolSpec, protocol::Wire,
+    reader::Decode, thinking::never_reasons,
 };
 use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
 
@@ -22,12 +22,15 @@ use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
 pub(crate) struct Chat {
     model: String,
     dialect: Dialect,
+    thinking: Option<Thinking>,
 }
 
 impl Chat {
     pub(crate) fn new(config: &ServerConfig) -> Chat {
         let dialect = Dialect::of(&config.provider, &config.base_url, &config.model);
-        Chat { model: config.model.clone(), dialect }
+        let takes_effort = dialect.effort && !never_reasons(&config.model);
+        let thinking = config.thinking.filter(|_| takes_effort);
+        Chat { model: config.model.clone(), dialect, thinking }
     }
 }
 
@@ -49,7 +52,11 @@ impl Wire for Chat {
     }
 
     fn body(&self, request: &Request) -> Vec<u8> {
-        encode::request(&self.dialect, &self.model, request)
+        encode::request(&self.dialect, &self.model, self.thinking, request)
+    }
+
+    fn asks_to_think(&self) -> bool {
+        self.thinking.is_some()
     }
 
     fn decoder(&self) -> Box<dyn Decode> {

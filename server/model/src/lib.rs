@@ -39,6 +39,7 @@ pub mod sse;
 pub mod strike;
 mod surrogates;
 pub mod tape;
+pub mod thinking;
 mod told;
 
 pub use asked::AskedModel;
@@ -57,3 +58,4 @@ pub use reply::{Reply, ReplyBuilder};
 pub use retry::Retry;
 pub use server::{Header, ServerConfig, ServerModel};
 pub use strike::{Keys, Striker};
+pub use thinking::Thinking;

@@ -32,6 +32,10 @@ const TABLE: &[(&str, u32, u32)] = &[
     ("claude-opus-4", 200_000, 32_000),
     ("claude-sonnet-4", 200_000, 64_000),
     ("claude-haiku-4", 200_000, 64_000),
+    ("gpt-5-chat", 128_000, 16_384),
+    ("gpt-5", 400_000, 128_000),
+    ("o3", 200_000, 100_000),
+    ("o4-mini", 200_000, 100_000),
 ];
 
 /// The limits of a model by its name without the protocol (`claude-3-haiku-20240307`).

@@ -9,19 +9,21 @@ mod decode;
 mod encode;
 
 use crate::{
-    ApiKey, Message, Piece, Prelude, Request, ServerConfig, ToolSpec, protocol::Wire,
-    reader::Decode,
+    ApiKey, Message, Piece, Prelude, Request, ServerConfig, Thinking, ToolSpec, protocol::Wire,
+    reader::Decode, thinking::never_reasons,
 };
 use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
 
 /// The protocol, for one model.
 pub(crate) struct Responses {
     model: String,
+    thinking: Option<Thinking>,
 }
 
 impl Responses {
     pub(crate) fn new(config: &ServerConfig) -> Responses {
-        Responses { model: config.model.clone() }
+        let thinking = config.thinking.filter(|_| !never_reasons(&config.model));
+        Responses { model: config.model.clone(), thinking }
     }
 }
 
@@ -43,7 +45,11 @@ impl Wire for Responses {
     }
 
     fn body(&self, request: &Request) -> Vec<u8> {
-        encode::request(&self.model, request)
+        encode::request(&self.model, self.thinking, request)
+    }
+
+    fn asks_to_think(&self) -> bool {
+        self.thinking.is_some()
     }
 
     fn decoder(&self) -> Box<dyn Decode> {

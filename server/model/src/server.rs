@@ -5,7 +5,7 @@
 
 use crate::{
     ApiKey, Delta, ENOUGH_CONTEXT, Http, Keys, Limits, Message, Model, ModelError, Patience, Piece,
-    Prelude, Price, Protocol, ReplyReader, Request, Retry, ToolSpec,
+    Prelude, Price, Protocol, ReplyReader, Request, Retry, Thinking, ToolSpec,
     exchange::{self, Line, host_of},
     http::is_loopback,
     limits_of, price_of,
@@ -18,6 +18,9 @@ use reqwest::{
     header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
 };
 use std::{fmt, sync::Arc};
+
+/// The part of a known context that thinking may take beside the answer: one of so many.
+const THINKING_PART: u32 = 8;
 
 /// Which model where, and how to talk to it.
 #[derive(Debug, Clone)]
@@ -50,6 +53,9 @@ pub struct ServerConfig {
     pub limits: Limits,
     /// What its tokens cost, where it is said; else it is known by server and name, or is not known.
     pub price: Option<Price>,
+    /// How much it is asked to think, where the protocol and the server have a word for it; none sends nothing. It may
+    /// think on top of a request's `max_tokens`, as far as its own maximum is known and allows.
+    pub thinking: Option<Thinking>,
     /// Whether calls that the model prints as text are to be run.
     pub printed_calls: bool,
     /// Whether it gets the lean set; none goes by its context.
@@ -74,9 +80,15 @@ impl ServerConfig {
             parallel: None,
             limits: Limits::default(),
             price: None,
+            thinking: None,
             printed_calls: false,
             lean: None,
         }
+    }
+
+    /// Whether requests ask the model to think: not every server takes the word for it.
+    pub fn asks_to_think(&self) -> bool {
+        self.protocol.wire(self).asks_to_think()
     }
 }
 
@@ -119,6 +131,8 @@ pub struct ServerModel {
     wire: Arc<dyn Wire>,
     limits: Limits,
     price: Option<Price>,
+    /// Tokens that thinking may take beside the answer.
+    to_think: u32,
     printed_calls: bool,
     lean: Option<bool>,
     /// What a server on this machine says of its context; none for others.
@@ -152,6 +166,9 @@ impl ServerModel {
             context: config.limits.context.or(known.context),
             max_output: config.limits.max_output.or(known.max_output),
         };
+        let asked = config.thinking.filter(|_| wire.asks_to_think() && limits.max_output.is_some());
+        let most = limits.context.map_or(u32::MAX, |context| context / THINKING_PART);
+        let to_think = asked.map_or(0, |level| level.tokens().min(most));
         let parallel = config.parallel.or_else(|| is_loopback(&url).then_some(1));
         let listed_at = list.as_str().strip_suffix("/models").unwrap_or(list.as_str());
         let told = is_loopback(&url).then(|| Told::of(&http, listed_at, &config.model));
@@ -170,6 +187,7 @@ impl ServerModel {
             wire,
             limits,
             price,
+            to_think,
             printed_calls: config.printed_calls,
             lean: config.lean,
             told: told.map(Arc::new),
@@ -243,7 +261,7 @@ impl Model for ServerModel {
 
     fn stream(&self, mut request: Request) -> BoxStream<'static, Result<Delta, ModelError>> {
         let most = self.limits.max_output.unwrap_or(u32::MAX);
-        request.max_tokens = request.max_tokens.min(most).max(1);
+        request.max_tokens = request.max_tokens.saturating_add(self.to_think).min(most).max(1);
         let (wire, missing_key) = (self.wire.clone(), self.missing_key.clone());
         exchange::stream(self.line.clone(), self.wire.clone(), move || match missing_key {
             Some(var) => Err(ModelError::MissingKey { var }),

@@ -1,9 +1,11 @@
 //! What is sent: valid, cached, the same bytes from step to step.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may be blunt, as tests are")]
 
+mod loopback;
+
 use ropewalk_model::{
-    ApiKey, Block, Header, Http, Message, Model, ModelError, Protocol, Role, ServerConfig,
-    ServerModel, ToolInput, ToolSpec, limits_of,
+    ApiKey, Block, Header, Http, Message, Model, ModelError, Protocol, Request, Role, ServerConfig,
+    ServerModel, Thinking, ToolInput, ToolSpec, limits_of,
 };
 use serde_json::{Value, json};
 
@@ -171,4 +173,140 @@ fn limits_are_those_of_the_first_fitting_row() {
     assert_eq!(limits_of("claude-opus-4-20250514").max_output, Some(32_000));
     assert_eq!(limits_of("claude-opus-4-5").max_output, Some(64_000));
     assert_eq!(limits_of("qwen").context, None);
+}
+
+/// A request in which nothing or these were said so far, as it is sent: the real server is one that is asked.
+async fn sent(config: ServerConfig, said: &[Message], max_tokens: u32) -> Value {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base_url = format!("http://{}", listener.local_addr().unwrap());
+    let config = ServerConfig { base_url, ..config };
+    let model = ServerModel::new(config, Http::new()).unwrap();
+    let pieces = said.iter().map(|message| model.encode(message)).collect();
+    let prelude = model.encode_prelude("be brief", &[]);
+    let mut stream = model.stream(Request { prelude, pieces, max_tokens });
+    let (mut socket, _) = tokio::select! {
+        accepted = listener.accept() => accepted.unwrap(),
+        delta = futures::StreamExt::next(&mut stream) => panic!("{delta:?}"),
+    };
+    let request = tokio::select! {
+        request = loopback::read_request(&mut socket) => request.unwrap(),
+        delta = futures::StreamExt::next(&mut stream) => panic!("{delta:?}"),
+    };
+    serde_json::from_str(request.split_once("\r\n\r\n").unwrap().1).unwrap()
+}
+
+fn thinking(protocol: Protocol, model: &str, level: Thinking) -> ServerConfig {
+    ServerConfig { thinking: Some(level), ..ServerConfig::new(protocol, model) }
+}
+
+fn reply(content: Vec<Block>) -> Message {
+    Message { role: Role::Assistant, content }
+}
+
+#[tokio::test]
+async fn nobody_is_asked_to_think_unless_it_is_configured() {
+    for &protocol in Protocol::ALL {
+        let body = sent(ServerConfig::new(protocol, "m"), &[Message::user("hi")], 8_000).await;
+        for member in ["thinking", "output_config", "reasoning", "reasoning_effort", "temperature"]
+        {
+            assert_eq!(body.get(member), None, "{protocol:?}");
+        }
+        assert!(!ServerConfig::new(protocol, "m").asks_to_think());
+    }
+}
+
+#[tokio::test]
+async fn anthropic_is_given_a_budget_below_the_bound_of_the_reply() {
+    let hi = [Message::user("hi")];
+    // The model's own maximum is known: thinking comes on top of the answer, as far as that goes.
+    for (model, level, asked, budget, most) in [
+        ("claude-sonnet-4-5", Thinking::Low, 8_000, 4_096, 12_096),
+        ("claude-sonnet-4-5", Thinking::Medium, 8_000, 10_240, 18_240),
+        ("claude-sonnet-4-5", Thinking::High, 8_000, 24_432, 32_576),
+        ("claude-opus-4-20250514", Thinking::High, 20_000, 24_000, 32_000),
+        ("claude-sonnet-4-5", Thinking::Low, 200, 3_222, 4_296),
+        // It is not: both share what there is.
+        ("qwen", Thinking::High, 8_000, 6_000, 8_000),
+        ("qwen", Thinking::Low, 1_366, 1_025, 1_366),
+    ] {
+        let body = sent(thinking(Protocol::Anthropic, model, level), &hi, asked).await;
+        let wish = json!({"type": "enabled", "budget_tokens": budget});
+        assert_eq!((&body["thinking"], &body["max_tokens"]), (&wish, &json!(most)), "{model}");
+        assert_eq!(body.get("temperature"), None);
+        assert!(budget >= 1_024 && budget < most);
+    }
+    // Too little for both.
+    let body = sent(thinking(Protocol::Anthropic, "qwen", Thinking::High), &hi, 1_000).await;
+    assert_eq!((body.get("thinking"), &body["max_tokens"]), (None, &json!(1_000)));
+}
+
+#[tokio::test]
+async fn anthropics_models_without_budgets_are_told_an_effort() {
+    let hi = [Message::user("hi")];
+    for (model, wish) in [
+        ("claude-opus-4-6", json!({"type": "adaptive"})),
+        ("claude-opus-4-7", json!({"type": "adaptive", "display": "summarized"})),
+    ] {
+        let body = sent(thinking(Protocol::Anthropic, model, Thinking::Medium), &hi, 8_000).await;
+        assert_eq!(body["thinking"], wish);
+        assert_eq!(body["output_config"], json!({"effort": "medium"}));
+    }
+}
+
+#[tokio::test]
+async fn a_turn_that_began_without_thinking_goes_on_without() {
+    let thought = Block::Thinking { thinking: "hm".into(), signature: "s".into() };
+    let sealed = Block::RedactedThinking { data: "d".into() };
+    let result = || Message { role: Role::User, content: vec![Block::result("c", "ok", false)] };
+    let called = |first: &[Block]| reply([first, &[call(ToolInput::Json(json!({})))]].concat());
+    let words = Message::user("hi");
+    for (said, is_asked) in [
+        (vec![words.clone(), called(std::slice::from_ref(&thought)), result()], true),
+        (vec![words.clone(), called(&[sealed]), result(), called(&[]), result()], true),
+        (vec![words.clone(), called(&[]), result()], false),
+        (vec![words.clone(), called(&[]), result(), called(&[thought]), result()], false),
+        (vec![words.clone(), called(&[]), result(), reply(vec![Block::text("so")]), words], true),
+    ] {
+        let config = thinking(Protocol::Anthropic, "claude-sonnet-4-5", Thinking::Low);
+        let body = sent(config, &said, 8_000).await;
+        assert_eq!(body.get("thinking").is_some(), is_asked, "{said:?}");
+    }
+}
+
+#[tokio::test]
+async fn openai_is_told_an_effort_and_asked_for_a_summary() {
+    let hi = [Message::user("hi")];
+    for level in Thinking::ALL {
+        let body = sent(thinking(Protocol::Responses, "gpt-5", *level), &hi, 8_000).await;
+        assert_eq!(body["reasoning"], json!({"effort": level.name(), "summary": "auto"}));
+        assert!(body["max_output_tokens"].as_u64().unwrap() > 8_000, "{body}");
+        let chat =
+            ServerConfig { provider: "groq".into(), ..thinking(Protocol::Chat, "m", *level) };
+        let body = sent(chat, &hi, 8_000).await;
+        assert_eq!(
+            (&body["reasoning_effort"], body.get("reasoning")),
+            (&json!(level.name()), None)
+        );
+        assert_eq!(body["max_completion_tokens"], 8_000);
+    }
+}
+
+#[tokio::test]
+async fn who_would_refuse_it_is_not_asked_to_think() {
+    let hi = [Message::user("hi")];
+    for (protocol, provider, model) in [
+        (Protocol::Responses, "openai", "gpt-4.1"),
+        (Protocol::Chat, "openai", "gpt-4o"),
+        (Protocol::Chat, "mistral", "devstral"),
+        (Protocol::Chat, "unknown", "m"),
+    ] {
+        let config = thinking(protocol, model, Thinking::High);
+        let base_url = "http://127.0.0.1:9".to_owned();
+        let config = ServerConfig { provider: provider.into(), base_url, ..config };
+        assert!(!config.asks_to_think(), "{provider}/{model}");
+        let body = sent(config, &hi, 8_000).await;
+        let text = body.to_string();
+        assert!(!text.contains("effort") && !text.contains("\"reasoning\""), "{text}");
+        assert!(text.contains(":8000"), "{text}");
+    }
 }

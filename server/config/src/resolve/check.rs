@@ -12,7 +12,7 @@ use crate::problem::{Layer, Source, shown};
 use crate::rules::{RuleList, RuleText};
 use crate::sources::{Environment, Known};
 use crate::value::Value;
-use crate::{CommandBounds, Keep, Limits, Mode, ModelName, OverFork};
+use crate::{CommandBounds, Keep, Limits, Mode, ModelName, OverFork, Thinking};
 use crate::{KeyCommand, ModelFacts, Price};
 
 /// Entries of one list; more are no configuration.
@@ -43,6 +43,7 @@ pub(super) enum Setting {
     Price(Price),
     PrintedCalls(bool),
     Lean(bool),
+    Thinking(Thinking),
     CaFile(PathBuf),
     Parallel(u32),
 }
@@ -164,6 +165,12 @@ fn text(key: &Key, text: String, context: &Context<'_>) -> Result<Setting, Refus
             let found = OverFork::ALL.iter().find(|one| one.as_str() == trimmed);
             let wrong = || expected(key, &format!("`{}`", shown(trimmed)));
             Setting::OverFork(*found.ok_or_else(wrong)?)
+        }
+        Kind::Thinking => {
+            provider_name(context)?;
+            let found = Thinking::ALL.iter().find(|one| one.as_str() == trimmed);
+            let wrong = || expected(key, &format!("`{}`", shown(trimmed)));
+            Setting::Thinking(*found.ok_or_else(wrong)?)
         }
         Kind::PromptFile => Setting::PromptFile(path(trimmed, context)?),
         Kind::CaFile => Setting::CaFile(path(trimmed, context)?),

@@ -1,7 +1,9 @@
 //! What is said of providers and their models: keys by command, headers, bounds and prices, and who may say it.
 
 use crate::world::{PROJECT, SYSTEM, USER, World};
-use ropewalk_config::{Config, KeyCommand, ModelFacts, PROVIDER_PRESETS, Price, Provider};
+use ropewalk_config::{
+    Config, KeyCommand, ModelFacts, PROVIDER_PRESETS, Price, Provider, Thinking,
+};
 use serde_json::json;
 
 #[expect(clippy::unwrap_used, reason = "helpers of tests may be blunt, as tests are")]
@@ -41,8 +43,12 @@ fn a_provider_is_a_few_lines() {
     assert_eq!(problems(&config).len(), 1, "{:?}", config.problems);
     assert!(problems(&config)[0].contains("must be text without line breaks"));
     let price = Price { input: 280_000, output: 420_000, cache_read: 28_000, cache_write: 280_000 };
-    let facts =
-        ModelFacts { context: Some(8192), output: Some(2048), price: Some(price), lean: None };
+    let facts = ModelFacts {
+        context: Some(8192),
+        output: Some(2048),
+        price: Some(price),
+        ..ModelFacts::default()
+    };
     assert_eq!(found.facts_of("qwen3:8b"), facts);
     let own =
         Price { input: 2_000_000, output: 8_000_000, cache_read: 500_000, cache_write: 2_500_000 };
@@ -160,6 +166,23 @@ fn a_key_that_is_printed_is_not_missing() {
     assert_eq!(problems(&World::new().file(USER, text).build()), Vec::<String>::new());
     let config = World::new().file(USER, "model = 'openai/gpt-5'").build();
     assert!(problems(&config)[0].contains("set `OPENAI_API_KEY`"), "{:?}", config.problems);
+}
+
+#[test]
+fn thinking_is_configured_for_a_provider_or_a_model() {
+    let text = "[provider.anthropic]\nthinking = 'high'\nmodels.\"quick.1\".thinking = 'off'\nmodels.m.lean = true";
+    let config = World::new().file(USER, text).build();
+    let found = provider(&config, "anthropic");
+    assert_eq!(found.facts_of("m").thinking, Some(Thinking::High));
+    assert_eq!(found.facts_of("quick.1").thinking, Some(Thinking::Off));
+    assert_eq!(provider(&World::new().build(), "anthropic").facts_of("m").thinking, None);
+    for wrong in ["'max'", "true", "4096", "''", "'High'"] {
+        let text = format!("provider.anthropic.thinking = {wrong}");
+        let config = World::new().file(USER, &text).build();
+        let said = problems(&config).join("\n");
+        assert!(said.contains("must be one of `off`, `low`, `medium`, `high`, not"), "{said}");
+        assert_eq!(provider(&config, "anthropic").facts_of("m").thinking, None);
+    }
 }
 
 #[test]

@@ -3,7 +3,10 @@
 //! Everything is serialised once and then only copied. The splicing of markers relies on how this
 //! file itself writes a message, and on nothing else.
 
-use crate::{Block, Message, Piece, Prelude, Request, Role, ToolInput, ToolSpec};
+use crate::{
+    Block, Message, Piece, Prelude, Request, Role, Thinking, ToolInput, ToolSpec,
+    thinking::{has_budget, must_be_asked_for_words},
+};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -12,6 +15,14 @@ const MARKER: &str = r#","cache_control":{"type":"ephemeral"}"#;
 /// How a user's message begins, and how every message ends: in the last block of its content.
 const USER: &str = r#"{"role":"user""#;
 const TAIL: &str = "}]}";
+/// How a user's message of results begins, and a reply that was thought about.
+const RESULTS: &str = r#"{"role":"user","content":[{"type":"tool_result""#;
+const THOUGHT: &[&str] = &[
+    r#"{"role":"assistant","content":[{"type":"thinking""#,
+    r#"{"role":"assistant","content":[{"type":"redacted_thinking""#,
+];
+/// A smaller budget for thinking is refused.
+const LEAST_BUDGET: u32 = 1_024;
 /// User messages that get a marker; with system and tools that makes four, the most there may be.
 const MARKED: usize = 2;
 
@@ -124,10 +135,37 @@ fn wire_tool(tool: &ToolSpec) -> WireTool<'_> {
     WireTool { name, description, input_schema }
 }
 
+/// What asks for this much thinking, with a comma behind it; or nothing.
+fn thinking(model: &str, level: Thinking, request: &Request) -> String {
+    if !has_budget(model) {
+        let words = if must_be_asked_for_words(model) { r#","display":"summarized""# } else { "" };
+        return format!(
+            r#""thinking":{{"type":"adaptive"{words}}},"output_config":{{"effort":"{}"}},"#,
+            level.name()
+        );
+    }
+    // The answer keeps a quarter at least: both are within the bound of the whole.
+    let budget = level.tokens().min(request.max_tokens.saturating_sub(request.max_tokens / 4));
+    if budget < LEAST_BUDGET || !may_think(&request.pieces) {
+        return String::new();
+    }
+    format!(r#""thinking":{{"type":"enabled","budget_tokens":{budget}}},"#)
+}
+
+/// Whether the turn that goes on began with thinking, or is yet to begin: one that began without must end without.
+fn may_think(pieces: &[Piece]) -> bool {
+    let is_prompt = |piece: &Piece| piece.starts_with(USER) && !piece.starts_with(RESULTS);
+    let reply = pieces.iter().rposition(is_prompt).map_or(0, |at| at.saturating_add(1));
+    let has_thought = |piece: &Piece| THOUGHT.iter().any(|start| piece.starts_with(start));
+    pieces.get(reply).is_none_or(has_thought)
+}
+
 /// The whole body. Costs a copy of its bytes.
-pub(super) fn request(model: &str, request: &Request) -> Vec<u8> {
+pub(super) fn request(model: &str, level: Option<Thinking>, request: &Request) -> Vec<u8> {
     let max_tokens = request.max_tokens;
-    let head = format!(r#"{{"model":{},"max_tokens":{max_tokens},"stream":true,"#, json(&model));
+    let thinking = level.map(|level| thinking(model, level, request)).unwrap_or_default();
+    let head =
+        format!(r#"{{"model":{},"max_tokens":{max_tokens},"stream":true,{thinking}"#, json(&model));
     let prelude = request.prelude.as_str();
     let length: usize = request.pieces.iter().map(|piece| piece.len().saturating_add(1)).sum();
     let spare = MARKER.len().saturating_mul(MARKED).saturating_add(64);

@@ -21,6 +21,8 @@ pub struct Dialect {
     pub ask_usage: bool,
     /// Whether it takes a `prompt_cache_key`, by which requests of one session reach one cache.
     pub cache_key: bool,
+    /// Whether it takes a `reasoning_effort`.
+    pub effort: bool,
     /// What becomes of the model's thoughts.
     pub thoughts: Thoughts,
     /// Whether the user may speak right after tool results. Else the words go into the last result.
@@ -50,6 +52,7 @@ const PLAIN: Dialect = Dialect {
     most_tokens: "max_tokens",
     ask_usage: true,
     cache_key: false,
+    effort: false,
     thoughts: Thoughts::Dropped,
     words_after_results: true,
     short_ids: false,
@@ -66,16 +69,24 @@ pub const DIALECTS: &[Dialect] = &[
         hosts: &["openai.com", "azure.com"],
         most_tokens: "max_completion_tokens",
         cache_key: true,
+        effort: true,
         ..PLAIN
     },
     Dialect { name: "deepseek", hosts: &["deepseek.com"], thoughts: DEEPSEEK_THOUGHTS, ..PLAIN },
     Dialect {
         name: "openrouter",
         hosts: &["openrouter.ai"],
+        effort: true,
         thoughts: Thoughts::Sent("reasoning"),
         ..PLAIN
     },
-    Dialect { name: "groq", hosts: &["groq.com"], most_tokens: "max_completion_tokens", ..PLAIN },
+    Dialect {
+        name: "groq",
+        hosts: &["groq.com"],
+        most_tokens: "max_completion_tokens",
+        effort: true,
+        ..PLAIN
+    },
     Dialect {
         // It refuses every member that it does not know.
         name: "mistral",
@@ -90,17 +101,30 @@ pub const DIALECTS: &[Dialect] = &[
         // without a signature, as those of another model's are.
         name: "gemini",
         hosts: &["googleapis.com"],
+        effort: true,
         call_extra: r#","extra_content":{"google":{"thought_signature":"skip_thought_signature_validator"}}"#,
         ..PLAIN
     },
-    Dialect { name: "ollama", port: Some(11434), thoughts: Thoughts::Sent("reasoning"), ..PLAIN },
+    Dialect {
+        name: "ollama",
+        port: Some(11434),
+        effort: true,
+        thoughts: Thoughts::Sent("reasoning"),
+        ..PLAIN
+    },
     Dialect {
         name: "llamacpp",
         port: Some(8080),
         thoughts: Thoughts::Sent("reasoning_content"),
         ..PLAIN
     },
-    Dialect { name: "vllm", port: Some(8000), thoughts: Thoughts::Sent("reasoning"), ..PLAIN },
+    Dialect {
+        name: "vllm",
+        port: Some(8000),
+        effort: true,
+        thoughts: Thoughts::Sent("reasoning"),
+        ..PLAIN
+    },
     Dialect { name: "lmstudio", port: Some(1234), ..PLAIN },
 ];
 

@@ -7,7 +7,9 @@ use super::{
     dialect::{Dialect, Thoughts},
     sealed::Sealed,
 };
-use crate::{Block, Message, Piece, Prelude, Request, Role, ToolInput, ToolSpec, model::hash};
+use crate::{
+    Block, Message, Piece, Prelude, Request, Role, Thinking, ToolInput, ToolSpec, model::hash,
+};
 use serde_json::Value;
 use std::borrow::Cow;
 
@@ -166,7 +168,12 @@ pub(super) fn prelude(system: &str, tools: &[ToolSpec]) -> Prelude {
 }
 
 /// The whole body. Costs a copy of its bytes.
-pub(super) fn request(dialect: &Dialect, model: &str, request: &Request) -> Vec<u8> {
+pub(super) fn request(
+    dialect: &Dialect,
+    model: &str,
+    level: Option<Thinking>,
+    request: &Request,
+) -> Vec<u8> {
     let prelude = request.prelude.as_str();
     let mut body = format!(r#"{{"model":{},"stream":true,"#, json(model));
     let length: usize = request.pieces.iter().map(|piece| piece.len().saturating_add(1)).sum();
@@ -177,6 +184,9 @@ pub(super) fn request(dialect: &Dialect, model: &str, request: &Request) -> Vec<
     if dialect.cache_key {
         let key = request.prelude.cache_key(model);
         body.push_str(&format!(r#""prompt_cache_key":"{key}","#));
+    }
+    if let Some(level) = level {
+        body.push_str(&format!(r#""reasoning_effort":"{}","#, level.name()));
     }
     body.push_str(&format!(r#""{}":{},"#, dialect.most_tokens, request.max_tokens));
     body.push_str(prelude);

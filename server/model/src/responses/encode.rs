@@ -3,13 +3,12 @@
 //! Everything is serialised once and then only copied. Nothing is kept at the server, so whatever
 //! the model is to know goes along each time, its own sealed reasoning included.
 
-use crate::{Block, Message, Piece, Prelude, Request, Role, ToolInput, ToolSpec};
+use crate::{
+    Block, Message, Piece, Prelude, Request, Role, Thinking, ToolInput, ToolSpec,
+    thinking::never_reasons,
+};
 use serde::Serialize;
 use serde_json::{Value, value::RawValue};
-
-/// Beginnings of the names of models that do not reason. They refuse a request that asks for sealed
-/// reasoning; all others take it, and servers that know no reasoning ignore it.
-const UNREASONING: &[&str] = &["gpt-3.5", "gpt-4", "gpt-5-chat", "chatgpt-"];
 
 /// How the seal of a block of thinking begins when it is this protocol's: it is the whole item.
 const SEAL: &str = r#"{"type":"reasoning","#;
@@ -130,15 +129,20 @@ fn wire_tool(tool: &ToolSpec) -> WireTool<'_> {
 }
 
 /// The whole body. Costs a copy of its bytes.
-pub(super) fn request(model: &str, request: &Request) -> Vec<u8> {
+pub(super) fn request(model: &str, level: Option<Thinking>, request: &Request) -> Vec<u8> {
     let mut body = format!(
         r#"{{"model":{},"max_output_tokens":{},"stream":true,"store":false,"prompt_cache_key":"{}","#,
         json(&model),
         request.max_tokens,
         request.prelude.cache_key(model)
     );
-    if !UNREASONING.iter().any(|start| model.starts_with(start)) {
+    // All others take it, and servers that know no reasoning ignore it.
+    if !never_reasons(model) {
         body.push_str(r#""include":["reasoning.encrypted_content"],"#);
+    }
+    if let Some(level) = level {
+        let effort = level.name();
+        body.push_str(&format!(r#""reasoning":{{"effort":"{effort}","summary":"auto"}},"#));
     }
     let prelude = request.prelude.as_str();
     let length: usize = request.pieces.iter().map(|piece| piece.len().saturating_add(1)).sum();
@@ -167,7 +171,8 @@ mod tests {
     fn body(model: &str, pieces: &[&str]) -> String {
         let pieces = pieces.iter().map(|text| message(&Message::user(*text))).collect();
         let prelude = prelude("be brief", &[]);
-        String::from_utf8(request(model, &Request { prelude, pieces, max_tokens: 9 })).unwrap()
+        String::from_utf8(request(model, None, &Request { prelude, pieces, max_tokens: 9 }))
+            .unwrap()
     }
 
     #[test]

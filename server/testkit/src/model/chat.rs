@@ -20,6 +20,7 @@ const MEMBERS: &[&str] = &[
     "stream",
     "stream_options",
     "prompt_cache_key",
+    "reasoning_effort",
     "max_tokens",
     "max_completion_tokens",
     "tools",

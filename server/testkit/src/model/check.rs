@@ -23,6 +23,7 @@ const MEMBERS: &[&str] = &[
     "temperature",
     "tool_choice",
     "thinking",
+    "output_config",
     "stop_sequences",
     "metadata",
     "top_p",
@@ -133,6 +134,7 @@ fn check_request(body: &Value, faults: &mut Faults) {
     faults.unless(tokens > 0, || "max_tokens is no positive number".to_owned());
     let stream = body.get("stream").and_then(Value::as_bool);
     faults.unless(stream == Some(true), || "stream is not true".to_owned());
+    check_thinking(body, tokens, faults);
     match body.get("system") {
         None => {}
         Some(Value::Array(blocks)) if !blocks.is_empty() => {
@@ -156,6 +158,45 @@ fn check_request(body: &Value, faults: &mut Faults) {
         Some(messages) if !messages.is_empty() => check_messages(messages, faults),
         _ => faults.0.push("there are no messages".to_owned()),
     }
+}
+
+/// What may stand beside a wish for thinking, and when it may be wished for.
+fn check_thinking(body: &Value, most: u64, faults: &mut Faults) {
+    let effort = body.pointer("/output_config/effort").and_then(Value::as_str);
+    let is_effort = matches!(effort, None | Some("low" | "medium" | "high"));
+    faults.unless(is_effort, || format!("{effort:?} is no effort"));
+    let Some(thinking) = body.get("thinking") else { return };
+    for member in ["temperature", "top_p", "top_k"] {
+        faults.unless(body.get(member).is_none(), || format!("{member} stands beside thinking"));
+    }
+    let budget = thinking.get("budget_tokens").and_then(Value::as_u64);
+    match (string(thinking, "type"), budget) {
+        ("adaptive", None) => {}
+        ("enabled", Some(budget)) => {
+            faults.unless((1_024..most).contains(&budget), || {
+                format!("a budget of {budget} tokens of thinking in a reply of at most {most}")
+            });
+            faults.unless(!goes_on_without_thinking(body), || {
+                "thinking is wished for in a turn that began without".to_owned()
+            });
+        }
+        _ => faults.0.push(format!("thinking cannot be {thinking}")),
+    }
+}
+
+/// Whether calls were made and answered since the last words of the user's, and the first reply had no thinking.
+fn goes_on_without_thinking(body: &Value) -> bool {
+    let first_block = |message: &Value| {
+        message.pointer("/content/0/type").and_then(Value::as_str).unwrap_or("text").to_owned()
+    };
+    let messages = body.get("messages").and_then(Value::as_array).into_iter().flatten();
+    let is_prompt = |message: &&Value| {
+        string(message, "role") == "user" && first_block(message) != "tool_result"
+    };
+    let messages: Vec<&Value> = messages.collect();
+    let start = messages.iter().rposition(is_prompt).map_or(0, |at| at.saturating_add(1));
+    let reply = messages.get(start).map(|message| first_block(message));
+    reply.is_some_and(|kind| !matches!(kind.as_str(), "thinking" | "redacted_thinking"))
 }
 
 fn check_tools(tools: &Value, faults: &mut Faults) {

@@ -21,6 +21,7 @@ const MEMBERS: &[&str] = &[
     "store",
     "include",
     "prompt_cache_key",
+    "reasoning",
     "max_output_tokens",
     "instructions",
     "tools",
