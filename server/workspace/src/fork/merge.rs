@@ -3,13 +3,13 @@
 mod names;
 
 use super::{Fork, ForkFile, MergeReport, Proposal, ProposedChange, base_of};
-use crate::DocId;
 use crate::disk::{FileError, FileKind};
 use crate::entry::{Base, Entry, FileChange, Maker, Mark};
 use crate::log::Cursor;
 use crate::paths::Place;
 use crate::view::{DiskFile, FileState, FrozenContent, View};
 use crate::workspace::Workspace;
+use crate::{ContentHash, DocId};
 use ropewalk_text::decode::{FileFormat, encode};
 use ropewalk_text::{Text, diff, refine};
 use std::path::PathBuf;
@@ -79,9 +79,23 @@ impl Merging<'_> {
         let Some(file) = self.fork.files.get_mut(&id) else { return Ok(()) };
         let source = base_of(&id, &file.entry).clone();
         let session = self.fork.session.clone();
+        let bytes = bytes_of(&file.entry);
         let aside = super::sync_file(workspace, &session, &source, file);
         let shown = file.shown.clone();
+        let lost = match &change {
+            _ if !is_of_name(&change) => false,
+            // What is open under a name that leads to it, or under another of its names.
+            _ if file.place.as_ref().is_none_or(|own| own.path != place.path) => true,
+            ProposedChange::Rename { .. } => false,
+            _ => {
+                !file.entry.is_whole() && {
+                    bytes != bytes_of(&file.entry)
+                        || !seen.text.equal_but_line_ends(file.entry.text())
+                }
+            }
+        };
         match change {
+            _ if lost => self.report.conflict(&place.shown),
             ProposedChange::Edit(set) => {
                 let set = refine(&set, &seen.text);
                 let (seen_at, ids) = (seen.cursor.as_ref(), &mut self.fork.ids);
@@ -224,6 +238,25 @@ impl Merging<'_> {
         let file = ForkFile { shown, place, entry, returned: Vec::new() };
         self.fork.files.insert(id.clone(), file);
         Ok(seen.unwrap_or(fresh))
+    }
+}
+
+/// Whether it is about the name as a whole, whatever the file holds.
+fn is_of_name(change: &ProposedChange) -> bool {
+    match change {
+        ProposedChange::Delete
+        | ProposedChange::Rename { .. }
+        | ProposedChange::Binary(_)
+        | ProposedChange::Link(_) => true,
+        ProposedChange::Edit(_) | ProposedChange::Write(_) | ProposedChange::Mode(_) => false,
+    }
+}
+
+/// The hash of the bytes under an entry that are no text.
+fn bytes_of(entry: &Entry) -> Option<ContentHash> {
+    match &entry.base {
+        Base::Binary { hash } => Some(*hash),
+        _ => None,
     }
 }
 

@@ -2,8 +2,10 @@
 //! them is neither deleted nor replaced.
 
 use crate::world::World;
+use ropewalk_workspace::entry::Maker;
 use ropewalk_workspace::publish::PublishReport;
-use ropewalk_workspace::{Note, ProposedChange, Selection};
+use ropewalk_workspace::{MergeReport, Note, Proposal, ProposedChange, Selection};
+use std::path::Path;
 use std::sync::Arc;
 
 const TEXT: &str = "one\ntwo\n";
@@ -247,4 +249,71 @@ fn what_changed_while_nobody_looked_is_not_deleted() {
             check_stands(&world.after(&kept, &as_it_was));
         }
     }
+}
+
+/// A call looks at a file, something happens, and the call's change comes.
+fn merged_after(
+    world: &World,
+    name: &str,
+    change: ProposedChange,
+    happens: impl Fn(),
+) -> MergeReport {
+    let mut fork = world.fork.lock().unwrap();
+    fork.sync(&world.workspace);
+    let view = fork.view(world.workspace.snapshot());
+    let place = view.roots().place_in(0, Path::new(name)).unwrap();
+    view.read(&place).unwrap();
+    happens();
+    let proposals = vec![Proposal { place, change }];
+    fork.merge(&world.workspace, &view, 1, &Maker::Call("c1".into()), proposals).unwrap()
+}
+
+#[test]
+fn what_changed_while_the_call_ran_is_not_deleted() {
+    for change in wholes() {
+        for (open, pending) in [(false, false), (true, false), (false, true), (true, true)] {
+            let world = World::new(&[("a.txt", TEXT)]);
+            if open {
+                world.open("a.txt", TEXT);
+                world.workspace.look_at_disks();
+            }
+            if pending {
+                world.write("a.txt", "ONE\ntwo\n");
+            }
+            let before = world.review();
+            let report = merged_after(&world, "a.txt", change.clone(), || match open {
+                true => world.type_text("a.txt", NEWER),
+                false => std::fs::write(world.path("a.txt"), NEWER).unwrap(),
+            });
+            assert_eq!(
+                (&report.hunks[..], &report.conflicts[..]),
+                (&[][..], &["a.txt".to_owned()][..])
+            );
+            assert_eq!(world.review(), before);
+            assert_eq!(world.text("a.txt"), NEWER);
+            let report = merged_after(&world, "a.txt", change.clone(), || {});
+            assert_eq!((report.hunks.len(), report.conflicts), (1, vec![]));
+        }
+        let world = World::new(&[("a.txt", "\0\n")]);
+        let bytes = || std::fs::write(world.path("a.txt"), "\0more\n").unwrap();
+        let report = merged_after(&world, "a.txt", change, bytes);
+        assert_eq!((report.hunks.len(), report.conflicts.len()), (0, 1));
+    }
+}
+
+#[test]
+fn a_name_is_not_taken_for_what_is_open_under_it() {
+    let world = World::new(&[("a.txt", TEXT)]);
+    std::os::unix::fs::symlink("a.txt", world.path("link")).unwrap();
+    world.open("link", TEXT);
+    world.workspace.look_at_disks();
+    world.write("link", NEWER);
+    let to = world.workspace.roots().contain("b.txt").unwrap();
+    for change in [wholes().to_vec(), vec![ProposedChange::Rename { to }]].concat() {
+        let report = world.propose_itself("link", change);
+        assert_eq!((report.hunks.len(), report.conflicts), (0, vec!["link".to_owned()]));
+    }
+    assert_eq!(world.accept(&Selection::All).failed, []);
+    assert_eq!(world.text("link"), NEWER);
+    assert!(world.path("link").is_symlink() && world.path("a.txt").exists());
 }
