@@ -1,7 +1,7 @@
-//! `delete_file`: a file goes.
+//! `delete_file`: a file goes, or a link, which leaves what it leads to.
 
 use crate::blocking::blocking;
-use crate::files::{look, missing, no_notebook, unsaved_words};
+use crate::files::{link_itself, look, missing, no_notebook, unsaved_words};
 use crate::tool::{Context, Effect, Output, Subject, Tool};
 use futures::future::BoxFuture;
 use ropewalk_workspace::{FileState, Proposal, ProposedChange};
@@ -35,6 +35,12 @@ impl Tool for DeleteFile {
 }
 
 fn delete(input: &Input, context: &Context) -> Result<Output, Output> {
+    if let Some((place, target)) = link_itself(&context.view, &input.path)? {
+        let (shown, target) = (&place.shown, target.display());
+        let words = format!("Deleted {shown}, a link to {target}, which is left as it is");
+        let proposals = vec![Proposal { place, change: ProposedChange::Delete }];
+        return Ok(Output::proposing(words, proposals));
+    }
     let (place, state) = look(&context.view, &input.path)?;
     no_notebook(&place)?;
     if matches!(state, FileState::Missing) {

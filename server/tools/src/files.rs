@@ -6,6 +6,7 @@ use ropewalk_text::Text;
 use ropewalk_text::decode::{Encoding, FileFormat, Unencodable, encode};
 use ropewalk_workspace::disk::{FileError, FileKind};
 use ropewalk_workspace::{FileState, Place, Source, View};
+use std::path::PathBuf;
 
 /// A text in the view.
 pub(crate) struct Found {
@@ -20,6 +21,21 @@ pub(crate) fn look(view: &View, path: &str) -> Result<(Place, FileState), Output
     no_disguise(&place, path)?;
     let state = view.read(&place).map_err(|error| refused(&error))?;
     Ok((place, state))
+}
+
+/// The link that `path` itself names, and where it leads: what is to happen to a name happens to the link. None for
+/// anything else.
+pub(crate) fn link_itself(view: &View, path: &str) -> Result<Option<(Place, PathBuf)>, Output> {
+    let Some((place, target)) = view.link_named(path) else { return Ok(None) };
+    let (doc, shown) = (place.doc(), &place.shown);
+    let is_alias = view.entries().get(&doc).is_some_and(|own| own.place.as_ref() != Some(&place));
+    if is_alias || view.buffers().contains_key(&doc) {
+        return Err(Output::error(format_args!(
+            "{shown} is a link to {}, and that is open in the editor, or has pending changes, under the name of the link. Name what it leads to, or ask the user to close it there first",
+            target.display()
+        )));
+    }
+    Ok(Some((place, target)))
 }
 
 /// Policy goes by names: a link that leads to what may hold secrets must be named by what it leads to.

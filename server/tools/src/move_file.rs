@@ -1,7 +1,8 @@
-//! `move_file`: a file gets another name or folder, with all that is pending in it.
+//! `move_file`: a file gets another name or folder, with all that is pending in it; or a link, whose target stays as it
+//! is written.
 
 use crate::blocking::blocking;
-use crate::files::{fits_the_fork, look, missing, no_notebook, unsaved_words};
+use crate::files::{fits_the_fork, link_itself, look, missing, no_notebook, unsaved_words};
 use crate::tool::{Context, Effect, Output, Subject, Tool};
 use futures::future::BoxFuture;
 use ropewalk_workspace::disk::FileError;
@@ -43,11 +44,17 @@ impl Tool for MoveFile {
 
 fn move_file(input: &Input, context: &Context) -> Result<Output, Output> {
     let view = &context.view;
-    let (place, state) = look(view, &input.path)?;
-    no_notebook(&place)?;
-    if matches!(state, FileState::Missing) {
-        return Err(missing(view, &place));
-    }
+    let (place, target) = match link_itself(view, &input.path)? {
+        Some((place, target)) => (place, Some(target)),
+        None => {
+            let (place, state) = look(view, &input.path)?;
+            no_notebook(&place)?;
+            if matches!(state, FileState::Missing) {
+                return Err(missing(view, &place));
+            }
+            (place, None)
+        }
+    };
     let to = view.contain(&input.to).map_err(Output::error)?;
     no_notebook(&to)?;
     if to == place {
@@ -62,18 +69,31 @@ fn move_file(input: &Input, context: &Context) -> Result<Output, Output> {
     if input.to.ends_with('/') {
         return Err(folder());
     }
+    // Where a link leads to nothing, the link is there still.
+    let link = view.link_named(&input.to).map(|(link, _)| link.shown);
     match view.read(&to) {
-        Ok(FileState::Missing) => {}
+        Ok(FileState::Missing) if link.is_none() => {}
         Err(FileError::NotAFile { .. }) if to.path.is_dir() => return Err(folder()),
         Ok(_) | Err(_) => {
             return Err(Output::error(format_args!(
                 "{} exists already. Choose another name, or delete it first",
-                to.shown
+                link.as_ref().unwrap_or(&to.shown)
             )));
         }
     }
     fits_the_fork(view, &to)?;
-    let unsaved = unsaved_words(view, &place);
-    let words = format!("Moved {} to {}{unsaved}", place.shown, to.shown);
+    let (shown, now) = (&place.shown, &to.shown);
+    let words = match &target {
+        None => format!("Moved {shown} to {now}{}", unsaved_words(view, &place)),
+        Some(target) => {
+            let elsewhere = target.is_relative() && place.path.parent() != to.path.parent();
+            let target = target.display();
+            let words = match elsewhere {
+                true => ", read from its new folder",
+                false => "",
+            };
+            format!("Moved {shown} to {now}; it is a link to {target}{words}")
+        }
+    };
     Ok(Output::proposing(words, vec![Proposal { place, change: ProposedChange::Rename { to } }]))
 }

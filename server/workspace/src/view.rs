@@ -227,6 +227,30 @@ impl View {
         self.snapshot.roots.contain_over(path, &self.links)
     }
 
+    /// The name itself that `path` ends in, and where it leads, if it is a symbolic link: of the fork's or else of the
+    /// disk's. None for anything else, and for a path that is not inside.
+    pub fn link_named(&self, path: &str) -> Option<(Place, PathBuf)> {
+        let (above, name) = match path.rsplit_once('/') {
+            Some(("", name)) => ("/", name),
+            Some(parts) => parts,
+            None => (".", path),
+        };
+        if matches!(name, "" | "." | "..") {
+            return None;
+        }
+        let roots = &self.snapshot.roots;
+        let place = roots.place(self.contain(above).ok()?.path.join(name))?;
+        // What is open under the name of a link is what that leads to.
+        let is_own =
+            |frozen: &&Frozen| frozen.place.as_ref().is_some_and(|own| own.path == place.path);
+        let target = match self.entries.get(&place.doc()).filter(is_own) {
+            Some(Frozen { content: Some(FrozenContent::Link(target)), .. }) => target.clone(),
+            Some(_) => return None,
+            None => disk::link(roots, &place).ok()??,
+        };
+        Some((place, target))
+    }
+
     /// The place that `path` names, for reading: the outputs of earlier calls are readable too.
     pub fn contain_readable(&self, path: &str) -> Result<(Place, &Roots), PathError> {
         let error = match self.contain(path) {

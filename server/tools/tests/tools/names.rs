@@ -1,7 +1,10 @@
 //! `delete_file` and `move_file`.
 
 use crate::support::Bench;
+use ropewalk_workspace::entry::FileChange;
 use serde_json::json;
+use std::os::unix::fs::symlink;
+use std::path::Path;
 
 #[test]
 fn a_deleted_file_is_gone_for_the_next_call_alone() {
@@ -29,6 +32,120 @@ fn a_deleted_file_is_gone_for_the_next_call_alone() {
     assert_eq!(bench.bytes("a"), None);
     assert!(bench.path("a").exists(), "nothing before a yes");
     assert!(bench.beside("outside/secret.txt").exists());
+}
+
+/// Links to a file beside them, from a folder up, to a folder, to nothing, to what may hold secrets and outside.
+fn with_links() -> Bench {
+    let bench = Bench::new(&[("a", b"text\n"), ("dir/b", b"b\n"), (".env", b"KEY=1\n")]);
+    let outside = bench.beside("outside/secret.txt");
+    for (name, target) in [
+        ("to-a", "a"),
+        ("dir/up", "../a"),
+        ("to-dir", "dir"),
+        ("dangling", "nothing"),
+        ("secret", ".env"),
+        ("out", outside.to_str().unwrap()),
+    ] {
+        symlink(target, bench.path(name)).unwrap();
+    }
+    bench
+}
+
+/// What the fork makes of a link: where it leads, or nothing.
+fn link(bench: &Bench, name: &str) -> Option<String> {
+    let doc = bench.workspace.roots().place_in(0, Path::new(name)).unwrap().doc();
+    let file = bench.fork.files().find(|(id, _)| **id == doc).map(|(_, file)| file).unwrap();
+    match &file.entry.file {
+        Some((FileChange::Delete, _)) => None,
+        Some((FileChange::Link(target), _)) => Some(target.to_str().unwrap().to_owned()),
+        other => unreachable!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_deleted_link_leaves_what_it_leads_to() {
+    for open in [false, true] {
+        let mut bench = with_links();
+        if open {
+            bench.open("a", "text\n");
+            bench.workspace.look_at_disks();
+        }
+        let said = bench.say("delete_file", json!({"path": "to-dir/b"}));
+        assert_eq!(said, "Deleted dir/b", "a link above the file is followed");
+        for (name, shown) in [
+            ("to-a", "to-a"),
+            ("dir/up", "dir/up"),
+            ("./to-dir", "to-dir"),
+            ("dangling", "dangling"),
+            ("secret", "secret"),
+            ("out", "out"),
+        ] {
+            let said = bench.say("delete_file", json!({"path": name}));
+            assert!(said.starts_with(&format!("Deleted {shown}, a link to ")), "{said}");
+            assert_eq!(link(&bench, shown), None);
+            let said = bench.say("delete_file", json!({"path": name}));
+            assert!(said.starts_with("Error: "), "{said}");
+        }
+        assert_eq!(bench.text("a"), "text\n");
+        assert_eq!(bench.bytes(".env").as_deref(), Some(&b"KEY=1\n"[..]));
+    }
+}
+
+#[test]
+fn a_moved_link_leads_where_it_says() {
+    for open in [false, true] {
+        let mut bench = with_links();
+        if open {
+            bench.open("a", "text\n");
+            bench.workspace.look_at_disks();
+        }
+        for (name, to, expected) in [
+            ("to-a", "b", "Moved to-a to b; it is a link to a"),
+            ("dir/up", "up", "Moved dir/up to up; it is a link to ../a, read from its new folder"),
+            (
+                "dangling",
+                "./new/d",
+                "Moved dangling to new/d; it is a link to nothing, read from its new folder",
+            ),
+            ("secret", "plain", "Moved secret to plain; it is a link to .env"),
+            ("a", "to-dir", "Error: dir is a folder"),
+            ("a", "new/d", "Error: new/d exists already"),
+            ("to-dir", "folder", "Moved to-dir to folder; it is a link to dir"),
+            ("folder/b", "c", "Moved dir/b to c"),
+        ] {
+            let said = bench.say("move_file", json!({"path": name, "to": to}));
+            assert!(said.starts_with(expected), "{name} {to}: {said}");
+        }
+        for (name, to, target) in [
+            ("to-a", "b", "a"),
+            ("dir/up", "up", "../a"),
+            ("dangling", "new/d", "nothing"),
+            ("secret", "plain", ".env"),
+            ("to-dir", "folder", "dir"),
+        ] {
+            assert_eq!((link(&bench, name), link(&bench, to).as_deref()), (None, Some(target)));
+        }
+        assert_eq!(bench.text("a"), "text\n");
+        assert_eq!(bench.bytes(".env").as_deref(), Some(&b"KEY=1\n"[..]));
+    }
+    let mut bench = with_links();
+    let said = bench.say("move_file", json!({"path": "a", "to": "dangling"}));
+    assert!(said.starts_with("Error: "), "what is there is a link: {said}");
+}
+
+#[test]
+fn a_link_that_is_open_by_its_name_stays() {
+    let mut bench = with_links();
+    bench.open("to-a", "text\n");
+    bench.workspace.look_at_disks();
+    for (tool, input) in [
+        ("delete_file", json!({"path": "to-a"})),
+        ("move_file", json!({"path": "to-a", "to": "b"})),
+    ] {
+        let said = bench.say(tool, input);
+        assert!(said.starts_with("Error: to-a is a link to a, and that is open"), "{said}");
+    }
+    assert_eq!(bench.text("a"), "text\n");
 }
 
 #[test]

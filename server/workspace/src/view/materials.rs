@@ -4,6 +4,7 @@
 
 use super::{Frozen, FrozenContent, Seen, View};
 use crate::DocId;
+use crate::disk;
 use crate::paths::Place;
 use ropewalk_text::Text;
 use ropewalk_text::decode::FileFormat;
@@ -18,7 +19,8 @@ pub struct Material {
     pub place: Place,
     /// What must stand there.
     pub stands: Stands,
-    /// The permission bits it must have, where the fork changes them; else those of the disk's file.
+    /// The permission bits it must have, where the fork changes them or a text has another name than on the disk; else
+    /// those of the disk's file.
     pub mode: Option<u32>,
     /// Whether it is an open document, or was renamed from one.
     pub open: bool,
@@ -84,9 +86,19 @@ impl View {
         Some(Material {
             place: frozen.place.clone()?,
             stands,
-            mode: frozen.mode,
+            mode: frozen.mode.or_else(|| self.mode_left(frozen)),
             open: under.is_some(),
             differs: true,
         })
+    }
+
+    /// The permission bits that a renamed text has under its old name.
+    fn mode_left(&self, frozen: &Frozen) -> Option<u32> {
+        let is_text = matches!(frozen.content, Some(FrozenContent::Text(..)));
+        let is_renamed = frozen.place.as_ref().is_some_and(|place| place.doc() != frozen.source);
+        let path = frozen.source.path().filter(|_| is_text && is_renamed)?;
+        let left = self.snapshot.roots.place_of(&path).ok()?;
+        let found = disk::stat(&self.snapshot.roots, &left).ok()?;
+        Some(found.mode & 0o777)
     }
 }

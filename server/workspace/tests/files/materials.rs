@@ -78,7 +78,10 @@ fn pending_changes_of_files_are_said_without_their_bytes() {
         ("gone.txt", b"bye\n"),
         ("run.sh", b"#!/bin/sh\n"),
         ("tool", b"\x7fELF\0"),
+        ("x.sh", b"x\n"),
     ]);
+    bench.chmod("a.txt", 0o640);
+    bench.chmod("x.sh", 0o755);
     bench.open("a.txt", "one\n");
     bench.write("new/made.txt", "é\n");
     bench.propose("gone.txt", ProposedChange::Delete);
@@ -87,6 +90,8 @@ fn pending_changes_of_files_are_said_without_their_bytes() {
     bench.propose("b.bin", ProposedChange::Binary(Arc::from(&b"\0new"[..])));
     bench.rename("c.bin", "moved/c.bin");
     bench.rename("a.txt", "z.txt");
+    bench.rename("x.sh", "zz.sh");
+    bench.write("zz.sh", "z\n");
     bench.propose("empty", ProposedChange::Write(Text::default()));
     let expected = [
         "a.txt nothing open",
@@ -98,7 +103,9 @@ fn pending_changes_of_files_are_said_without_their_bytes() {
         r"new/made.txt '\xc3\xa9\n'",
         r"run.sh '#!/bin/sh\n' 755",
         "tool as tool 700",
-        r"z.txt 'one\n' open",
+        "x.sh nothing",
+        r"z.txt 'one\n' 640 open",
+        r"zz.sh 'z\n' 755",
     ];
     assert_eq!(lines(&bench), expected);
 }
