@@ -167,7 +167,12 @@ pub(super) fn commands(config: &Config) -> anyhow::Result<Finding> {
                 version => format!("with Landlock {version}"),
             };
             let words = format!("they run over the fork, {landlock}; layers are {layers}");
-            Finding::good(about, words)
+            if support.keeps_abstract_sockets() {
+                Finding::good(about, words)
+            } else {
+                let open = "one that is allowed the network can also use sockets that lie in no folder, such as the desktop's (X11, D-Bus): Linux 6.12 or newer keeps it from them";
+                Finding::fair(about, format!("{words}; {open}"))
+            }
         }
         Err(Unsupported { why, mend }) => {
             let lines = mend.lines().map(str::to_owned).collect();

@@ -44,8 +44,8 @@ pub use keys::{KEYS, Key, KeyDefault, ProjectRule, markdown_table};
 pub use problem::{Layer, Problem, Source};
 pub use rules::{RuleText, add_rule};
 pub use sources::{
-    Environment, Known, MAX_FILE_BYTES, RealEnvironment, Sources, cache_folder, rules_file,
-    state_folder,
+    Environment, Known, MAX_FILE_BYTES, RealEnvironment, Sources, cache_folder, own_folder,
+    rules_file, state_folder,
 };
 pub use trust::Untrusted;
 

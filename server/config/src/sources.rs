@@ -178,8 +178,10 @@ pub fn rules_file(environment: &dyn Environment) -> Option<PathBuf> {
     Some(own_folder(environment)?.join("rules.toml"))
 }
 
-/// The folder of the user's files.
-fn own_folder(environment: &dyn Environment) -> Option<PathBuf> {
+/// The folder of the user's own files: `ropewalk` in the configuration folder, by default `~/.config/ropewalk`;
+/// `None` without a home.
+#[must_use]
+pub fn own_folder(environment: &dyn Environment) -> Option<PathBuf> {
     Some(base_folder(environment, "XDG_CONFIG_HOME", ".config")?.join("ropewalk"))
 }
 

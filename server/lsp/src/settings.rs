@@ -109,6 +109,9 @@ fn commands_of(config: &Config) -> CommandSettings {
     let megabytes = |number: u32| u64::from(number) << 20;
     let set = |number: u32| (number > 0).then(|| megabytes(number));
     let bounds = config.commands.bounds;
+    let environment = &ropewalk_config::RealEnvironment;
+    let own =
+        [ropewalk_config::own_folder(environment), ropewalk_config::state_folder(environment)];
     CommandSettings {
         over_fork: match config.commands.over_fork {
             ropewalk_config::OverFork::Auto => OverFork::Auto,
@@ -119,7 +122,12 @@ fn commands_of(config: &Config) -> CommandSettings {
         memory_bytes: set(bounds.memory_megabytes),
         cache_bytes: megabytes(bounds.cache_megabytes),
         environment: config.commands.environment.clone(),
-        cache_folder: ropewalk_config::cache_folder(&ropewalk_config::RealEnvironment),
+        cache_folder: ropewalk_config::cache_folder(environment),
+        private: own
+            .into_iter()
+            .flatten()
+            .map(|folder| folder.canonicalize().unwrap_or(folder))
+            .collect(),
     }
 }
 

@@ -14,6 +14,9 @@ use std::path::{Path, PathBuf};
 pub struct Plan {
     /// The folders of the workspace: canonical, none inside another, none of them `/`.
     pub roots: Vec<PathBuf>,
+    /// Other paths of roots, through links, and the root that each leads to. Where commands are shown nothing else
+    /// at such a path, a link is.
+    pub links: Vec<(PathBuf, PathBuf)>,
     /// Folders and files outside the roots that may be read, such as the repository that encloses a root. Sockets
     /// in them lead nowhere.
     pub shown: Vec<PathBuf>,
@@ -200,7 +203,8 @@ impl Plan {
             }
         }
         let paths = self.shown.iter().chain(&self.hidden).chain(&self.caches).chain(&self.home);
-        for path in paths.chain([&self.disk_layers]) {
+        let links = self.links.iter().flat_map(|(link, root)| [link, root]);
+        for path in paths.chain(links).chain([&self.disk_layers]) {
             if !is_plain(path) {
                 return unfit(format!("{path:?} must be absolute and without \"..\""));
             }

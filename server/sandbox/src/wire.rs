@@ -75,6 +75,7 @@ pub(crate) struct Failure {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct WirePlan {
     roots: Vec<OsString>,
+    links: Vec<(OsString, OsString)>,
     shown: Vec<OsString>,
     hidden: Vec<OsString>,
     caches: Vec<OsString>,
@@ -107,12 +108,18 @@ fn paths(raw: Vec<OsString>) -> Vec<PathBuf> {
     raw.into_iter().map(PathBuf::from).collect()
 }
 
+/// Pairs of paths from one form to the other.
+fn pairs<From: Into<To>, To>(pairs: Vec<(From, From)>) -> Vec<(To, To)> {
+    pairs.into_iter().map(|(one, other)| (one.into(), other.into())).collect()
+}
+
 impl WirePlan {
     /// The plan, with those variables alone by which toolchains are found.
     pub(crate) fn new(plan: &Plan) -> WirePlan {
         let wanted = |name: &OsString| crate::toolchains::names_a_toolchain(name);
         WirePlan {
             roots: raw(&plan.roots),
+            links: pairs(plan.links.clone()),
             shown: raw(&plan.shown),
             hidden: raw(&plan.hidden),
             caches: raw(&plan.caches),
@@ -134,6 +141,7 @@ impl From<WirePlan> for Plan {
     fn from(wire: WirePlan) -> Plan {
         Plan {
             roots: paths(wire.roots),
+            links: pairs(wire.links),
             shown: paths(wire.shown),
             hidden: paths(wire.hidden),
             caches: paths(wire.caches),

@@ -10,7 +10,6 @@ mod hints;
 mod in_place;
 mod on_a_copy;
 mod over_fork;
-pub(crate) mod places;
 mod repository;
 
 use crate::command::{CommandOutcome, CommandSpec, Exit, result_text, strip_escapes};
@@ -29,6 +28,9 @@ use tokio::sync::OnceCell;
 
 /// How long the end of an interrupted command is waited for.
 const SETTLING: Duration = Duration::from_secs(5);
+
+/// The folder of build caches, in the cache folder.
+const BUILDS: &str = "builds";
 
 /// How many changed files a result names.
 const NAMED: usize = 20;
@@ -59,6 +61,17 @@ impl Tier {
     pub fn sees_fork(self) -> bool {
         self != Tier::InPlace
     }
+}
+
+/// What a command is judged by, of where it would run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ground {
+    /// Where commands run.
+    pub tier: Tier,
+    /// The folder with build caches, of which a command over the fork sees its session's own as they are, and no other.
+    pub builds: Option<PathBuf>,
+    /// Whether a command over the fork that has the network reaches sockets of other programs that lie in no folder.
+    pub open_sockets: bool,
 }
 
 /// The tier of a session, and why it is no better one.
@@ -97,6 +110,9 @@ pub struct CommandSettings {
     pub environment: Vec<String>,
     /// Where build caches and layers on disk are kept; None keeps none.
     pub cache_folder: Option<PathBuf>,
+    /// Folders of our own, with the user's settings and what was said in other sessions: no command over the fork
+    /// sees them.
+    pub private: Vec<PathBuf>,
 }
 
 /// See the module. Dropping it ends every command of the session.
@@ -106,6 +122,8 @@ pub struct Commands {
     chosen: OnceCell<Chosen>,
     /// Whether a result has said why it is no better tier.
     said_why: AtomicBool,
+    /// See [`Ground::open_sockets`].
+    open_sockets: AtomicBool,
     in_place: InPlace,
     over: over_fork::OverFork,
     copy: on_a_copy::OnACopy,
@@ -162,10 +180,22 @@ impl Commands {
     }
 
     async fn try_over_fork(&self, view: &Arc<View>, hides: &Arc<Hides>) -> Result<(), String> {
-        if let Err(Unsupported { why, mend }) = ropewalk_sandbox::probe().await {
-            return Err(format!("{why}. {mend}"));
+        match ropewalk_sandbox::probe().await {
+            Ok(support) => {
+                self.open_sockets.store(!support.keeps_abstract_sockets(), Ordering::Relaxed);
+                self.over.try_out(view, hides).await
+            }
+            Err(Unsupported { why, mend }) => Err(format!("{why}. {mend}")),
         }
-        self.over.try_out(view, hides).await
+    }
+
+    /// What a command is judged by.
+    pub fn ground(&self) -> Ground {
+        Ground {
+            tier: self.tier(),
+            builds: self.settings.cache_folder.as_ref().map(|folder| folder.join(BUILDS)),
+            open_sockets: self.open_sockets.load(Ordering::Relaxed),
+        }
     }
 
     /// What was chosen; in place before that.

@@ -32,7 +32,7 @@ mod walk;
 pub mod write_file;
 
 pub use bounds::Bounds;
-pub use commands::{Commands, Tier};
+pub use commands::{Commands, Ground, Tier};
 pub use policy::{
     By, Decision, List, Mode, Named, Offer, Reach, Rule, Rules, Ruling, Written, decide,
     named_paths,

@@ -165,8 +165,8 @@ impl Turn {
     /// What policy says, by where the call's paths lead now and with all that the user has allowed so far.
     async fn ruling(&self, call: &Prepared, view: &Arc<View>) -> Result<(Ruling, Reach), Output> {
         let (subject, view) = (call.subject.clone(), view.clone());
-        let tier = self.shared.commands.tier();
-        let look = move || (named_paths(&subject, &view), Reach::of(&subject, &view, tier));
+        let ground = self.shared.commands.ground();
+        let look = move || (named_paths(&subject, &view), Reach::of(&subject, &view, &ground));
         let looked = tokio::task::spawn_blocking(look).await;
         let (paths, reach): (Vec<Named>, Reach) = looked.map_err(|error| {
             tracing::error!(%error, "paths could not be looked up");

@@ -87,6 +87,13 @@ pub(super) fn make(plan: &Plan) -> Result<Root, Failure> {
     for root in &plan.roots {
         folder(root, 0o755).during(format!("making the place of {root:?}"))?;
     }
+    for (link, root) in &plan.links {
+        // Where something is shown already, or nothing can be made, that stays.
+        let made = link.parent().map(|parent| folder(parent, 0o755));
+        if let Some(Ok(())) = made {
+            let _ = symlink(root, link);
+        }
+    }
     Ok(Root { layers, in_memory, inside, hidden: hidden(plan), laid, layers_path })
 }
 

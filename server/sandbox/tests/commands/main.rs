@@ -25,6 +25,7 @@ const CASES: &[Case] = &[
     ("layers_on_a_disk", sees::layers_on_a_disk),
     ("roots_of_any_name", sees::roots_of_any_name),
     ("several_roots", sees::several_roots),
+    ("a_root_is_there_under_its_links_name_too", sees::a_root_is_there_under_its_links_name_too),
     (
         "a_root_in_memory_and_inside_a_shown_folder",
         sees::a_root_in_memory_and_inside_a_shown_folder,

@@ -103,6 +103,37 @@ pub(crate) fn several_roots() {
     });
 }
 
+pub(crate) fn a_root_is_there_under_its_links_name_too() {
+    let mut world = World::new();
+    let far = world.home().parent().unwrap().join("far");
+    std::fs::create_dir(&far).unwrap();
+    let links = [world.home().join("link"), far.join("lïnk"), far.join("through/project")];
+    std::os::unix::fs::symlink(world.root(), &links[0]).unwrap();
+    std::os::unix::fs::symlink(world.root(), &links[1]).unwrap();
+    std::os::unix::fs::symlink(world.home(), far.join("through")).unwrap();
+    let root = world.root().to_owned();
+    world.plan.links = links.iter().map(|link| (link.clone(), root.clone())).collect();
+    world.plan.links.push(("/etc/link".into(), root.clone()));
+    world.plan.links.push((root.join("inner"), root.clone()));
+    world.run(async |world| {
+        world.write("a.txt", "old");
+        let sandbox = world.sandbox().await;
+        for (number, link) in links.iter().enumerate() {
+            for shown in [vec![], vec![world.home().to_owned()], vec![far.clone()]] {
+                let (mut spec, output) =
+                    world.spec("cat $0/a.txt; echo x > $0/new$1; ls new$1; cd $0; pwd -P");
+                spec.argv.extend([link.into(), number.to_string().into()]);
+                spec.shown = shown;
+                let (end, said) = finish(&sandbox, spec, output).await;
+                let expected = format!("oldnew{number}\n{}\n", root.display());
+                assert_eq!((end, said), (OK, expected), "{}", link.display());
+            }
+        }
+        assert_eq!(world.sh(&sandbox, "ls -A /etc/link inner 2>&1 | wc -l").await.1, "2\n");
+    });
+    assert!(!root.join("new0").exists());
+}
+
 pub(crate) fn a_root_in_memory_and_inside_a_shown_folder() {
     let folder = tempfile::tempdir_in("/dev/shm").unwrap();
     let folder = folder.path().canonicalize().unwrap();

@@ -1,20 +1,67 @@
 //! Which files in the open folders no command over the fork sees: what may hold secrets by its name, and what the
 //! user's rules keep from reading tools. The same look finds the projects whose build folders commands don't share.
 //!
-//! Ignored folders are not looked into, but ignored files in others are: where secrets are, they are ignored.
+//! Ignored folders are looked into as well, since where secrets are they are ignored, but for those that tools fill
+//! with what they fetched and built. What is too much to be looked through is said, and is not hidden.
 
 use crate::layer::is_project;
 use crate::policy::is_sensitive;
 use crate::tool::Hides;
 use ignore::{DirEntry, WalkBuilder};
 use ropewalk_workspace::View;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-/// The most folders that are looked into.
-const MOST_FOLDERS: usize = 50_000;
+/// How much is looked at.
+#[derive(Clone, Copy, Debug)]
+struct Most {
+    /// Folders that are looked into in each open folder, and again in what it ignores.
+    folders: usize,
+    /// Paths that are hidden.
+    hidden: usize,
+}
 
-/// The most paths that are hidden.
-const MOST_HIDDEN: usize = 2_000;
+const MOST: Most = Most { folders: 50_000, hidden: 2_000 };
+
+/// Folders that tools fill, by the millions of files, where they are ignored. They are not looked into.
+const FILLED: &[&str] = &[
+    ".bundle",
+    ".cache",
+    ".dart_tool",
+    ".gradle",
+    ".mypy_cache",
+    ".next",
+    ".nox",
+    ".nuxt",
+    ".parcel-cache",
+    ".pytest_cache",
+    ".ruff_cache",
+    ".stack-work",
+    ".svelte-kit",
+    ".terraform",
+    ".tox",
+    ".turbo",
+    ".venv",
+    ".yarn",
+    ".zig-cache",
+    "DerivedData",
+    "Pods",
+    "__pycache__",
+    "_build",
+    "bower_components",
+    "build",
+    "deps",
+    "dist",
+    "dist-newstyle",
+    "elm-stuff",
+    "node_modules",
+    "obj",
+    "out",
+    "target",
+    "vendor",
+    "venv",
+    "zig-out",
+];
 
 /// What is hidden.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,10 +72,17 @@ pub(super) struct Hidden {
     pub(super) secrets: Vec<PathBuf>,
     /// The folders in roots that may be projects with a build folder of their own, sorted.
     pub(super) projects: Vec<PathBuf>,
+    /// What was not looked through or not hidden, in words.
+    pub(super) told: Vec<String>,
 }
 
 /// The files and folders to hide in the roots and in `others`. One `read_dir` per folder, twice.
 pub(super) fn hidden(view: &View, others: &[PathBuf], hides: &Hides) -> Hidden {
+    hidden_within(view, others, hides, MOST)
+}
+
+fn hidden_within(view: &View, others: &[PathBuf], hides: &Hides, most: Most) -> Hidden {
+    let mut told = Vec::new();
     let roots = view.roots().iter().map(|root| root.path().to_owned());
     let mut found: Vec<(PathBuf, bool)> = Vec::new();
     let mut projects = Vec::new();
@@ -46,27 +100,66 @@ pub(super) fn hidden(view: &View, others: &[PathBuf], hides: &Hides) -> Hidden {
         walk.hidden(false).follow_links(false).filter_entry(|entry| entry.file_name() != ".git");
         let is_folder = |entry: &DirEntry| entry.file_type().is_some_and(|kind| kind.is_dir());
         let folders = walk.build().filter_map(Result::ok).filter(is_folder);
-        for folder in folders.take(MOST_FOLDERS) {
-            let Ok(entries) = std::fs::read_dir(folder.path()) else { continue };
-            let names: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.file_name())).collect();
-            if is_root && is_project(names.iter().map(|name| &**name)) {
-                projects.push(folder.path().to_owned());
-            }
-            for name in names.iter().filter(|name| *name != ".git") {
-                let path = folder.path().join(name);
+        let mut folders = folders.map(DirEntry::into_path);
+        let known: Vec<PathBuf> = folders.by_ref().take(most.folders).collect();
+        let mut is_cut = folders.next().is_some();
+        // Gives the folders in a folder and whether it may be a project, and takes note of what is to be hidden of it.
+        let mut look = |folder: &Path| {
+            let (mut inner, mut names) = (Vec::new(), Vec::new());
+            let Ok(entries) = std::fs::read_dir(folder) else { return (inner, false) };
+            for entry in entries.filter_map(Result::ok) {
+                names.push(entry.file_name());
+                let path = entry.path();
+                if entry.file_name() == ".git" {
+                    continue;
+                }
+                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    inner.push(path.clone());
+                }
                 if let Some(by_rule) = judged(&path) {
                     found.push((path, by_rule));
                 }
             }
+            (inner, is_project(names.iter().map(|name| &**name)))
+        };
+        let looked: HashSet<&PathBuf> = known.iter().collect();
+        let is_filled = |folder: &PathBuf| {
+            let name = folder.file_name().and_then(|name| name.to_str());
+            name.is_some_and(|name| FILLED.contains(&name))
+        };
+        let mut ignored: Vec<PathBuf> = Vec::new();
+        for folder in &known {
+            let (inner, may_be_project) = look(folder);
+            if is_root && may_be_project {
+                projects.push(folder.clone());
+            }
+            ignored.extend(inner.into_iter().filter(|inner| !looked.contains(inner)));
+        }
+        // Where the walk was cut short, what it has not come to is not known to be ignored.
+        ignored.retain(|folder| !is_cut && !is_filled(folder));
+        let mut left = most.folders;
+        while let Some(folder) = ignored.pop() {
+            is_cut |= left == 0;
+            if left == 0 {
+                break;
+            }
+            left -= 1;
+            ignored.extend(look(&folder).0.into_iter().filter(|inner| !is_filled(inner)));
+        }
+        if is_cut {
+            told.push(format!(
+                "{} holds too many folders to look through: files in it that may hold secrets, or that a rule keeps from being read, may be open to commands",
+                root.display()
+            ));
         }
     }
     projects.sort_unstable();
     projects.dedup();
-    Hidden { projects, ..outermost(found) }
+    Hidden { projects, ..outermost(found, most, told) }
 }
 
 /// What lies in a hidden folder is hidden with it, and by a rule if one hides any of it.
-fn outermost(mut found: Vec<(PathBuf, bool)>) -> Hidden {
+fn outermost(mut found: Vec<(PathBuf, bool)>, most: Most, mut told: Vec<String>) -> Hidden {
     found.sort();
     let mut outermost: Vec<(PathBuf, bool)> = Vec::new();
     for (path, by_rule) in found {
@@ -75,12 +168,24 @@ fn outermost(mut found: Vec<(PathBuf, bool)>) -> Hidden {
             None => outermost.push((path, by_rule)),
         }
     }
-    outermost.truncate(MOST_HIDDEN);
+    if outermost.len() > most.hidden {
+        told.push(format!(
+            "{} files and folders may hold secrets or are kept from being read by a rule, and {} of them are open to commands: no more than {} are hidden",
+            outermost.len(),
+            outermost.len() - most.hidden,
+            most.hidden
+        ));
+        // What a rule keeps from readers goes first.
+        outermost.sort_by_key(|(_, by_rule)| !by_rule);
+        outermost.truncate(most.hidden);
+        outermost.sort();
+    }
     let secrets = outermost.iter().filter(|(_, by_rule)| !by_rule);
     Hidden {
         secrets: secrets.map(|(path, _)| path.clone()).collect(),
         paths: outermost.into_iter().map(|(path, _)| path).collect(),
         projects: Vec::new(),
+        told,
     }
 }
 
@@ -107,7 +212,7 @@ mod tests {
     use ropewalk_workspace::{Fork, Roots, Workspace};
 
     #[test]
-    fn ignored_files_are_hidden_and_ignored_folders_not_looked_into() {
+    fn what_is_ignored_is_hidden_but_for_what_tools_fill() {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().canonicalize().unwrap();
         let put = |name: &str| {
@@ -133,20 +238,48 @@ mod tests {
             "alone/Cargo.lock",
             "node_modules/y/Cargo.toml",
             "node_modules/y/Cargo.lock",
+            "conf/deep/.env.prod",
+            "conf/rules.txt",
+            "conf/plain",
+            "conf/node_modules/.env",
+            "build/ours/.env.prod",
         ] {
             put(name);
         }
-        std::fs::write(root.join(".gitignore"), ".env*\nnode_modules/\ntarget\n").unwrap();
+        std::fs::write(root.join(".gitignore"), ".env*\nnode_modules/\ntarget\nconf/\n").unwrap();
         let workspace = Workspace::new(Roots::new(vec![("w".into(), root.clone())]));
         let view = Fork::new("s".into()).view(workspace.snapshot());
         let hides = |place: &ropewalk_workspace::Place, _: Option<&ropewalk_workspace::Place>| {
-            place.shown.starts_with("private") || place.shown.starts_with("both")
+            ["private", "both", "conf/rules.txt"].iter().any(|part| place.shown.starts_with(part))
         };
         let at = |names: &[&str]| names.iter().map(|name| root.join(name)).collect::<Vec<_>>();
+        let all = [
+            ".aws",
+            ".env",
+            "both",
+            "build/ours/.env.prod",
+            "conf/deep/.env.prod",
+            "conf/rules.txt",
+            "private",
+            "sub/.env.local",
+        ];
+        let within = |folders, hidden| hidden_within(&view, &[], &hides, Most { folders, hidden });
         let hidden = hidden(&view, &[], &hides);
-        assert_eq!(hidden.paths, at(&[".aws", ".env", "both", "private", "sub/.env.local"]));
-        assert_eq!(hidden.secrets, at(&[".aws", ".env", "sub/.env.local"]));
+        assert_eq!(hidden.paths, at(&all));
+        let secrets =
+            [".aws", ".env", "build/ours/.env.prod", "conf/deep/.env.prod", "sub/.env.local"];
+        assert_eq!(hidden.secrets, at(&secrets));
         assert_eq!(hidden.projects, at(&["alone", "app"]));
+        assert_eq!(hidden.told, Vec::<String>::new());
+        // What is cut is said, and what a rule hides comes before the rest.
+        let few = within(50, 4);
+        assert_eq!(few.paths, at(&[".aws", "both", "conf/rules.txt", "private"]));
+        assert!(few.told.concat().starts_with("8 files and folders"), "{:?}", few.told);
+        assert!(few.told.concat().contains("and 4 of them are open"), "{:?}", few.told);
+        for folders in [1, 3] {
+            let told = within(folders, 50).told.concat();
+            assert!(told.contains("holds too many folders to look through"), "{told}");
+        }
         let named = |text: &str| named_by(text, &hidden.secrets);
         assert_eq!(named("cat ./sub/.env.local"), at(&["sub/.env.local"]));
         assert_eq!(named("cat .aws/credentials"), at(&[".aws"]));

@@ -201,6 +201,10 @@ impl OverFork {
             *held = None;
             *held = Some(self.anew(context).await?);
         }
+        if let Some(live) = held.as_mut() {
+            // Said once of each sandbox.
+            told.append(&mut live.hidden.told);
+        }
         Ok((held, told))
     }
 }

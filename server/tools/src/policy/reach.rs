@@ -3,10 +3,11 @@
 //! Looking paths up is done here, once, before policy decides. A path is taken for outside only when something is
 //! there: what a command names and the machine doesn't have may as well be a pattern or a route of a server.
 
-use crate::commands::Tier;
-use crate::commands::places::{is_of_the_system, is_of_toolchains};
+use super::is_sensitive;
+use crate::commands::{Ground, Tier};
 use crate::danger::{self, SimpleCommand};
 use crate::tool::Subject;
+use ropewalk_sandbox::{is_of_a_toolchain, is_of_the_system};
 use ropewalk_workspace::View;
 use std::path::{Component, Path, PathBuf};
 
@@ -23,8 +24,10 @@ pub struct Reach {
     pub tier: Tier,
     /// Whether it wants the network, or what listens on this machine.
     pub network: bool,
-    /// Existing paths that it names outside of the open folders, the system's folders, toolchains and temporary
-    /// folders; absolute, links resolved, each once.
+    /// Whether with the network it reaches sockets of other programs that lie in no folder.
+    pub open_sockets: bool,
+    /// Existing paths that it names outside of the open folders, the system's folders, toolchains, build caches and
+    /// temporary folders, and what may hold secrets in a toolchain; absolute, links resolved, each once.
     pub outside: Vec<PathBuf>,
     /// Whether it was allowed although it names what may hold secrets.
     pub secrets: bool,
@@ -32,12 +35,13 @@ pub struct Reach {
 
 impl Reach {
     /// What a call would reach. A few system calls per word that looks like a path.
-    pub fn of(subject: &Subject, view: &View, tier: Tier) -> Self {
-        let outside = match (&subject.command, tier) {
-            (Some(command), Tier::OverFork) => outside(command, subject, view),
+    pub fn of(subject: &Subject, view: &View, ground: &Ground) -> Self {
+        let outside = match (&subject.command, ground.tier) {
+            (Some(command), Tier::OverFork) => outside(command, subject, view, ground),
             _ => Vec::new(),
         };
-        Self { tier, network: subject.network, outside, secrets: false }
+        let Ground { tier, open_sockets, .. } = *ground;
+        Self { tier, network: subject.network, open_sockets, outside, secrets: false }
     }
 
     /// Why the user is asked though no rule and no secret asks; None when nothing it does reaches beyond the fork.
@@ -55,6 +59,11 @@ impl Reach {
         let mut why = Vec::new();
         if self.network {
             why.push("it wants the network, or what listens on this machine".to_owned());
+            if self.open_sockets {
+                // Landlock has kept from them since its sixth version.
+                let words = "could use sockets such as the desktop's with it, from which this kernel (before Linux 6.12) can't keep it";
+                why.push(words.to_owned());
+            }
         }
         if !self.outside.is_empty() {
             let more = self.outside.len().saturating_sub(NAMED);
@@ -70,7 +79,7 @@ impl Reach {
 }
 
 /// The paths of a command that lead outside.
-fn outside(command: &str, subject: &Subject, view: &View) -> Vec<PathBuf> {
+fn outside(command: &str, subject: &Subject, view: &View, ground: &Ground) -> Vec<PathBuf> {
     let home = std::env::home_dir();
     let start =
         subject.paths.first().and_then(|cwd| view.contain(cwd).ok()).map(|place| place.path);
@@ -80,6 +89,11 @@ fn outside(command: &str, subject: &Subject, view: &View) -> Vec<PathBuf> {
     let is_open = |path: &Path| {
         let outputs = view.outputs().into_iter().flat_map(|roots| roots.iter());
         view.roots().iter().chain(outputs).any(|root| path.starts_with(root.path()))
+            || ground.builds.as_ref().is_some_and(|builds| path.starts_with(builds))
+    };
+    // A toolchain is shown but for its secrets.
+    let is_tool = |path: &Path| {
+        is_of_a_toolchain(path, home.as_deref()) && !is_sensitive(&path.to_string_lossy())
     };
     let mut found: Vec<PathBuf> = Vec::new();
     let mut looked_up = 0;
@@ -92,9 +106,9 @@ fn outside(command: &str, subject: &Subject, view: &View) -> Vec<PathBuf> {
             }
             // A folder of the system's may be reached by a link of another name, and the other way round.
             let Ok(real) = path.canonicalize() else { continue };
-            let is_known = [&path, &real].into_iter().all(|path| {
-                is_open(path) || is_of_the_system(path) || is_of_toolchains(path, home.as_deref())
-            });
+            let is_known = [&path, &real]
+                .into_iter()
+                .all(|path| is_open(path) || is_of_the_system(path) || is_tool(path));
             if !is_known && !is_open(&real) && !found.contains(&real) {
                 found.push(real);
             }

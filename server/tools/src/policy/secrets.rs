@@ -54,6 +54,18 @@ const SENSITIVE: &[&str] = &[
     "secrets.yml",
     "service-account*.json",
     "terraform.tfvars",
+    // Keyrings, and profiles of browsers and mail.
+    "share/keyrings",
+    "share/kwalletd",
+    ".config/keepassxc",
+    ".mozilla",
+    ".thunderbird",
+    ".config/google-chrome*",
+    ".config/chromium",
+    ".config/bravesoftware",
+    ".config/microsoft-edge*",
+    ".config/vivaldi",
+    ".config/opera",
 ];
 
 /// Names that a pattern of the shell may stand for, one of each kind; the pattern must be as plain as that.

@@ -207,6 +207,9 @@ fn secrets_are_asked_about_by_every_tool() {
         "cat < .e*",
         "cat /proc/$PPID/environ",
         "cat .config/gh/hosts.yml",
+        "cat ~/.mozilla/firefox/x.default/logins.json",
+        "cp -r ~/.config/google-chrome-beta .",
+        "ls ~/.local/share/keyrings/",
         "cat '.env",
         "cat \".e\"nv '",
     ] {

@@ -1,6 +1,8 @@
 //! How far a command reaches decides whether the user is asked.
 
-use ropewalk_tools::{Decision, Mode, Prepared, Reach, Registry, Rule, Rules, Tier, decide};
+use ropewalk_tools::{
+    Decision, Ground, Mode, Prepared, Reach, Registry, Rule, Rules, Tier, decide,
+};
 use ropewalk_workspace::{Fork, Roots, Workspace};
 use serde_json::json;
 use std::path::Path;
@@ -21,7 +23,7 @@ impl World {
 
     fn reach(&self, call: &Prepared, tier: Tier) -> Reach {
         let view = Fork::new("s".into()).view(self.workspace.snapshot());
-        Reach::of(&call.subject, &view, tier)
+        Reach::of(&call.subject, &view, &Ground { tier, ..Ground::default() })
     }
 
     fn decided(&self, command: &str, network: bool, tier: Tier, allow: &[Rule]) -> Decision {
@@ -168,5 +170,33 @@ fn ropewalk_inside_of_a_command_is_refused_in_words_that_say_what_to_do() {
             Decision::Allow,
             "{command}"
         );
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn what_cargo_prints_of_the_build_cache_may_be_named() {
+    let world = World::new();
+    let view = Fork::new("s".into()).view(world.workspace.snapshot());
+    // Folders that are there and neither temporary nor the system's to read stand for the cache and for another.
+    let builds = Path::new("/var/log").canonicalize().unwrap();
+    let ground = Ground { tier: Tier::OverFork, builds: Some(builds), open_sockets: false };
+    let outside = |command: &str| Reach::of(&bash(command, false).subject, &view, &ground).outside;
+    assert_eq!(outside("/var/log/../log/; ls /var/log"), Vec::<std::path::PathBuf>::new());
+    assert_eq!(outside("ls /var/log/.. /var/log"), [Path::new("/var").canonicalize().unwrap()]);
+}
+
+#[test]
+fn an_old_kernels_open_sockets_are_said_where_the_network_is_asked_for() {
+    let world = World::new();
+    let view = Fork::new("s".into()).view(world.workspace.snapshot());
+    for (open_sockets, network, said) in
+        [(true, true, true), (true, false, false), (false, true, false)]
+    {
+        let call = bash("ls", network);
+        let ground = Ground { tier: Tier::OverFork, open_sockets, ..Ground::default() };
+        let reach = Reach::of(&call.subject, &view, &ground);
+        let decision = decide(&call, &[], &reach, Mode::Review, &Rules::default(), &[]).decision;
+        assert_eq!(asks(&decision, "sockets such as the desktop's"), said, "{decision:?}");
     }
 }

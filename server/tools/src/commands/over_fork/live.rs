@@ -3,14 +3,15 @@
 use crate::blocking::on_thread;
 use crate::commands::folders::{LayerFolder, Unfinished, roots_of};
 use crate::commands::hidden::{Hidden, hidden, named_by};
-use crate::commands::{CommandSettings, repository};
+use crate::commands::{BUILDS, CommandSettings, repository};
 use crate::layer::{BuildCaches, Collected, EverDirty, Layer, LayerError};
+use crate::policy::is_sensitive;
 use crate::tool::{Context, Hides, Output};
 use ropewalk_sandbox::{End, Limits, Plan, Sandbox, Spec, Upper};
 use ropewalk_workspace::View;
 use std::ffi::OsString;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -30,6 +31,8 @@ pub(super) struct Live {
     /// When to look at the size of build caches again.
     measure: Option<Instant>,
     roots: Vec<PathBuf>,
+    /// Our own folders.
+    private: Vec<PathBuf>,
     _disk: LayerFolder,
 }
 
@@ -49,6 +52,7 @@ impl Live {
         hides: &Arc<Hides>,
     ) -> Result<Self, String> {
         let (settings, view, hides) = (settings.clone(), view.clone(), hides.clone());
+        let private = settings.private.clone();
         let planned = on_thread(move |_| plan(&settings, &view, &*hides).map_err(Output::error));
         let Planned { plan, hidden, built, disk } = planned.await.map_err(words)?;
         let roots = plan.roots.clone();
@@ -64,6 +68,7 @@ impl Live {
             built,
             measure: None,
             roots,
+            private,
             _disk: disk,
         })
     }
@@ -123,12 +128,17 @@ impl Live {
         Ok(told)
     }
 
-    /// What a command that the user allowed to see secrets is shown of what is hidden.
+    /// What a command that the user allowed to see secrets is shown of what is hidden: what it names, in the open
+    /// folders and outside. Our own folders are not to be seen by any.
     pub(super) fn unhidden_for(&self, command: &str, context: &Context) -> Vec<PathBuf> {
         if !context.reach.secrets {
             return Vec::new();
         }
-        named_by(command, &self.hidden.secrets)
+        let is_ours = |path: &Path| self.private.iter().any(|private| path.starts_with(private));
+        let outside = context.reach.outside.iter();
+        let outside =
+            outside.filter(|path| is_sensitive(&path.to_string_lossy()) && !is_ours(path));
+        named_by(command, &self.hidden.secrets).into_iter().chain(outside.cloned()).collect()
     }
 
     /// What the unfinished command changed. Blocking.
@@ -266,10 +276,13 @@ fn plan(settings: &CommandSettings, view: &View, hides: &Hides) -> io::Result<Pl
     let mut built = Built::of(caches(settings, &roots));
     built.ever.forget_saved(&roots);
     let paths = built.caches.as_ref().map(BuildCaches::paths).unwrap_or_default();
+    // Who works on our own files has them as a root.
+    let private = settings.private.iter().filter(|path| !roots.contains(path)).cloned();
     let plan = Plan {
+        hidden: hidden.paths.iter().cloned().chain(private).collect(),
+        links: links(view),
         roots,
         shown,
-        hidden: hidden.paths.clone(),
         caches: paths,
         home: std::env::home_dir(),
         environment: std::env::vars_os().collect(),
@@ -280,9 +293,19 @@ fn plan(settings: &CommandSettings, view: &View, hides: &Hides) -> io::Result<Pl
     Ok(Planned { plan, hidden, built, disk })
 }
 
+/// The paths under which roots were opened through links, as the user's tools may have written them down.
+fn links(view: &View) -> Vec<(PathBuf, PathBuf)> {
+    let is_plain = |path: &Path| {
+        path.is_absolute() && !path.components().any(|part| part == Component::ParentDir)
+    };
+    let linked = view.roots().iter().filter(|root| root.given() != root.path());
+    let linked = linked.filter(|root| is_plain(root.given()));
+    linked.map(|root| (root.given().to_owned(), root.path().to_owned())).collect()
+}
+
 /// The build caches of these roots. Without them commands run all the same.
 fn caches(settings: &CommandSettings, roots: &[PathBuf]) -> Option<BuildCaches> {
-    let folder = settings.cache_folder.as_ref()?.join("builds");
+    let folder = settings.cache_folder.as_ref()?.join(BUILDS);
     let opened = BuildCaches::open(&folder, roots, settings.cache_bytes);
     let warn = |error| tracing::warn!(%error, "there are no build caches for this session");
     opened.map_err(warn).ok()
