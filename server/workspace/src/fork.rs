@@ -160,6 +160,13 @@ pub struct Hunk {
     pub state: HunkState,
 }
 
+impl Hunk {
+    /// Whether it is only what the disk has already, brought along to a buffer that has not read it.
+    pub fn is_of_disk(&self) -> bool {
+        self.makers == [Maker::Disk]
+    }
+}
+
 /// One file of the fork.
 #[derive(Debug)]
 pub struct ForkFile {

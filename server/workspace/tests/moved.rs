@@ -126,3 +126,23 @@ fn a_change_inside_the_disks_text_goes_with_it_and_is_told() {
     assert_eq!(bench.text(), "uone\ntwo\nTHREE\n");
     assert_eq!(bench.conflicts(), 1);
 }
+
+#[test]
+fn what_only_the_disk_has_made_is_not_rejected() {
+    let mut bench = Bench::new("one\ntwo\nthree\ndisk\n", "call\none\ntwo\nthree\ndisk\n");
+    let hunks = bench.fork.hunks();
+    let of_disk: Vec<_> = hunks.iter().filter(|hunk| hunk.makers == [Maker::Disk]).collect();
+    assert_eq!((hunks.len(), of_disk.len()), (2, 1));
+    let which = Selection::Hunks(vec![of_disk[0].id]);
+    assert_eq!(bench.fork.reject(&bench.workspace, &which, None), 0);
+    bench.sync();
+    assert_eq!(bench.fork.hunks(), hunks);
+    assert_eq!(bench.workspace.take_news("s"), []);
+    // It goes with the last of what the call made, and does not come back.
+    assert_eq!(bench.fork.reject(&bench.workspace, &Selection::All, None), 1);
+    assert_eq!(bench.fork.hunks(), []);
+    bench.sync();
+    assert_eq!(bench.fork.hunks(), []);
+    let told = bench.workspace.take_news("s");
+    assert!(matches!(&told[..], [Note::Rejected { new, .. }] if new == "call\n"), "{told:?}");
+}

@@ -58,8 +58,18 @@ async fn review_one(shared: Arc<Shared>, review: Review) -> Outcome {
             ("undo", done, failed)
         }
         Review::Reject(selection, reason) => {
-            let done = lock(&shared.fork).reject(workspace, &selection, reason.as_deref());
-            ("reject", done, unless(done > 0, "no pending hunk was meant"))
+            let mut fork = lock(&shared.fork);
+            let meant = fork.select(&selection);
+            let of_disk = |hunk: &Hunk| hunk.is_of_disk() && meant.contains(&hunk.id);
+            let why = match fork.hunks().iter().any(of_disk) {
+                true => {
+                    "the file has changed on the disk, which can't be rejected: read it anew in the editor, or \
+                         save over it"
+                }
+                false => "no pending hunk was meant",
+            };
+            let done = fork.reject(workspace, &selection, reason.as_deref());
+            ("reject", done, unless(done > 0, why))
         }
         Review::Edit(hunk, text) => {
             let keys = shared.keys();

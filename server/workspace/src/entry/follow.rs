@@ -62,6 +62,12 @@ impl Entry {
         self.stand_on(now, set, |mark| mark.makers != [Maker::Disk]);
     }
 
+    /// Whether nothing is pending but what the disk brought, and none of that is on its way.
+    pub fn is_of_disk_alone(&self) -> bool {
+        let is_of_disk = |mark: &Mark| mark.makers == [Maker::Disk] && mark.sent.is_none();
+        self.file.is_none() && self.mode.is_none() && self.marks.iter().all(is_of_disk)
+    }
+
     /// Takes out what the disk brought and is not on its way. A call's own change that was made in it or beside it
     /// moves as if the user had taken that text away.
     pub fn leave_disk(&mut self) -> Vec<SetAside> {

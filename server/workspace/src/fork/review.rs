@@ -12,7 +12,8 @@ use ropewalk_text::ChangeSet;
 
 impl Fork {
     /// Takes pending hunks out of the fork and keeps the news for the model. Gives how many hunks went; what
-    /// is on its way and still waited for stays.
+    /// is on its way and still waited for stays. So does what only the disk has brought, which is there whatever is
+    /// said of it, as long as something of the fork's own is pending in the file.
     pub fn reject(
         &mut self,
         workspace: &Workspace,
@@ -23,6 +24,7 @@ impl Fork {
         let mut count = 0;
         for hunk in self.hunks() {
             if !hunk.parts.iter().any(|part| ids.contains(part))
+                || hunk.is_of_disk()
                 || (hunk.state == HunkState::Sent && self.is_waited_for(workspace, &hunk))
             {
                 continue;
@@ -44,6 +46,9 @@ impl Fork {
             }
         }
         self.return_renamed();
+        for file in self.files.values_mut().filter(|file| file.entry.is_of_disk_alone()) {
+            file.entry.leave_disk();
+        }
         self.files.retain(|_, file| !file.entry.is_empty());
         count
     }

@@ -304,10 +304,12 @@ pub(crate) fn follow_disk(
     file: &mut ForkFile,
     ids: &mut HunkIds,
 ) -> Vec<SetAside> {
-    // A file that goes, or is changed as a whole, has no text that the disk's could be brought to; and where nothing is
-    // pending any more the editor has all the time to read it.
-    let has_text = matches!(file.entry.file, None | Some((FileChange::Rename { .. }, _)));
-    if !has_text || file.entry.is_empty() {
+    // Where nothing of the fork's own is pending any more the editor has all the time to read it.
+    if file.entry.is_of_disk_alone() {
+        return file.entry.leave_disk();
+    }
+    // A file that goes, or is changed as a whole, has no text that the disk's could be brought to.
+    if !matches!(file.entry.file, None | Some((FileChange::Rename { .. }, _))) {
         return Vec::new();
     }
     let moved = workspace.with_document(source, |document| document.moved.clone()).flatten();
