@@ -9,7 +9,9 @@ use ropewalk_text::Text;
 use ropewalk_workspace::FileState;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use std::ffi::OsStr;
 use std::ops::ControlFlow;
+use std::path::Path;
 
 /// See the module.
 #[derive(Clone, Copy, Debug, Default)]
@@ -48,6 +50,12 @@ fn read(input: &Input, context: &Context) -> Result<Output, Output> {
     let state = view.read_in(&place, roots).map_err(|error| refused(&error))?;
     let (text, source) = match state {
         FileState::Text { text, source, .. } => (text, source),
+        FileState::Binary { len } if is_picture(&place.path) => {
+            return Ok(Output::text(format!(
+                "{} is a picture of {len} bytes. Pictures can't be shown to you here: ask the user what is on it if that matters",
+                place.shown
+            )));
+        }
         FileState::Binary { len } => {
             return Ok(Output::text(format!(
                 "{} is a binary file of {len} bytes; it has no lines to show",
@@ -64,6 +72,16 @@ fn read(input: &Input, context: &Context) -> Result<Output, Output> {
         out.push_str(&format!("\n({words})"));
     }
     Ok(Output::text(out))
+}
+
+/// Whether a binary file's name says that it is a picture.
+fn is_picture(path: &Path) -> bool {
+    const PICTURES: [&str; 13] = [
+        "avif", "bmp", "gif", "heic", "ico", "jpeg", "jpg", "jxl", "png", "psd", "tif", "tiff",
+        "webp",
+    ];
+    let is = |extension: &OsStr| PICTURES.iter().any(|known| extension.eq_ignore_ascii_case(known));
+    path.extension().is_some_and(is)
 }
 
 /// The lines from number `first`, at most `limit` of them and `max_chars` characters, and how to read on.

@@ -132,6 +132,17 @@ pub(crate) fn start(replies: impl IntoIterator<Item = ScriptedReply>) -> Bench {
     start_with(replies, |_| {})
 }
 
+/// The same over another protocol.
+pub(crate) fn start_over(
+    protocol: ropewalk_model::Protocol,
+    replies: impl IntoIterator<Item = ScriptedReply>,
+) -> Bench {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("w")).unwrap();
+    let model = ScriptedModel::start_over(protocol, replies).unwrap();
+    start_in(dir, model, |_| {}, Journal::none(), None)
+}
+
 /// Everything that runs needs no asking.
 pub(crate) fn start_allowing(replies: impl IntoIterator<Item = ScriptedReply>) -> Bench {
     start_with(replies, |settings| settings.rules.allow = vec!["bash(*)".parse().unwrap()])

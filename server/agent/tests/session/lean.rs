@@ -29,7 +29,7 @@ fn prelude(protocol: Protocol, tier: Tier, lean: bool, instructions: &str) -> St
         date: "2026-01-31".into(),
         platform: "linux".into(),
         instructions: (!instructions.is_empty())
-            .then(|| ("~/work/project/AGENTS.md".into(), instructions.into()))
+            .then(|| ("~/project/AGENTS.md".into(), instructions.into()))
             .into_iter()
             .collect(),
         ..PromptFacts::default()

@@ -19,6 +19,7 @@ mod interrupt;
 mod journal;
 mod lean;
 mod news;
+mod prefix;
 mod queue;
 mod resume;
 mod review;

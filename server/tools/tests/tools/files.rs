@@ -45,6 +45,30 @@ fn lines_are_numbered() {
 }
 
 #[test]
+fn a_picture_is_refused_in_words_of_its_own() {
+    let mut bench = Bench::new(&[
+        ("logo.PNG", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"),
+        ("é.webp", b"RIFF\0\0\0\0WEBP"),
+        ("vector.svg", b"<svg/>\n"),
+        ("not.png", b"text\n"),
+    ]);
+    for (path, expected) in [
+        (
+            "logo.PNG",
+            "logo.PNG is a picture of 16 bytes. Pictures can't be shown to you here: ask the user what is on it if that matters",
+        ),
+        (
+            "é.webp",
+            "é.webp is a picture of 12 bytes. Pictures can't be shown to you here: ask the user what is on it if that matters",
+        ),
+        ("vector.svg", "     1\t<svg/>"),
+        ("not.png", "     1\ttext"),
+    ] {
+        assert_eq!(bench.say("read_file", json!({"path": path})), expected);
+    }
+}
+
+#[test]
 fn a_page_is_as_long_as_the_bounds() {
     let mut bench = Bench::new(&[("f", "0123456789\n".repeat(1000).as_bytes())]);
     bench.put("long", "é".repeat(3000).as_bytes());
