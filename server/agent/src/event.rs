@@ -5,8 +5,10 @@
 
 use ropewalk_model::Spent;
 use ropewalk_model::strike::Keys;
+use ropewalk_workspace::entry::Maker;
 use ropewalk_workspace::{Hunk, HunkState};
 use serde::{Deserialize, Serialize, Serializer};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Why a turn ended.
@@ -79,6 +81,10 @@ pub struct HunkInfo {
     pub diff: String,
     /// The turn it was made in.
     pub turn: u64,
+    /// The tool calls that it came of, by their ids, in order.
+    pub calls: Vec<Arc<str>>,
+    /// The commands among them: the first line of each, in order.
+    pub commands: Vec<String>,
     /// Whether it is on its way to the editor.
     pub sent: bool,
 }
@@ -86,16 +92,21 @@ pub struct HunkInfo {
 impl HunkInfo {
     /// The same with no key in what is shown.
     pub(crate) fn without(mut self, keys: &Keys) -> Self {
-        for text in [&mut self.old, &mut self.new, &mut self.diff] {
+        for text in
+            [&mut self.old, &mut self.new, &mut self.diff].into_iter().chain(&mut self.commands)
+        {
             keys.strike_in(text);
         }
         self
     }
-}
 
-impl From<&Hunk> for HunkInfo {
-    fn from(hunk: &Hunk) -> Self {
+    /// A hunk, and the commands that were run, by the ids of their calls.
+    pub(crate) fn of(hunk: &Hunk, commands: &HashMap<Arc<str>, String>) -> Self {
+        let calls: Vec<Arc<str>> = hunk.makers.iter().filter_map(Maker::call).cloned().collect();
+        let commands = calls.iter().filter_map(|call| commands.get(call)).cloned().collect();
         Self {
+            calls,
+            commands,
             id: hunk.id.0,
             uri: hunk.doc.to_uri(),
             file: hunk.file.clone(),

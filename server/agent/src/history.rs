@@ -133,7 +133,7 @@ impl History {
     }
 
     /// The messages, oldest first.
-    pub fn messages(&self) -> impl Iterator<Item = &Message> {
+    pub fn messages(&self) -> impl DoubleEndedIterator<Item = &Message> {
         self.entries.iter().map(|(message, _)| message)
     }
 

@@ -71,12 +71,14 @@ impl State {
             Some((at, _)) => format!("{}\n…", hunk.diff.get(..at).unwrap_or_default()),
             None => hunk.diff.trim_end().to_owned(),
         };
+        let by: Vec<String> = hunk.commands.iter().map(|command| format!("`{command}`")).collect();
+        let by = if by.is_empty() { String::new() } else { format!(" by {}", by.join(", ")) };
         lsp::Diagnostic {
             range: self.range_of(&DocId::from_uri(&hunk.uri), hunk.line..hunk.line + hunk.lines),
             severity: Some(lsp::DiagnosticSeverity::INFORMATION),
             code: Some(lsp::NumberOrString::String(format!("hunk {}", hunk.id))),
             source: Some("ropewalk".to_owned()),
-            message: plain(&format!("Proposed change:\n{message}")),
+            message: plain(&format!("Proposed change{by}:\n{message}")),
             data: Some(json!({ "hunk": hunk.id })),
             ..lsp::Diagnostic::default()
         }

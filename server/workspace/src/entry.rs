@@ -30,6 +30,16 @@ pub enum Maker {
     Disk,
 }
 
+impl Maker {
+    /// The tool call, if it is one.
+    pub fn call(&self) -> Option<&Arc<str>> {
+        match self {
+            Self::Call(call) => Some(call),
+            Self::User | Self::Disk => None,
+        }
+    }
+}
+
 /// What is known of one pending change.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Mark {

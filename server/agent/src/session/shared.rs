@@ -1,7 +1,7 @@
 //! What the parts of a session share: its fork, its history, its settings, its events.
 //!
 //! Locks are held for moments and never over an await. Where two are held, it is `shown` before `fork` before
-//! `kept`, and all before anything of the workspace.
+//! `kept`, `shown` before `history`, and all before anything of the workspace.
 
 use super::{SessionConfig, Settings};
 use crate::approval::Approvals;
@@ -14,15 +14,20 @@ use crate::journal::past::{TurnMark, title_of};
 use crate::journal::record::{Record, Summary, now};
 use crate::prompt::{PromptFacts, system_prompt};
 use crate::reads::Read;
-use ropewalk_model::{Keys, Model, Prelude, Spent, ToolSpec};
+use ropewalk_model::{Block, Keys, Model, Prelude, Spent, ToolInput, ToolSpec};
+use ropewalk_tools::bash::Bash;
+use ropewalk_tools::bounds::preview;
 use ropewalk_tools::command::{Secrets, Strike};
-use ropewalk_tools::tool::Hides;
+use ropewalk_tools::plain::plain_line;
+use ropewalk_tools::tool::{Hides, Tool as _};
 use ropewalk_tools::{Commands, Rule, ToolInfo};
+use ropewalk_workspace::entry::Maker;
 use ropewalk_workspace::publish::{Bounds, PublishReport};
 use ropewalk_workspace::state::{Kept, Private, StateRecord};
-use ropewalk_workspace::{ContentHash, DocId, Editor, Fork, Witness, Workspace};
+use ropewalk_workspace::{ContentHash, DocId, Editor, Fork, Hunk, Witness, Workspace};
+use serde_json::Value;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -360,13 +365,18 @@ impl Shared {
         let shared = self.clone();
         let showing = tokio::task::spawn_blocking(move || {
             let mut shown = lock(&shared.shown);
-            let hunks: Vec<HunkInfo> = {
+            let hunks = {
                 let mut fork = lock(&shared.fork);
                 fork.sync(&shared.workspace);
                 shared.ahead(&fork);
-                let keys = shared.keys();
-                fork.hunks().iter().map(|hunk| HunkInfo::from(hunk).without(&keys)).collect()
+                fork.hunks()
             };
+            let makers = hunks.iter().flat_map(|hunk| &hunk.makers);
+            let calls: HashSet<Arc<str>> = makers.filter_map(Maker::call).cloned().collect();
+            let commands = commands(&lock(&shared.history), calls);
+            let keys = shared.keys();
+            let info = |hunk: &Hunk| HunkInfo::of(hunk, &commands).without(&keys);
+            let hunks: Vec<HunkInfo> = hunks.iter().map(info).collect();
             if *shown != hunks {
                 (*shown).clone_from(&hunks);
                 shared.tell(Event::Hunks { hunks });
@@ -388,6 +398,29 @@ impl Drop for Shared {
     fn drop(&mut self) {
         self.workspace.leave(&self.id);
     }
+}
+
+/// How much of a command is shown with what it changed, in characters.
+const LONGEST_COMMAND: usize = 80;
+
+/// Which of these calls ran a command, and its first line.
+fn commands(history: &History, mut calls: HashSet<Arc<str>>) -> HashMap<Arc<str>, String> {
+    let mut commands = HashMap::new();
+    // A server may give an id again in a later reply: the newest is meant.
+    for block in history.messages().rev().flat_map(|message| message.content.iter().rev()) {
+        if calls.is_empty() {
+            break;
+        }
+        let Block::ToolUse { id, name, input: ToolInput::Json(input) } = block else { continue };
+        let Some(call) = calls.take(id.as_str()) else { continue };
+        if let Some(command) = input.get("command").and_then(Value::as_str)
+            && name == Bash::NAME
+        {
+            let line = command.trim().lines().next().unwrap_or_default();
+            commands.insert(call, plain_line(&preview(line, LONGEST_COMMAND)));
+        }
+    }
+    commands
 }
 
 /// How many hunks a report is about, and what failed.

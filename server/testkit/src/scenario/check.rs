@@ -257,6 +257,8 @@ fn differs(what: &str, wanted: &str, found: &str, log: &str) -> String {
 struct Shown {
     /// File and line, as `a.txt:3`.
     place: String,
+    /// Which commands made it, as ` by COMMAND`.
+    by: String,
     id: Value,
     /// The lines that go and come.
     lines: Vec<String>,
@@ -279,10 +281,13 @@ fn shown_hunks(seen: &mut Seen, base: &Path) -> Vec<Shown> {
             let line = diagnostic.pointer("/range/start/line").and_then(Value::as_u64);
             let line = line.unwrap_or_default().saturating_add(1);
             let message = diagnostic.get("message").and_then(Value::as_str).unwrap_or_default();
-            let body = message.lines().skip(1);
+            let mut body = message.lines();
+            let head = body.next().and_then(|head| head.strip_prefix("Proposed change"));
+            let by = head.and_then(|head| head.strip_suffix(':')).unwrap_or_default().to_owned();
             let changed = body.filter(|line| !line.starts_with("@@") && !line.starts_with(' '));
             hunks.push(Shown {
                 place: format!("{file}:{line}"),
+                by,
                 id: diagnostic.pointer("/data/hunk").cloned().unwrap_or_default(),
                 lines: changed.map(str::to_owned).collect(),
             });
@@ -293,6 +298,10 @@ fn shown_hunks(seen: &mut Seen, base: &Path) -> Vec<Shown> {
 
 /// As a page lists them.
 fn listed(hunks: &[Shown]) -> String {
-    let lines = hunks.iter().flat_map(|hunk| std::iter::once(&hunk.place).chain(&hunk.lines));
-    lines.map(String::as_str).collect::<Vec<_>>().join("\n")
+    let mut lines = Vec::new();
+    for hunk in hunks {
+        lines.push(format!("{}{}", hunk.place, hunk.by));
+        lines.extend(hunk.lines.iter().cloned());
+    }
+    lines.join("\n")
 }

@@ -1,10 +1,60 @@
-//! Whether git's index says something else, or only remembers other times.
+//! What a command did to git: whether it went elsewhere, and whether the index says something else or only remembers
+//! other times.
+//!
+//! What is under `.git` is never kept. A command that went to another commit or put changes away has changed the files
+//! only along with that, so nothing of it can be kept: `git stash` alone would be the loss of what it put away.
 //!
 //! `git status` writes the index anew when files' times have changed: that is no change anybody means, and needs no
 //! words. Reads versions 2 to 4 with 20-byte object names; what it can't read counts as different.
 
+use super::folder::{Folder, Kind};
+use std::io;
+use std::path::Path;
+
+/// What in a `.git` says where it is and what was put away.
+const WHERE: [&str; 3] = ["HEAD", "refs/stash", "logs/refs/stash"];
+
 /// The longest index that is looked into.
 pub(super) const LONGEST_INDEX: u64 = 64 << 20;
+
+/// What stands in a `.git` under a name.
+#[derive(PartialEq, Eq)]
+enum Said {
+    Nothing,
+    /// It was there and is deleted, or is no file that can be read.
+    Gone,
+    Bytes(Vec<u8>),
+}
+
+/// Whether a `.git` went to another commit or put changes away, or took them back: what a command left `over` what
+/// was there `below`. In an overlay a name that is not there was not touched; in a copy it was deleted.
+pub(super) fn went_elsewhere(over: &Folder, below: &Folder, is_copy: bool) -> io::Result<bool> {
+    for path in WHERE {
+        let path = Path::new(path);
+        let was = said(below, path)?;
+        let went = match said(over, path)? {
+            Said::Nothing => is_copy && was != Said::Nothing,
+            Said::Gone => was != Said::Nothing,
+            now @ Said::Bytes(_) => now != was,
+        };
+        if went {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn said(folder: &Folder, path: &Path) -> io::Result<Said> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Ok(Said::Nothing);
+    };
+    let Some(folder) = folder.reach(parent)? else { return Ok(Said::Nothing) };
+    Ok(match folder.look(name)?.map(|found| found.kind) {
+        None => Said::Nothing,
+        Some(Kind::File) => folder.read(name, LONGEST_INDEX).map_or(Said::Gone, Said::Bytes),
+        Some(_) => Said::Gone,
+    })
+}
 
 /// Whether both have the same entries: name, mode, object and flags.
 pub(super) fn same_entries(a: &[u8], b: &[u8]) -> bool {

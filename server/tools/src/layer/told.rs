@@ -11,6 +11,8 @@ const NAMED: usize = 10;
 pub(super) struct Told {
     /// In `.git`.
     pub(super) git: Vec<String>,
+    /// A `.git` that went to another commit or put changes away: then nothing is proposed.
+    pub(super) elsewhere: Vec<String>,
     /// Changed outside while the command ran.
     pub(super) moved: Vec<String>,
     /// Other names of open files.
@@ -33,6 +35,13 @@ impl Told {
     /// The sentences.
     pub(super) fn words(self) -> Vec<String> {
         let megabytes = MOST_BYTES >> 20;
+        if !self.elsewhere.is_empty() {
+            // Nothing else matters of a command of which nothing is kept.
+            return vec![format!(
+                "git went to another branch or commit, or stashed changes or took them back, which can't be kept, so nothing that this command changed is: all files are as they were before it ({}). Leave that to the user, after accepting",
+                list(self.elsewhere)
+            )];
+        }
         let kinds = [
             (
                 self.git,

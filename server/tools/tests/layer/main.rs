@@ -7,6 +7,7 @@ mod by_hand;
 mod caches;
 mod copied;
 mod forked;
+mod git;
 mod hostile;
 mod real;
 mod support;

@@ -80,7 +80,7 @@ fn line() -> impl Strategy<Value = String> {
 }
 
 /// Runs lines in a folder, over a layer if there is one. False where no overlay can be mounted.
-fn run(folder: &Path, over: Option<&Path>, lines: &[String]) -> bool {
+pub(crate) fn run(folder: &Path, over: Option<&Path>, lines: &[String]) -> bool {
     let script = format!("umask 022\n{}", lines.join("\n"));
     let Some(layer) = over else {
         Command::new("sh").current_dir(folder).args(["-c", &script]).output().unwrap();
@@ -95,7 +95,7 @@ fn run(folder: &Path, over: Option<&Path>, lines: &[String]) -> bool {
     done.is_ok_and(|done| done.status.success())
 }
 
-fn can_mount() -> bool {
+pub(crate) fn can_mount() -> bool {
     let dir = tempfile::tempdir().unwrap();
     for name in ["root", "up", "work"] {
         fs::create_dir(dir.path().join(name)).unwrap();

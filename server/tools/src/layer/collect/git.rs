@@ -3,7 +3,7 @@
 use super::{Walk, enter};
 use crate::layer::copy::put_back;
 use crate::layer::folder::{Folder, Kind};
-use crate::layer::git::{LONGEST_INDEX, same_entries};
+use crate::layer::git::{LONGEST_INDEX, same_entries, went_elsewhere};
 use crate::layer::told::plain;
 use std::ffi::OsStr;
 use std::io;
@@ -20,19 +20,22 @@ impl Walk<'_, '_, '_> {
         below: Option<&Folder>,
     ) -> io::Result<()> {
         let inner = enter(up, name)?;
-        if self.is_copy
-            && path == Path::new(".git")
-            && let Some(inner) = &inner
+        let lower = match below {
+            Some(below) => enter(below, name)?,
+            None => None,
+        };
+        let is_copied = self.is_copy && path == Path::new(".git");
+        if let (Some(inner), Some(lower)) = (&inner, &lower)
+            && went_elsewhere(inner, lower, is_copied)?
         {
+            self.judge.told.elsewhere.push(plain(path));
+        }
+        if is_copied && let Some(inner) = &inner {
             if put_back(self.own, path, inner)? {
                 self.judge.told.git.push(plain(path));
             }
             return Ok(());
         }
-        let lower = match below {
-            Some(below) => enter(below, name)?,
-            None => None,
-        };
         let is_untouched = match (&inner, &lower) {
             (Some(inner), Some(lower)) => only_times(inner, lower)?,
             _ => false,

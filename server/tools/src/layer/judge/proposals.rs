@@ -10,6 +10,10 @@ use std::path::{Path, PathBuf};
 impl Judge<'_, '_> {
     /// The proposals, and the words.
     pub(in crate::layer) fn finish(self) -> Collected {
+        if !self.told.elsewhere.is_empty() {
+            // What it wrote stands in the layer until the next command is shown the view again.
+            return Collected { proposals: Vec::new(), told: self.told.words() };
+        }
         let renames = self.renames();
         let mut proposals = Vec::with_capacity(self.deleted.len() + self.changed.len());
         let place = |path: &Path| self.view.roots().place(path.to_owned());
