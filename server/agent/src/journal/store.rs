@@ -94,7 +94,7 @@ impl Sessions {
     /// An id that no other session of this machine has: the time and the process.
     pub fn new_id() -> String {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-        format!("{:x}-{:x}", now.unwrap_or_default().as_nanos(), std::process::id())
+        format!("{:x}-{:06x}", now.unwrap_or_default().as_nanos(), std::process::id())
     }
 
     /// Where whole outputs of a session's calls are kept.
