@@ -268,6 +268,11 @@ impl Commands {
     }
 }
 
+/// The context for what runs in the background: it must not keep alive the session that ends it.
+fn apart(context: &Context) -> Context {
+    Context { commands: Arc::default(), ..context.clone() }
+}
+
 /// What a process is given of our environment, on the disk itself or on a copy of it.
 fn whole_environment(context: &Context) -> Vec<(std::ffi::OsString, std::ffi::OsString)> {
     context.secrets.environment(std::env::vars_os())

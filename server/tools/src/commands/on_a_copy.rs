@@ -141,7 +141,7 @@ impl OnACopy {
             Ok((copied, asked, told))
         });
         let (mut copied, asked, mut told) = made.await?;
-        let (own, file) = (context.clone(), asked.output_file.clone());
+        let (own, file) = (super::apart(context), asked.output_file.clone());
         Ok(Box::new(move |sink: Sink, stop| {
             Box::pin(async move {
                 let (view, started) = (own.view.clone(), SystemTime::now());

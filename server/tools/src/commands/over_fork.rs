@@ -91,7 +91,7 @@ impl OverFork {
             Output::error("the tool broke down inside, and what the command changed is dropped")
         })?;
         let live = live_of(&mut held)?;
-        let ran = ran.inspect_err(|_| live.unfinished = None)?;
+        let ran = ran.inspect_err(|_| live.never_ran())?;
         if let End::Lost(_) = ran.end {
             *held = None;
             return Ok(result(ran, Ok(Collected::default()), told, None, &secrets, context).await);
@@ -156,18 +156,19 @@ impl OverFork {
         let mut asked = asked.over_fork(context, &self.settings, &name, unhidden);
         let Builds { variables, laid } = std::mem::take(&mut beside.builds);
         asked.build_in(variables, laid);
-        let own = context.clone();
+        let own = super::apart(context);
         Ok(Box::new(move |sink: Sink, stop| {
             Box::pin(async move {
                 let sandbox = beside.sandbox.clone();
-                let started = SystemTime::now();
                 let ran = match attended(&sandbox, asked, sink, stop).await {
                     Ok(ran) => ran,
-                    Err(output) => return output,
+                    Err(output) => {
+                        beside.never_ran();
+                        return output;
+                    }
                 };
-                let view = own.view.clone();
                 let collected = on_thread(move |_| {
-                    let collected = beside.collect(&view, started);
+                    let collected = beside.collect();
                     Ok((collected.map_err(|error| error.to_string()), sandbox.room()))
                 });
                 match collected.await {

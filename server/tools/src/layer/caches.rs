@@ -78,6 +78,9 @@ const ALL: u64 = 4;
 /// The list of ever-dirty files in a set.
 const EVER: &str = "ever-dirty.json";
 
+/// The file in a set that says that a command runs, or that one was never collected.
+const RUNS: &str = "runs";
+
 /// What a slot is locked by.
 const LOCK: &str = "lock";
 
@@ -206,20 +209,41 @@ impl BuildCaches {
     /// # Errors
     /// The system's, when what was built can't be removed.
     pub fn ever_dirty(&self) -> io::Result<EverDirty> {
-        let loaded = EverDirty::load(&self.folder().join(EVER));
+        let set = self.folder();
+        let loaded = match set.join(RUNS).try_exists() {
+            Ok(false) => EverDirty::load(&set.join(EVER)),
+            Ok(true) => Err(io::Error::other("a command was killed in it")),
+            Err(error) => Err(error),
+        };
         loaded.or_else(|error| {
-            tracing::warn!(%error, "a build cache's list is broken; the cache is emptied");
+            tracing::warn!(%error, "what a build cache was built from is not known; it is emptied");
             self.forget().map(|()| EverDirty::default())
         })
     }
 
-    /// Keeps the list. To be called before a command runs, and after it was collected: a build that the list does
-    /// not know of could be taken for fresh. So what was built goes when the list can't be kept.
+    /// Keeps the list, before a command runs and builds. Until [`BuildCaches::ended`] says that the list holds what
+    /// it changed, nobody knows what was built from what. So what was built goes when the list can't be kept.
     ///
     /// # Errors
     /// The system's.
-    pub fn keep(&self, ever: &mut EverDirty) -> io::Result<()> {
-        ever.save(&self.folder().join(EVER)).or_else(|error| {
+    pub fn begins(&self, ever: &mut EverDirty) -> io::Result<()> {
+        let set = self.folder();
+        let kept = ever.save(&set.join(EVER)).and_then(|()| fs::write(set.join(RUNS), ""));
+        self.or_forget(kept)
+    }
+
+    /// Keeps the list when a command has ended and was collected.
+    ///
+    /// # Errors
+    /// The system's; what was built goes, as before.
+    pub fn ended(&self, ever: &mut EverDirty) -> io::Result<()> {
+        let set = self.folder();
+        let kept = ever.save(&set.join(EVER)).and_then(|()| gone(&set.join(RUNS)));
+        self.or_forget(kept)
+    }
+
+    fn or_forget(&self, kept: io::Result<()>) -> io::Result<()> {
+        kept.or_else(|error| {
             self.forget()?;
             Err(error)
         })
@@ -230,10 +254,8 @@ impl BuildCaches {
         for cache in CACHES {
             empty(&self.folder(), cache.folder)?;
         }
-        match fs::remove_file(self.folder().join(EVER)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        }
+        gone(&self.folder().join(EVER))?;
+        gone(&self.folder().join(RUNS))
     }
 
     /// Makes room: tools' folders in the sets of this slot are emptied, the largest first, until it is within its
@@ -291,6 +313,14 @@ impl Slot {
             }
         }
         Ok(())
+    }
+}
+
+/// Removes a file, if it is there.
+fn gone(file: &Path) -> io::Result<()> {
+    match fs::remove_file(file) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
 }
 

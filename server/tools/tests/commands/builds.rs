@@ -1,11 +1,17 @@
 //! What commands build over the fork: from the text as they see it, and where no build outside meets it.
 
+use crate::support::Bench;
 use crate::{begin, begun, says, says_in_background, turn};
+use futures::{FutureExt as _, select};
 use ropewalk_tools::commands::OverFork;
+use rustix::fs::{FlockOperation, flock};
 use serde_json::json;
 use std::fs;
 use std::path::Path;
+use std::pin::pin;
 use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// What of a folder's is ignored and no build cache: commands see the disk's, and theirs in its place.
 pub(crate) fn ignored_folders_stay_in_the_layer() {
@@ -63,7 +69,8 @@ fn outside(package: &Path) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-pub(crate) fn a_nested_package_is_built_from_its_text() {
+/// A session over a folder with a package in `sub`.
+fn session() -> Bench {
     let disk = lib("disk");
     let files: &[(&str, &[u8])] = &[
         (".gitignore", b"target/\n"),
@@ -71,7 +78,56 @@ pub(crate) fn a_nested_package_is_built_from_its_text() {
         ("sub/src/main.rs", MAIN),
         ("sub/src/lib.rs", disk.as_bytes()),
     ];
-    let (mut bench, _) = begun(OverFork::Auto, files);
+    begun(OverFork::Auto, files).0
+}
+
+pub(crate) fn what_a_killed_command_built_is_not_fresh() {
+    for in_background in [false, true] {
+        let mut bench = session();
+        let cargo = "cargo run --offline --quiet";
+        let command = format!("sed -i s/disk/killed/ src/lib.rs && {cargo} && sleep 1000");
+        let input = json!({ "command": command, "cwd": "sub", "background": in_background });
+        let context = bench.context();
+        let call = bench.registry.prepare("bash", input).unwrap().run(context);
+        let printed = bench.printed.clone();
+        let has_run = async move {
+            while !printed.lock().unwrap().contains("killed\n") {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        // The session ends while the command runs: nobody collects what it changed.
+        bench.wait(async move {
+            let mut call = call.fuse();
+            let mut has_run = pin!(has_run.fuse());
+            loop {
+                select! {
+                    output = call => assert!(in_background && !output.is_error, "{output:?}"),
+                    () = has_run => break,
+                }
+            }
+        });
+        bench.commands = Arc::default();
+        // The cache is free when all that the command started is dead.
+        let builds = fs::read_dir(bench.beside("cache/builds")).unwrap().next().unwrap().unwrap();
+        let lock = fs::File::open(builds.path().join("lock")).unwrap();
+        while flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+            bench.wait(async { tokio::time::sleep(Duration::from_millis(5)).await });
+        }
+        drop(lock);
+        begin(&mut bench, OverFork::Auto);
+        let again = json!({ "command": cargo, "cwd": "sub" });
+        let said = match in_background {
+            true => says_in_background(&mut bench, again),
+            false => bench.say("bash", again),
+        };
+        assert!(said.starts_with("disk\n"), "{said}");
+        let slots = fs::read_dir(bench.beside("cache/builds")).unwrap().count();
+        assert_eq!(slots, 1, "it was another session's cache");
+    }
+}
+
+pub(crate) fn a_nested_package_is_built_from_its_text() {
+    let mut bench = session();
     let package = bench.path("sub");
     bench.open("sub/src/lib.rs", &lib("unsaved"));
     assert_eq!(says(&mut bench, "cat sub/src/lib.rs"), lib("unsaved"));

@@ -27,6 +27,7 @@ const CASES: &[Case] = &[
     ("each_tier_is_told_of_as_it_is", session::each_tier_is_told_of_as_it_is),
     ("ignored_folders_stay_in_the_layer", builds::ignored_folders_stay_in_the_layer),
     ("what_a_command_runs_is_what_it_built", builds::what_a_command_runs_is_what_it_built),
+    ("what_a_killed_command_built_is_not_fresh", builds::what_a_killed_command_built_is_not_fresh),
     ("a_nested_package_is_built_from_its_text", builds::a_nested_package_is_built_from_its_text),
 ];
 

@@ -113,7 +113,7 @@ fn commands_beside_each_other_have_sets_of_their_own() {
     let mut bench = Bench::new(&[("a.rs", "a\n")]);
     bench.open("a.rs", "b\n");
     bench.materialise();
-    last.keep(&mut bench.ever).unwrap();
+    last.ended(&mut bench.ever).unwrap();
     assert_eq!(last.ever_dirty().unwrap().len(), 1);
     assert!(own.ever_dirty().unwrap().is_empty());
     // As long as one of them lives, no other session has any.
@@ -122,6 +122,28 @@ fn commands_beside_each_other_have_sets_of_their_own() {
     assert!(!other.paths().contains(&again));
     drop((last, other));
     assert!(open(dir.path(), &["/w"]).paths().contains(&again));
+}
+
+#[test]
+fn what_a_command_built_that_was_never_collected_goes() {
+    let dir = tempfile::tempdir().unwrap();
+    let caches = open(dir.path(), &["/w"]);
+    let mut bench = Bench::new(&[("a.rs", "a\n")]);
+    bench.open("a.rs", "b\n");
+    bench.materialise();
+    for _ in 0..2 {
+        caches.begins(&mut bench.ever).unwrap();
+        put(&target(&caches).join("built"), b"x");
+        caches.ended(&mut bench.ever).unwrap();
+    }
+    assert_eq!(caches.ever_dirty().unwrap().len(), 1);
+    assert!(target(&caches).join("built").exists());
+    caches.begins(&mut bench.ever).unwrap();
+    assert!(caches.ever_dirty().unwrap().is_empty());
+    assert!(!target(&caches).join("built").exists());
+    put(&target(&caches).join("built"), b"x");
+    assert!(caches.ever_dirty().unwrap().is_empty(), "and is forgotten");
+    assert!(target(&caches).join("built").exists());
 }
 
 #[test]
@@ -135,7 +157,7 @@ fn a_list_that_cannot_be_kept_takes_what_was_built_with_it() {
     let mut bench = Bench::new(&[("a.rs", "a\n")]);
     bench.open("a.rs", "b\n");
     bench.materialise();
-    assert!(caches.keep(&mut bench.ever).is_err());
+    assert!(caches.ended(&mut bench.ever).is_err());
     assert!(target(&caches).is_dir() && !target(&caches).join("built").exists());
 }
 
@@ -174,7 +196,7 @@ fn without_its_list_what_was_built_goes() {
     bench.materialise();
     let caches = open(&folder, &["/w"]);
     assert!(caches.ever_dirty().unwrap().is_empty());
-    caches.keep(&mut bench.ever).unwrap();
+    caches.ended(&mut bench.ever).unwrap();
     assert_eq!(caches.ever_dirty().unwrap().len(), 1);
     put(&target(&caches).join("built"), b"x");
     let list = target(&caches).parent().unwrap().join("ever-dirty.json");

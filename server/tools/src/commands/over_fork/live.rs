@@ -124,7 +124,7 @@ impl Live {
             self.collect()?;
         }
         let told = self.layer.materialise(view, &mut self.built.ever)?.told;
-        self.built.keep();
+        self.built.begins();
         Ok(told)
     }
 
@@ -141,12 +141,18 @@ impl Live {
         named_by(command, &self.hidden.secrets).into_iter().chain(outside.cloned()).collect()
     }
 
+    /// The command that was to run next never did.
+    pub(super) fn never_ran(&mut self) {
+        self.unfinished = None;
+        self.built.ended();
+    }
+
     /// What the unfinished command changed. Blocking.
     pub(super) fn collect(&mut self) -> Result<Collected, LayerError> {
         match self.unfinished.take() {
             Some(Unfinished { view, started }) => {
                 let collected = self.layer.collect(&view, started, &mut self.built.ever);
-                self.built.keep();
+                self.built.ended();
                 collected
             }
             None => Ok(Collected::default()),
@@ -176,7 +182,7 @@ impl Live {
 
     /// What a command in the background works in instead: a layer with what is ignored in ours, and caches that no
     /// other command has. Shows the view; gives what it can't show, in words. Blocking.
-    pub(super) fn beside(&self, folder: &Path, view: &View) -> Result<Beside, LayerError> {
+    pub(super) fn beside(&self, folder: &Path, view: &Arc<View>) -> Result<Beside, LayerError> {
         let own = LayerFolder::at(folder.to_owned());
         let at = |error| LayerError::Io { path: folder.to_owned(), error };
         let mut layer = self.layer.fork_to(folder).map_err(at)?;
@@ -184,9 +190,20 @@ impl Live {
         // What is ignored in the layer was built from what commands of ours have seen.
         built.ever.take_in(&self.built.ever);
         let told = layer.materialise(view, &mut built.ever)?.told;
-        built.keep();
+        built.begins();
         let builds = built.builds(&layer, &self.hidden);
-        Ok(Beside { sandbox: self.sandbox.clone(), builds, told, layer, built, _folder: own })
+        let unfinished = Some(Unfinished { view: view.clone(), started: SystemTime::now() });
+        let sandbox = self.sandbox.clone();
+        Ok(Beside { sandbox, builds, told, layer, built, unfinished, _folder: own })
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        // What an interrupted command changed is dropped, but what it built is known by it.
+        if let Err(error) = self.collect() {
+            tracing::debug!(%error, "what an interrupted command changed is not known");
+        }
     }
 }
 
@@ -199,19 +216,34 @@ pub(super) struct Beside {
     pub(super) told: Vec<String>,
     layer: Layer,
     built: Built,
+    /// The command, until it was collected.
+    unfinished: Option<Unfinished>,
     _folder: LayerFolder,
 }
 
 impl Beside {
-    /// What the command changed; then it all goes but for what was built. Blocking.
-    pub(super) fn collect(
-        mut self,
-        view: &View,
-        started: SystemTime,
-    ) -> Result<Collected, LayerError> {
-        let collected = self.layer.collect(view, started, &mut self.built.ever);
-        self.built.keep();
+    /// The command never ran.
+    pub(super) fn never_ran(&mut self) {
+        self.unfinished = None;
+        self.built.ended();
+    }
+
+    /// What the command changed. Blocking.
+    pub(super) fn collect(&mut self) -> Result<Collected, LayerError> {
+        let Some(Unfinished { view, started }) = self.unfinished.take() else {
+            return Ok(Collected::default());
+        };
+        let collected = self.layer.collect(&view, started, &mut self.built.ever);
+        self.built.ended();
         collected
+    }
+}
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        if let Err(error) = self.collect() {
+            tracing::debug!(%error, "what a command that was stopped changed is not known");
+        }
     }
 }
 
@@ -244,11 +276,21 @@ impl Built {
         }
     }
 
+    /// A command is about to run.
+    fn begins(&mut self) {
+        self.keep(BuildCaches::begins);
+    }
+
+    /// It was collected, or never ran.
+    fn ended(&mut self) {
+        self.keep(BuildCaches::ended);
+    }
+
     /// Keeps what builds have seen beside what they built. Without it they would take stale output for fresh, so
     /// there is no build cache any more when that fails.
-    fn keep(&mut self) {
+    fn keep(&mut self, how: impl FnOnce(&BuildCaches, &mut EverDirty) -> io::Result<()>) {
         let Some(caches) = &self.caches else { return };
-        if let Err(error) = caches.keep(&mut self.ever) {
+        if let Err(error) = how(caches, &mut self.ever) {
             tracing::warn!(%error, "commands go on without a build cache");
             self.caches = None;
         }
