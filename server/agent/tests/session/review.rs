@@ -190,6 +190,27 @@ async fn an_edit_does_not_write_over_a_key_that_is_not_shown() {
 }
 
 #[tokio::test]
+async fn what_the_disk_has_made_cannot_be_rejected_and_that_is_said() {
+    let mut bench = start([edit("one", "1"), says("ok")]);
+    bench.file("a.txt", TEXT);
+    let uri = bench.open("a.txt", TEXT);
+    bench.file("a.txt", &TEXT.replace("seven", "disk"));
+    bench.run("go").await;
+    let hunks = bench.session.hunks();
+    let of_disk = hunks.iter().find(|hunk| hunk.new == "disk\n").unwrap();
+    bench.session.send(Op::Reject(Selection::Hunks(vec![of_disk.id]), None));
+    let (action, done, failed) = bench.reviewed().await;
+    assert_eq!((action, done), ("reject", 0));
+    assert!(
+        matches!(&failed[..], [why] if why.starts_with("the file has changed on the disk, which can't be rejected"))
+    );
+    assert_eq!(bench.session.hunks(), hunks);
+    bench.session.send(Op::Reject(Selection::All, None));
+    assert_eq!(bench.reviewed().await, ("reject", 1, vec![]));
+    assert_eq!((bench.session.hunks(), bench.buffer(&uri)), (vec![], TEXT.to_owned()));
+}
+
+#[tokio::test]
 async fn a_review_of_nothing_is_said() {
     let mut bench = start([]);
     bench.session.send(Op::Edit(HunkId(7), "x".into()));
