@@ -6,7 +6,7 @@ use ropewalk_agent::{Event, Limits, StopReason};
 use ropewalk_model::{
     Http, Model, Money, Price, Role, ServerConfig, ServerModel, StopReason as Stop, Usage,
 };
-use ropewalk_testkit::model::ScriptedReply;
+use ropewalk_testkit::model::{Place, ScriptedReply};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -19,6 +19,31 @@ async fn a_file_is_made_in_two_steps() {
     assert_eq!(bench.run("create hello.py").await, StopReason::EndTurn);
     assert_eq!(bench.session.messages().len(), 4);
     assert_eq!(bench.session.hunks().len(), 1);
+}
+
+#[tokio::test]
+async fn a_reply_that_is_cut_each_time_ends_in_words_and_the_next_prompt_works() {
+    let cut = || {
+        let write = json!({"path": "a.txt", "content": "half"});
+        says("I write").call("write_file", write).drop_at(Place::End)
+    };
+    let replies = std::iter::repeat_with(cut).take(6);
+    let mut bench = start(replies.chain([says("whole").expect_text("again")]));
+    bench.session.prompt(Prompt::new("go"));
+    let (_, stop, message) = bench.end().await;
+    assert_eq!(stop, StopReason::Error);
+    let message = message.unwrap();
+    assert!(
+        message.contains("the reply was cut off") && message.ends_with("try again"),
+        "{message}"
+    );
+    let count =
+        |wanted: fn(&Event) -> bool| bench.seen.iter().filter(|event| wanted(event)).count();
+    assert_eq!(count(|event| matches!(event, Event::Retrying { .. })), 5);
+    assert_eq!(count(|event| matches!(event, Event::ToolCall { .. })), 0);
+    assert_eq!(bench.run("again").await, StopReason::EndTurn);
+    assert!(bench.session.hunks().is_empty());
+    bench.model.finish().unwrap();
 }
 
 #[tokio::test]
