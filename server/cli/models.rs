@@ -156,7 +156,7 @@ fn patience(config: &Config) -> Patience {
     let idle = Duration::from_secs(u64::from(limits.idle_seconds));
     match config.provenance("limits.first_byte_seconds").layer {
         Layer::BuiltIn => Patience { first, idle, ..Patience::default() },
-        _ => Patience { first, first_on_loopback: first, idle },
+        _ => Patience { first, first_on_loopback: first, pings: first, idle },
     }
 }
 

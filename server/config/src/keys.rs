@@ -202,7 +202,7 @@ pub const KEYS: &[Key] = &[
     ),
     limit(
         "limits.first_byte_seconds",
-        "Seconds until an answer begins, and how long a server may only ping; 900 for one on this machine, until you set it.",
+        "Seconds until an answer begins; 900 for a server on this machine, until you set it. Also how long a server may only ping in mid-answer; 900 until you set it.",
         (1, 3_600),
         |l| &mut l.first_byte_seconds,
     ),

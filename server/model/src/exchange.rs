@@ -237,11 +237,10 @@ impl Exchange {
     /// Reads the next bytes; true when the reply is complete.
     async fn read(&mut self, reading: &mut Reading) -> Result<bool, ModelError> {
         let begun = reading.reader.begun();
-        let (first, idle) = (self.line.first_limit(), self.line.patience.idle);
+        let (first, patience) = (self.line.first_limit(), &self.line.patience);
         let limits = match (reading.whole, begun) {
             (Some(whole), _) => [(whole, LINGER); 2],
-            // Pings are life, but a server that only pings may be a proxy before a dead one.
-            (None, true) => [(reading.last, idle), (self.since, first)],
+            (None, true) => [(reading.last, patience.idle), (self.since, patience.pings)],
             (None, false) => [(self.since, first); 2],
         };
         let left = limits.map(|(from, limit)| (limit.saturating_sub(from.elapsed()), limit));

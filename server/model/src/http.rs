@@ -78,11 +78,14 @@ impl Http {
 /// How long to wait for bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Patience {
-    /// Until the reply's first content, for a server elsewhere. Also how long pings alone pass for life, at any time.
+    /// Until the reply's first content, for a server elsewhere.
     pub first: Duration,
     /// The same for a server on this machine, which may load a model or read a long prompt slowly.
     pub first_on_loopback: Duration,
-    /// Between two arrivals of bytes after that, whatever they say.
+    /// After that, how long pings alone pass for life: a model may think unseen for minutes, and to ask again costs
+    /// what the first try did; but a server that only pings may be a proxy before a dead one.
+    pub pings: Duration,
+    /// Between two arrivals of bytes after the first content, whatever they say.
     pub idle: Duration,
 }
 
@@ -91,6 +94,7 @@ impl Default for Patience {
         Patience {
             first: Duration::from_secs(120),
             first_on_loopback: Duration::from_secs(15 * 60),
+            pings: Duration::from_secs(15 * 60),
             idle: Duration::from_secs(60),
         }
     }

@@ -503,7 +503,7 @@ async fn told(stream: &mut Deltas) -> Vec<u64> {
 }
 
 #[tokio::test]
-async fn pings_are_life_for_the_first_limit_and_no_longer() {
+async fn pings_are_life_for_a_while_and_no_longer() {
     let _clock = Clock::stop();
     let ping = || {
         let words = ": ping\n\nevent: ping\ndata: {\"type\": \"ping\"}\n\n";
@@ -514,7 +514,9 @@ async fn pings_are_life_for_the_first_limit_and_no_longer() {
             let half = has_begun.then(|| chunk(&says(protocol, "half")));
             let pings = [streaming()].into_iter().chain(half).chain([ping()]).collect();
             let server = Loopback::start([pings, good(protocol)]).await;
-            let patience = Patience { first_on_loopback: 100 * SECOND, ..Patience::default() };
+            let (first_on_loopback, pings) =
+                if has_begun { (50 * SECOND, 100 * SECOND) } else { (100 * SECOND, 50 * SECOND) };
+            let patience = Patience { first_on_loopback, pings, ..Patience::default() };
             let config = ServerConfig { patience, ..server.config(protocol) };
             let mut stream = ask(&ServerModel::new(config, Http::new()).unwrap());
             if has_begun {
