@@ -352,3 +352,47 @@ fn find(folder: &Path, name: &str) -> Option<PathBuf> {
     let here = files.into_iter().find(|file| file.file_name().is_some_and(|own| own == name));
     here.or_else(|| folders.iter().find_map(|folder| find(folder, name)))
 }
+
+#[test]
+fn a_linked_root_is_there_under_the_links_path_too() {
+    // A tool may have written the link's path down.
+    let parent = Searched::new();
+    let link = parent.path().canonicalize().unwrap().join("link");
+    let replies = [
+        bash(&format!("cat {0}/a.txt; echo new > {0}/b.txt", link.display())),
+        say("Done.").expect_text("unsaved one\n").expect_text("b.txt"),
+    ];
+    let rooted = Rooted::below(parent, "real", replies);
+    std::os::unix::fs::symlink(&rooted.root, &link).unwrap();
+    rooted.write("a.txt", "one\n");
+    let editor = rooted.editor_at(&link);
+    editor.open("a.txt");
+    editor.type_at("a.txt", 0, 0, "unsaved ");
+    assert_eq!(turn(&editor, "Try"), "end_turn");
+    editor.shutdown();
+    rooted.stage.agent.model.finish().unwrap();
+}
+
+#[test]
+fn our_own_folders_are_seen_by_no_command() {
+    let look = "cat a.txt; ls -A config/ropewalk | wc -l; ls -A state/ropewalk | tr '\\n' ' '; cat config/ropewalk/config.toml";
+    let mut rooted = Rooted::new(
+        "unused",
+        [
+            bash("seq 100000"),
+            bash(look),
+            say("Done.").expect_text("unsaved one\n0\noutputs cat: "),
+        ],
+    );
+    // They lie in the root here, as they do in a home that is open.
+    rooted.root = rooted.stage.agent.folder(".").canonicalize().unwrap();
+    rooted.write("a.txt", "one\n");
+    let editor = rooted.editor();
+    editor.open("a.txt");
+    editor.type_at("a.txt", 0, 0, "unsaved ");
+    assert_eq!(turn(&editor, "Try"), "end_turn");
+    let own = rooted.stage.agent.folder("state/ropewalk");
+    assert!(own.read_dir().unwrap().count() > 1, "there is more than the command saw");
+    editor.shutdown();
+    rooted.stage.agent.model.finish().unwrap();
+}
