@@ -86,13 +86,15 @@ fn model_of(
     http: &Http,
     asked: &Asked,
 ) -> Result<Arc<dyn Model>, String> {
-    let (provider, server) = server_of(config, environment)?;
+    let (provider, mut server) = server_of(config, environment)?;
     if let Some(words) = why_not_asked(&server) {
         tracing::warn!("{words}");
     }
+    let mut asked = asked.lock().unwrap_or_else(PoisonError::into_inner);
+    // A model that was spoken to before has left its key in this process.
+    server.keys = asked.values().fold(server.keys, Keys::and_known);
     let model: Result<Arc<dyn Model>, _> = match &provider.api_key_command {
         Some(command) if server.key.is_none() => {
-            let mut asked = asked.lock().unwrap_or_else(PoisonError::into_inner);
             let key = asked.entry(command.clone()).or_insert_with(|| key_of(command.clone()));
             AskedModel::new(server, key.clone(), http.clone()).map(|model| Arc::new(model) as _)
         }
@@ -173,3 +175,7 @@ fn keys(config: &Config, environment: &dyn Environment) -> Keys {
     let secrets = headers.iter().flat_map(Header::secrets).map(str::to_owned);
     Keys::new(variables.filter_map(|variable| environment.var(variable)).chain(secrets))
 }
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests;

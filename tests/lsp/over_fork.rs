@@ -378,11 +378,7 @@ fn our_own_folders_are_seen_by_no_command() {
     let look = "cat a.txt; ls -A config/ropewalk | wc -l; ls -A state/ropewalk | tr '\\n' ' '; cat config/ropewalk/config.toml";
     let mut rooted = Rooted::new(
         "unused",
-        [
-            bash("seq 100000"),
-            bash(look),
-            say("Done.").expect_text("unsaved one\n0\noutputs cat: "),
-        ],
+        [bash("seq 100000"), bash(look), say("Done.").expect_text("unsaved one\n0\noutputs cat: ")],
     );
     // They lie in the root here, as they do in a home that is open.
     rooted.root = rooted.stage.agent.folder(".").canonicalize().unwrap();

@@ -7,6 +7,7 @@
 //! It finds a key as it is and as JSON spells it. Other spellings (base64, reversed, letter by letter) are not
 //! looked for: whoever can make those is kept from the key itself, not from its letters.
 
+use crate::LazyKey;
 use memchr::memmem::Finder;
 use std::borrow::Cow;
 use std::fmt;
@@ -48,6 +49,15 @@ impl Keys {
         let held =
             self.0.iter().map(|finder| String::from_utf8_lossy(finder.needle()).into_owned());
         Keys::new(held.chain(more.into_iter().map(str::to_owned)))
+    }
+
+    /// These keys, and one that was asked for before, if it was.
+    #[must_use]
+    pub fn and_known(self, key: &LazyKey) -> Keys {
+        match key.known() {
+            Some(key) => self.and([key.text()]),
+            None => self,
+        }
     }
 
     /// Whether there is nothing to strike.
