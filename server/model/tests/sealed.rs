@@ -3,8 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests may be blunt, as tests are")]
 
 use ropewalk_model::{
-    Block, Delta, Http, Message, Model, ModelError, Protocol, Reply, ReplyBuilder, Role,
-    ServerConfig, ServerModel, ToolInput,
+    Block, Delta, Http, Message, Model, Protocol, Reply, ReplyBuilder, Role, ServerConfig,
+    ServerModel, ToolInput,
 };
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -150,35 +150,32 @@ fn what_is_broken_or_cut_off_is_not_sent_back() {
 }
 
 #[test]
-fn details_without_number_are_refused_and_a_thousand_are_not() {
-    let event = |details: &[Value]| {
-        let choice = json!({"index": 0, "delta": {"content": "Hi", "reasoning_details": details}});
-        format!("data: {}\n\n", json!({ "choices": [choice] }))
-    };
-    let feed = |text: &str| {
-        let (mut reader, mut out) = (model("x").reader(), VecDeque::new());
-        reader.feed(text.as_bytes(), &mut out)
+fn a_thousand_details_are_kept_and_of_more_none() {
+    let change = |details: &[Value]| json!({"content": "", "reasoning_details": details});
+    let kept = |changes: &[Value]| {
+        let mut all = vec![json!({"content": "Hi"})];
+        all.extend_from_slice(changes);
+        let reply = reply(&all, "stop");
+        assert_eq!(reply.text(), "Hi");
+        let sent = back("openrouter", &reply.blocks);
+        sent.get("reasoning_details").map_or(0, |details| details.as_array().unwrap().len())
     };
     let numbered = |n: usize| json!({"type": "reasoning.text", "text": "a", "index": n});
     let bare = |_| json!({"type": "reasoning.text", "text": "a"});
     let ways: [&dyn Fn(usize) -> Value; 2] = [&numbered, &bare];
     for way in ways {
         let details: Vec<Value> = (0..1_001).map(way).collect();
-        assert_eq!(feed(&event(&details[..1_000])), Ok(false));
-        let events: String = details.chunks(1).map(event).collect();
-        for text in [event(&details), events] {
-            let error = feed(&text).unwrap_err();
-            assert!(matches!(error, ModelError::TooLarge { .. }), "{error:?}");
-        }
+        assert_eq!(kept(&[change(&details[..1_000])]), 1_000);
+        let changes: Vec<Value> = details.chunks(1).map(change).collect();
+        assert_eq!((kept(&[change(&details)]), kept(&changes)), (0, 0));
     }
     // Work that grows with the square of them would take minutes; no clock is needed to notice.
     let many: Vec<Value> = (0..80_000).map(numbered).collect();
-    assert!(feed(&event(&many)).is_err());
+    assert_eq!(kept(&[change(&many)]), 0);
     let pieces: Vec<Value> = (0..80_000).map(|n| numbered(n % 1_000)).collect();
-    assert_eq!(feed(&event(&pieces)), Ok(false));
+    assert_eq!(kept(&[change(&pieces)]), 1_000);
     let reply = reply(&[json!({"content": "Hi", "reasoning_details": pieces[..2_000]})], "stop");
     let sent = back("openrouter", &reply.blocks);
     let details = sent["reasoning_details"].as_array().unwrap();
-    assert_eq!(details.len(), 1_000);
     assert!(details.iter().all(|detail| detail["text"] == "aa"));
 }

@@ -109,7 +109,7 @@ impl Decoder {
             }
         }
         if let Some(details) = change.reasoning_details {
-            self.sealed.add_details(details)?;
+            self.sealed.add_details(details);
         }
         if let Some(raw) = change.content
             && let Some(text) = self.words(raw, false, out)?

@@ -4,7 +4,7 @@
 //! Nobody here reads it. It is kept as one block of redacted thinking behind the reply, whose data is JSON, and so
 //! goes where thoughts go: back to the model that thought them, and to no other.
 
-use crate::{ModelError, blocks::within};
+use crate::blocks::MOST_BLOCKS;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, value::RawValue};
 use std::collections::{HashMap, hash_map::Entry};
@@ -19,7 +19,7 @@ pub(super) struct Sealed {
     /// What came with each call, in their order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) calls: Vec<Option<Value>>,
-    /// Whether a part of the details could not be read: they would not be as they were.
+    /// Whether a part of the details could not be read, or there are too many: they would not be as they were.
     #[serde(skip)]
     is_broken: bool,
     /// Where the detail of an index and a type is, both as JSON.
@@ -45,28 +45,27 @@ impl Sealed {
         (!is_empty).then(|| serde_json::to_string(&self).ok()).flatten()
     }
 
-    /// The next pieces of the details. Those with the same index and type are one. Linear in the pieces.
-    ///
-    /// # Errors
-    /// [`ModelError::TooLarge`] for details without number.
-    pub(super) fn add_details(&mut self, raw: &RawValue) -> Result<(), ModelError> {
-        if raw.get() == "null" {
-            return Ok(());
+    /// The next pieces of the details. Those with the same index and type are one; beyond [`MOST_BLOCKS`] none is
+    /// kept, and the reply is good without. Linear in the pieces.
+    pub(super) fn add_details(&mut self, raw: &RawValue) {
+        if self.is_broken || raw.get() == "null" {
+            return;
         }
         let Ok(pieces) = serde_json::from_str::<Vec<&RawValue>>(raw.get()) else {
             self.is_broken = true;
-            return Ok(());
+            return;
         };
         for piece in pieces {
-            match serde_json::from_str(piece.get()) {
-                Ok(piece) => self.add_detail(piece)?,
-                Err(_) => self.is_broken = true,
+            let piece = serde_json::from_str(piece.get());
+            if !piece.is_ok_and(|piece| self.add_detail(piece)) {
+                self.is_broken = true;
+                return;
             }
         }
-        Ok(())
     }
 
-    fn add_detail(&mut self, piece: Map<String, Value>) -> Result<(), ModelError> {
+    /// Whether there was room for it.
+    fn add_detail(&mut self, piece: Map<String, Value>) -> bool {
         let next = self.reasoning_details.len();
         let kind = || piece.get("type").map(Value::to_string);
         let place = piece.get("index").map(|index| (index.to_string(), kind()));
@@ -77,14 +76,16 @@ impl Sealed {
                     if let Some(known) = known.and_then(Value::as_object_mut) {
                         join(known, piece);
                     }
-                    return Ok(());
+                    return true;
                 }
                 Entry::Vacant(place) => place.insert(next),
             };
         }
-        within(next.saturating_add(1), "details of its reasoning")?;
+        if next >= MOST_BLOCKS {
+            return false;
+        }
         self.reasoning_details.push(Value::Object(piece));
-        Ok(())
+        true
     }
 
     /// What came with the call of this number.
