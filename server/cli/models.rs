@@ -177,5 +177,4 @@ fn keys(config: &Config, environment: &dyn Environment) -> Keys {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests;
