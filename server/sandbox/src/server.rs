@@ -2,8 +2,10 @@
 //!
 //! It touches no namespace itself.
 
+pub(crate) mod trial;
+
 use crate::plan::{End, Plan, Room, SandboxError, Spec};
-use crate::support::{Found, Upper};
+use crate::support::Upper;
 use crate::wire::{self, Failure, FromHolder, ToHolder, WirePlan, WireSpec};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use std::collections::HashMap;
@@ -384,37 +386,4 @@ fn size_of(folders: &[PathBuf]) -> u64 {
         }
     }
     size
-}
-
-/// Tries what this machine can do, in a small folder that is removed again.
-pub(crate) async fn trial() -> Result<Found, SandboxError> {
-    let parent = std::env::var_os("XDG_CACHE_HOME")
-        .map(PathBuf::from)
-        .or_else(|| std::env::home_dir().map(|home| home.join(".cache")))
-        .filter(|path| path.is_dir())
-        .unwrap_or_else(std::env::temp_dir);
-    let step = "making a folder to try commands in";
-    let parent = parent.canonicalize().map_err(|error| failed(step, &error))?;
-    let folder = parent.join(format!(".ropewalk-trial-{}", std::process::id()));
-    let made = (|| {
-        std::fs::create_dir_all(folder.join("root/folder/inner"))?;
-        std::fs::create_dir_all(folder.join("layers"))?;
-        std::fs::write(folder.join("root/file"), "old")
-    })();
-    let found = match made {
-        Ok(()) => try_in(&folder).await,
-        Err(error) => Err(failed(step, &error)),
-    };
-    let _ = std::fs::remove_dir_all(&folder);
-    found
-}
-
-async fn try_in(folder: &Path) -> Result<Found, SandboxError> {
-    let (_holder, socket) = start_holder()?;
-    send(&socket, &ToHolder::Probe(folder.as_os_str().to_owned()), &[]).await?;
-    match first_answer(&socket).await?.0 {
-        FromHolder::Probed(found) => Ok(found),
-        FromHolder::Failed(failure) => Err(failure.into()),
-        _ => Err(SandboxError::Ended),
-    }
 }

@@ -67,7 +67,7 @@ async fn attempt() -> Result<Support, Unsupported> {
 
 #[cfg(target_os = "linux")]
 async fn attempt() -> Result<Support, Unsupported> {
-    match crate::server::trial().await {
+    match crate::server::trial::run().await {
         Ok(found) => Ok(Support { upper: found.upper, landlock: found.landlock }),
         Err(error) => {
             let errno = match &error {
