@@ -11,6 +11,9 @@ mod faults;
 mod hostile;
 #[cfg(test)]
 #[cfg(target_os = "linux")]
+mod ordinary_user;
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod over_fork;
 #[cfg(test)]
 #[cfg(target_os = "linux")]

@@ -372,3 +372,23 @@ fn a_linked_root_is_there_under_the_links_path_too() {
     editor.shutdown();
     rooted.stage.agent.model.finish().unwrap();
 }
+
+#[test]
+fn our_own_folders_are_seen_by_no_command() {
+    let look = "cat a.txt; ls -A config/ropewalk 2>/dev/null | wc -l; ls -A state/ropewalk | tr '\\n' ' '; cat config/ropewalk/config.toml";
+    let mut rooted = Rooted::new(
+        "unused",
+        [bash("seq 100000"), bash(look), say("Done.").expect_text("unsaved one\n0\noutputs cat: ")],
+    );
+    // They lie in the root here, as they do in a home that is open.
+    rooted.root = rooted.stage.agent.folder(".").canonicalize().unwrap();
+    rooted.write("a.txt", "one\n");
+    let editor = rooted.editor();
+    editor.open("a.txt");
+    editor.type_at("a.txt", 0, 0, "unsaved ");
+    assert_eq!(turn(&editor, "Try"), "end_turn");
+    let own = rooted.stage.agent.folder("state/ropewalk");
+    assert!(own.read_dir().unwrap().count() > 1, "there is more than the command saw");
+    editor.shutdown();
+    rooted.stage.agent.model.finish().unwrap();
+}
