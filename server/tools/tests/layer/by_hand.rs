@@ -86,17 +86,13 @@ fn what_is_rejected_goes_from_the_layer_and_the_disk_shows_again() {
         put(&bench.up("e/other"), b"other\n");
     });
     assert_eq!(bench.reads("d/x.txt"), None);
-    let workspace = std::mem::take(&mut bench.workspace);
-    let x = workspace.roots().contain("d/x.txt").unwrap().doc();
-    bench.fork.reject(&workspace, &Selection::File(x), None);
-    bench.workspace = workspace;
+    let x = bench.workspace.roots().contain("d/x.txt").unwrap().doc();
+    bench.fork.reject(&bench.workspace, &Selection::File(x), None);
     bench.materialise();
     // One of two files is back, and a mark stands for the other alone.
     assert_eq!(fs::read_to_string(bench.up("d/x.txt")).unwrap(), "x\n");
     assert!(is_gone(&bench.up("d/y.txt")));
-    let workspace = std::mem::take(&mut bench.workspace);
-    bench.fork.reject(&workspace, &Selection::All, None);
-    bench.workspace = workspace;
+    bench.fork.reject(&bench.workspace, &Selection::All, None);
     bench.materialise();
     assert!(!bench.up("new").exists() && !is_gone(&bench.up("d/y.txt")));
     assert!(

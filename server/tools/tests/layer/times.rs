@@ -42,10 +42,9 @@ fn a_file_that_goes_back_to_the_disks_text_is_younger_than_the_build_of_the_othe
     for name in ["main.rs", "lib.rs", "made.rs"] {
         assert!(is_fresh(&bench.up(name), &mark), "{name} is as the build saw it");
     }
-    let workspace = std::mem::take(&mut bench.workspace);
-    bench.fork.reject(&workspace, &Selection::All, None);
-    workspace.close(&format!("file://{}", bench.disk("lib.rs").canonicalize().unwrap().display()));
-    bench.workspace = workspace;
+    bench.fork.reject(&bench.workspace, &Selection::All, None);
+    let lib = format!("file://{}", bench.disk("lib.rs").canonicalize().unwrap().display());
+    bench.workspace.close(&lib);
     bench.materialise();
     for (name, text) in [("main.rs", "fn main() {}\n"), ("lib.rs", "lib\n"), ("made.rs", "m\n")] {
         assert_eq!(fs::read_to_string(bench.up(name)).unwrap(), text);
@@ -70,9 +69,7 @@ fn a_deleted_file_that_comes_back_is_younger_too() {
     bench.change("gone.rs", ProposedChange::Delete);
     bench.materialise();
     let mark = build(&bench);
-    let workspace = std::mem::take(&mut bench.workspace);
-    bench.fork.reject(&workspace, &Selection::All, None);
-    bench.workspace = workspace;
+    bench.fork.reject(&bench.workspace, &Selection::All, None);
     bench.materialise();
     assert_eq!(fs::read_to_string(bench.up("gone.rs")).unwrap(), "g\n");
     assert!(!is_fresh(&bench.up("gone.rs"), &mark));
@@ -136,9 +133,7 @@ fn what_was_saved_since_commands_saw_it_is_the_disks_again() {
     bench.materialise();
     bench.change("gone.rs", ProposedChange::Delete);
     bench.materialise();
-    let workspace = std::mem::take(&mut bench.workspace);
-    bench.fork.reject(&workspace, &Selection::All, None);
-    bench.workspace = workspace;
+    bench.fork.reject(&bench.workspace, &Selection::All, None);
     // One is saved as commands saw it, one otherwise, and one is deleted.
     put(&bench.disk("main.rs"), b"by the agent\n");
     put(&bench.disk("other.rs"), b"by the user\n");
@@ -161,9 +156,7 @@ fn what_the_disk_had_before_commands_saw_it_stays_on_the_list() {
     bench.change("b.rs", ProposedChange::Write(Text::from("by the agent\n")));
     bench.materialise();
     let mark = build(&bench);
-    let workspace = std::mem::take(&mut bench.workspace);
-    bench.fork.reject(&workspace, &Selection::All, None);
-    bench.workspace = workspace;
+    bench.fork.reject(&bench.workspace, &Selection::All, None);
     // Commands see the disk's texts again: the same, with times from before the build of the others.
     bench.materialise();
     assert!(is_fresh(&bench.disk("a.rs"), &mark) && !is_fresh(&bench.up("a.rs"), &mark));
