@@ -68,7 +68,10 @@ impl OverFork {
 
     /// Runs a command to its end, after those that were asked for before. Dropping the future kills it.
     pub(super) async fn run(&self, asked: Asked, context: &Context) -> Result<Output, Output> {
-        let (mut held, told, builds) = self.show(context).await?;
+        let view = context.view.clone();
+        let show = move |live: &mut Live| Ok((live.show(&view)?, live.builds()));
+        let (mut held, (shown, builds), mut told) = self.with_room(context, show).await?;
+        told.extend(shown);
         let live = live_of(&mut held)?;
         let unhidden = live.unhidden_for(&asked.command, context);
         let secrets = live.hidden.secrets.clone();
@@ -113,23 +116,26 @@ impl OverFork {
         Ok(result(ran, collected, told, Some(room), &secrets, context).await)
     }
 
-    /// The sandbox with its layer showing the view, what is to be said of that, and where builds go. A layer that is
-    /// full is left for an empty one: what fills it are files that are ignored, and if they stayed no command could
-    /// run to remove them.
-    async fn show(&self, context: &Context) -> Result<(Held, Vec<String>, Builds), Output> {
+    /// What the layer gives for this, and what is to be said of that. A layer that is full is left for an empty one:
+    /// what fills it are files that are ignored, and if they stayed no command could run to remove them.
+    async fn with_room<T: Send + 'static>(
+        &self,
+        context: &Context,
+        how: impl Fn(&mut Live) -> Result<T, LayerError> + Clone + Send + 'static,
+    ) -> Result<(Held, T, Vec<String>), Output> {
         let (held, mut told) = self.ready(context).await?;
-        let (mut held, mut shown, mut builds) = shown_in(held, context).await?;
-        if let Err(LayerError::Full) = shown {
+        let (mut held, mut made) = made_in(held, how.clone()).await?;
+        if let Err(LayerError::Full) = made {
             *held = None;
             *held = Some(self.anew(context).await?);
             told.push(EMPTIED.to_owned());
-            (held, shown, builds) = shown_in(held, context).await?;
+            (held, made) = made_in(held, how).await?;
         }
-        told.extend(shown.map_err(|error| match error {
+        let made = made.map_err(|error| match error {
             LayerError::Full => Output::error(TOO_SMALL),
             error => Output::error(error),
-        })?);
-        Ok((held, told, builds))
+        })?;
+        Ok((held, made, told))
     }
 
     async fn anew(&self, context: &Context) -> Result<Live, Output> {
@@ -141,17 +147,17 @@ impl OverFork {
 
     /// A command in the background, on a layer of its own.
     pub(super) async fn work(&self, asked: Asked, context: &Context) -> Result<Work, Output> {
-        let (mut held, mut told) = self.ready(context).await?;
         let name = format!("b{}", self.layers.fetch_add(1, Ordering::Relaxed) + 1);
         let (own, name_of) = (context.clone(), name.clone());
-        let made = on_thread(move |_| {
-            let live = live_of(&mut held)?;
-            let folder = live.sandbox.layers().join(name_of);
-            let beside = live.beside(&folder, &own.view).map_err(Output::error)?;
+        let make = move |live: &mut Live| {
+            let folder = live.sandbox.layers().join(&name_of);
+            let beside = live.beside(&folder, &own.view)?;
             let unhidden = live.unhidden_for(&asked.command, &own);
-            Ok((beside, unhidden, live.hidden.secrets.clone(), asked))
-        });
-        let (mut beside, unhidden, secrets, asked) = made.await?;
+            Ok((beside, unhidden, live.hidden.secrets.clone(), asked.clone()))
+        };
+        let (held, made, mut told) = self.with_room(context, make).await?;
+        let (mut beside, unhidden, secrets, asked) = made;
+        drop(held);
         told.append(&mut beside.told);
         let mut asked = asked.over_fork(context, &self.settings, &name, unhidden);
         let Builds { variables, laid } = std::mem::take(&mut beside.builds);
@@ -210,19 +216,16 @@ impl OverFork {
     }
 }
 
-/// Makes the layer show the view.
-async fn shown_in(
+/// What a layer gives, on a thread that may block.
+async fn made_in<T: Send + 'static>(
     mut held: Held,
-    context: &Context,
-) -> Result<(Held, Result<Vec<String>, LayerError>, Builds), Output> {
-    let view = context.view.clone();
-    let shown = on_thread(move |_| {
-        let live = live_of(&mut held)?;
-        let shown = live.show(&view);
-        let builds = live.builds();
-        Ok((held, shown, builds))
+    how: impl FnOnce(&mut Live) -> Result<T, LayerError> + Send + 'static,
+) -> Result<(Held, Result<T, LayerError>), Output> {
+    let made = on_thread(move |_| {
+        let made = how(live_of(&mut held)?);
+        Ok((held, made))
     });
-    shown.await
+    made.await
 }
 
 /// What is said when a full layer is left.

@@ -3,7 +3,7 @@
 //! What is ignored comes along, because it is what commands built for the next one. What the view has is written
 //! there by `materialise` like in any layer.
 
-use super::folder::{DEEPEST, Folder, Kind};
+use super::folder::{DEEPEST, Folder, Kind, Stamp};
 use super::{Held, Layer, Rooted};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,21 +11,25 @@ use std::path::{Path, PathBuf};
 /// The most bytes of ignored files that come along.
 const MOST: u64 = 256 << 20;
 
+/// What a file takes room in.
+const BLOCK: u64 = 4_096;
+
 impl Layer {
     /// An empty layer over the same roots in `folder`, with a copy of what commands left in this one and is no
-    /// proposal: ignored files, up to 256 MiB. What doesn't fit is left out, and the next command in it is told.
+    /// proposal: ignored files, up to `most` bytes and 256 MiB. What doesn't fit is left out, and the next command in
+    /// it is told.
     /// Blocking; no command of this layer may run meanwhile.
     ///
     /// # Errors
     /// The system's.
-    pub fn fork_to(&self, folder: &Path) -> io::Result<Self> {
+    pub fn fork_to(&self, folder: &Path, most: u64) -> io::Result<Self> {
         let roots: Vec<PathBuf> = self.roots.iter().map(|own| own.root.clone()).collect();
         let mut made = match self.copy {
             Some(most) => Self::copy(folder, &roots, most)?,
             None => Self::open(folder, &roots)?,
         };
         let mut left = 0;
-        let mut room = MOST;
+        let mut room = most.min(MOST);
         for (own, new) in self.roots.iter().zip(&mut made.roots) {
             let (from, to) = (Folder::ours(&own.up)?, Folder::ours(&new.up)?);
             let mut copy = Copy { own, new, room: &mut room, left: &mut left };
@@ -38,6 +42,11 @@ impl Layer {
         }
         Ok(made)
     }
+}
+
+/// The room that a copy of a file takes.
+fn room_of(found: &Stamp) -> u64 {
+    found.len.checked_next_multiple_of(BLOCK).unwrap_or(found.len)
 }
 
 struct Copy<'a> {
@@ -70,8 +79,8 @@ impl Copy<'_> {
                     }
                 }
                 _ if held.is_some() && !is_left => {}
-                Kind::File if found.len <= *self.room => {
-                    *self.room -= found.len;
+                Kind::File if room_of(&found) <= *self.room => {
+                    *self.room -= room_of(&found);
                     from.copy(&name, to, &name)?;
                     to.own_like(&name, &found);
                 }

@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests may be blunt")]
 
 mod builds;
+mod full;
 mod session;
 #[path = "../tools/support.rs"]
 #[expect(dead_code, reason = "other tests need more of it")]
@@ -23,6 +24,8 @@ type Case = (&'static str, fn());
 const CASES: &[Case] = &[
     ("what_one_command_leaves_the_next_finds", session::what_one_leaves_the_next_finds),
     ("one_command_runs_at_a_time", session::one_runs_at_a_time),
+    ("a_full_layer_is_left_by_one_in_the_background", full::it_is_left_by_one_in_the_background),
+    ("what_is_ignored_and_large_stays_behind", full::what_is_ignored_and_large_stays_behind),
     ("the_want_of_a_network_is_said_once_there_is_none", session::the_want_of_a_network_is_said),
     ("each_tier_is_told_of_as_it_is", session::each_tier_is_told_of_as_it_is),
     ("ignored_folders_stay_in_the_layer", builds::ignored_folders_stay_in_the_layer),
@@ -60,13 +63,17 @@ fn begun(over_fork: OverFork, files: &[(&str, &[u8])]) -> (Bench, Chosen) {
 
 /// Another session on the same folders takes the place of the one that was.
 fn begin(bench: &mut Bench, over_fork: OverFork) -> Chosen {
+    begin_with(bench, CommandSettings { over_fork, ..CommandSettings::default() })
+}
+
+/// The same, with more settings.
+fn begin_with(bench: &mut Bench, settings: CommandSettings) -> Chosen {
     // The build caches are free again before they are asked for.
     bench.commands = Arc::default();
     bench.commands = Arc::new(Commands::new(CommandSettings {
-        over_fork,
         cache_bytes: 1 << 30,
         cache_folder: Some(bench.beside("cache")),
-        ..CommandSettings::default()
+        ..settings
     }));
     turn(bench)
 }

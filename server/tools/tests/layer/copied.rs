@@ -168,7 +168,7 @@ fn a_fork_of_a_copy_is_a_copy() {
     bench.change("a.txt", ProposedChange::Write(Text::from("changed\n")));
     bench.command(|bench| put(&bench.up("out/built"), b"built\n"));
     let folder = bench.dir.path().join("layer/b1");
-    let mut other = bench.layer.fork_to(&folder).unwrap();
+    let mut other = bench.layer.fork_to(&folder, u64::MAX).unwrap();
     let view = bench.view();
     other.materialise(&view, &mut bench.ever).unwrap();
     let read = |name: &str| fs::read_to_string(folder.join("0/up").join(name)).unwrap();

@@ -184,8 +184,9 @@ impl Live {
     /// other command has. Shows the view; gives what it can't show, in words. Blocking.
     pub(super) fn beside(&self, folder: &Path, view: &Arc<View>) -> Result<Beside, LayerError> {
         let own = LayerFolder::at(folder.to_owned());
-        let at = |error| LayerError::Io { path: folder.to_owned(), error };
-        let mut layer = self.layer.fork_to(folder).map_err(at)?;
+        // What comes along leaves room for what the command writes.
+        let most = self.sandbox.room().free / 2;
+        let mut layer = self.layer.fork_to(folder, most).map_err(LayerError::at(folder))?;
         let mut built = Built::of(self.built.caches.as_ref().and_then(BuildCaches::another));
         // What is ignored in the layer was built from what commands of ours have seen.
         built.ever.take_in(&self.built.ever);
