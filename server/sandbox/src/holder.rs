@@ -8,6 +8,7 @@ mod command;
 mod limits;
 mod mounts;
 mod namespaces;
+mod owners;
 mod places;
 mod root;
 mod shown;
@@ -91,6 +92,7 @@ fn set_up(plan: Plan) -> Result<Holder, Failure> {
     limits::be_expendable();
     namespaces::leave_keyrings();
     namespaces::enter()?;
+    plan.roots.iter().try_for_each(|root| owners::check(root))?;
     let loopback = namespaces::loopback()?;
     let root = root::make(&plan)?;
     Ok(Holder { plan, root, loopback, umask, commands: Vec::new() })

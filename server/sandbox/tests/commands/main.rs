@@ -7,6 +7,7 @@ mod beside;
 mod check;
 mod ends;
 mod hostile;
+mod owners;
 mod sees;
 mod world;
 
@@ -73,6 +74,10 @@ const CASES: &[Case] = &[
     ("a_dead_holder_is_noticed", ends::a_dead_holder_is_noticed),
     ("a_killed_server_leaves_nothing", ends::a_killed_server_leaves_nothing),
     ("a_root_with_a_mount_in_it_is_told", ends::a_root_with_a_mount_in_it_is_told),
+    (
+        "a_project_of_another_group_is_refused_in_words",
+        owners::a_project_of_another_group_is_refused_in_words,
+    ),
     ("this_machine_is_found_fit", ends::this_machine_is_found_fit),
 ];
 
@@ -86,6 +91,7 @@ fn main() -> ExitCode {
     let role = match std::env::args().nth(1).as_deref() {
         Some(ends::VICTIM) => Some(ends::victim as fn()),
         Some(ends::MOUNTED) => Some(ends::mounted as fn()),
+        Some(owners::MEMBER) => Some(owners::member as fn()),
         _ => None,
     };
     if let Some(role) = role {
