@@ -46,15 +46,12 @@ impl std::error::Error for Unencodable {}
 /// The text of a file's bytes and how it was written; None for what is not text: anything with a NUL, which
 /// UTF-32 always has, or UTF-16 that is broken. O(n).
 pub fn decode(bytes: &[u8]) -> Option<(Text, FileFormat)> {
-    decode_any(bytes).filter(|(text, _)| text.chunks().all(|chunk| !chunk.contains('\0')))
-}
-
-fn decode_any(bytes: &[u8]) -> Option<(Text, FileFormat)> {
     let format = |encoding, bom| FileFormat { encoding, bom };
     if let Some(rest) = bytes.strip_prefix(b"\xEF\xBB\xBF")
         && let Ok(text) = std::str::from_utf8(rest)
     {
-        return Some((Text::from(text), format(Encoding::Utf8, true)));
+        let text = (!text.contains('\0')).then(|| Text::from(text));
+        return Some((text?, format(Encoding::Utf8, true)));
     }
     if let Some(rest) = bytes.strip_prefix(b"\xFF\xFE") {
         return Some((utf16(rest, u16::from_le_bytes)?, format(Encoding::Utf16Le, true)));
@@ -82,7 +79,7 @@ fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Option<Text> {
         _ => 0,
     });
     let text: Result<String, _> = char::decode_utf16(units).collect();
-    Some(Text::from(text.ok()?.as_str()))
+    text.ok().filter(|text| !text.contains('\0')).map(|text| Text::from(text.as_str()))
 }
 
 /// The bytes of `text` in `format`. O(n).

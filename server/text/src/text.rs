@@ -1,10 +1,12 @@
 //! `Text`: an immutable-by-clone rope with byte offsets.
 //!
-//! It wraps ropey and adds what the other rooms need: byte-based editing, comparison, hashing, and a
+//! It wraps ropey (see `text/body.rs`) and adds what the other rooms need: byte-based editing, comparison, hashing, and a
 //! count of carriage returns, so that a document's line rule can be chosen without scanning it. It knows
 //! nothing of positions (see `position`) or of files (see `decode`).
 
-use ropey::Rope;
+mod body;
+
+use body::Body;
 use std::fmt;
 use std::ops::Range;
 use xxhash_rust::xxh3::Xxh3;
@@ -12,7 +14,7 @@ use xxhash_rust::xxh3::Xxh3;
 /// A document's text. Cloning is O(1) and shares memory; editing a clone leaves the original as it was.
 #[derive(Clone, Default)]
 pub struct Text {
-    rope: Rope,
+    body: Body,
     /// Carriage returns in the text, and how many of them a line feed follows.
     crs: usize,
     crlfs: usize,
@@ -38,7 +40,7 @@ impl fmt::Debug for ContentHash {
 impl Text {
     /// The length in bytes. O(1).
     pub fn len(&self) -> usize {
-        self.rope.len_bytes()
+        self.body.len()
     }
 
     /// Whether there is no text at all. O(1).
@@ -58,7 +60,7 @@ impl Text {
 
     /// How many line feeds there are, those of `\r\n` included. O(1).
     pub fn line_feeds(&self) -> usize {
-        self.rope.len_lines() - 1
+        self.body.line_feeds()
     }
 
     /// The largest char boundary at or below `byte`, at most `len()`. O(log n).
@@ -80,56 +82,48 @@ impl Text {
     /// The whole text's chunks in order; together they are the text. No chunk ends inside a char or inside a
     /// `\r\n` (ropey keeps both whole, and positions and search build on it).
     pub fn chunks(&self) -> impl Iterator<Item = &str> + Clone {
-        self.rope.chunks()
+        self.body.chunks()
     }
 
     /// The chunks of `range` (bytes; clamped like [`Text::slice`]). O(log n) to start.
     pub fn chunks_in(&self, range: Range<usize>) -> impl Iterator<Item = &str> {
-        let start = self.rope.byte_to_char(range.start.min(self.len()));
-        let end = self.rope.byte_to_char(range.end.min(self.len())).max(start);
-        self.rope.slice(start..end).chunks()
+        self.body.chunks_in(range.start.min(self.len())..range.end)
     }
 
     /// The chunk that holds `byte` (clamped to the text), and the byte offset at which that chunk starts. At
     /// the end of the text this is the last chunk. O(log n).
     pub(crate) fn chunk_at(&self, byte: usize) -> (&str, usize) {
-        let (chunk, start, _, _) = self.rope.chunk_at_byte(byte.min(self.len()));
+        let (chunk, start, _) = self.chunk_and_line_at(byte);
         (chunk, start)
     }
 
     /// The chunk that holds `byte` (clamped to the text), the byte offset at which it starts and how many
     /// line feeds are before it. One walk down the tree. O(log n).
     pub(crate) fn chunk_and_line_at(&self, byte: usize) -> (&str, usize, usize) {
-        let (chunk, start, _, line) = self.rope.chunk_at_byte(byte.min(self.len()));
-        (chunk, start, line)
+        self.body.chunk_and_line_at(byte.min(self.len()))
     }
 
     /// The chunk in which the line with `index` line feeds before it starts, the byte offset at which that
     /// chunk starts, and the line's own start in the chunk (perhaps its very end). None past the last line.
     /// One walk down the tree. O(log n).
     pub(crate) fn chunk_at_line(&self, index: usize) -> Option<(&str, usize, usize)> {
-        if index > self.line_feeds() {
-            return None;
-        }
-        let (chunk, start, _, line) = self.rope.chunk_at_line_break(index);
-        let at = str_indices::lines_lf::to_byte_idx(chunk, index - line);
-        Some((chunk, start, at))
+        (index <= self.line_feeds()).then(|| self.body.chunk_at_line(index))
     }
 
     /// The byte at `byte`, if there is one. O(log n).
     pub fn byte(&self, byte: usize) -> Option<u8> {
-        self.rope.get_byte(byte)
+        self.body.byte(byte)
     }
 
     /// The offset at which the line with `index` line feeds before it starts; `len()` past the last.
     /// This counts `\n` alone; a client's own rule is [`Coordinates`](crate::Coordinates)'. O(log n).
     pub fn line_feed_start(&self, index: usize) -> usize {
-        if index > self.line_feeds() { self.len() } else { self.rope.line_to_byte(index) }
+        if index > self.line_feeds() { self.len() } else { self.body.line_feed_start(index) }
     }
 
     /// How many line feeds are before `byte` (clamped to the text). O(log n).
     pub fn line_feeds_before(&self, byte: usize) -> usize {
-        self.rope.byte_to_line(byte.min(self.len()))
+        self.body.line_feeds_before(byte.min(self.len()))
     }
 
     /// Replaces `range` (bytes; clamped like [`Text::slice`]) by `text`. O(log n + both lengths).
@@ -137,26 +131,12 @@ impl Text {
         let len = self.len();
         let start = range.start.min(len);
         let end = range.end.clamp(start, len);
-        // ropey edits by chars. One walk finds the first, and for a small edit the last too.
-        let (chunk, chunk_start, chunk_char, _) = self.rope.chunk_at_byte(start);
-        let from = floor_in(chunk, start - chunk_start);
-        let first = chunk_char + chars_in(chunk, 0..from);
-        let (start, end, last) = if end <= chunk_start + chunk.len() {
-            let to = floor_in(chunk, end - chunk_start);
-            (chunk_start + from, chunk_start + to, first + chars_in(chunk, from..to))
-        } else {
-            let last = self.rope.byte_to_char(end);
-            (chunk_start + from, self.rope.char_to_byte(last), last)
-        };
+        let cut = self.body.cut(start..end);
+        let Range { start, end } = cut.bytes.clone();
         let watch_crs = self.crs > 0 || memchr::memchr(b'\r', text.as_bytes()).is_some();
         let around = start.saturating_sub(1);
         let before = if watch_crs { self.count_crs(around..end + 1) } else { (0, 0) };
-        if last > first {
-            self.rope.remove(first..last);
-        }
-        if !text.is_empty() {
-            self.rope.insert(first, text);
-        }
+        self.body.replace(&cut, text);
         if watch_crs {
             let after = self.count_crs(around..start + text.len() + 1);
             self.crs = self.crs + after.0 - before.0;
@@ -284,7 +264,7 @@ fn normalised(text: &Text) -> impl Iterator<Item = u8> + '_ {
 
 impl PartialEq for Text {
     fn eq(&self, other: &Self) -> bool {
-        self.rope.is_instance(&other.rope) || (self.len() == other.len() && self.rope == other.rope)
+        self.body == other.body
     }
 }
 
@@ -292,7 +272,7 @@ impl Eq for Text {}
 
 impl From<&str> for Text {
     fn from(text: &str) -> Self {
-        let mut out = Self { rope: Rope::from_str(text), crs: 0, crlfs: 0 };
+        let mut out = Self { body: text.into(), crs: 0, crlfs: 0 };
         if memchr::memchr(b'\r', text.as_bytes()).is_some() {
             (out.crs, out.crlfs) = out.count_crs(0..text.len());
         }
