@@ -334,17 +334,18 @@ impl Roots {
     /// can be, else in the innermost. None outside, and for a path with `.` or `..` in it. Asks the system nothing.
     pub fn place(&self, path: PathBuf) -> Option<Place> {
         let is_dots = |part| matches!(part, Component::ParentDir | Component::CurDir);
-        if path.components().any(is_dots) {
-            return None;
-        }
-        let inside = |(index, root): (usize, &Root)| {
-            let relative = path.strip_prefix(&root.real).ok()?.to_path_buf();
-            Some((index, root.real.components().count(), relative))
+        let plain = path.to_str().filter(|path| is_plain(path));
+        let found = match plain {
+            Some(path) => self.plainly_below(path),
+            None if path.components().any(is_dots) => return None,
+            None => self.below(&path),
         };
-        let found = self.roots.iter().enumerate().filter_map(inside);
-        let best = found.max_by_key(|(index, depth, _)| (*index == 0, *depth));
-        if let Some((index, _, relative)) = best {
-            let shown = self.shown(index, &relative, &path);
+        if let Some((index, relative)) = found {
+            let names = match relative.to_str() {
+                Some(names) if plain.is_some() => Some(names.to_owned()),
+                _ => joined(&relative),
+            };
+            let shown = self.shown(index, names, &path);
             return Some(Place { path, root: Some(index), relative, shown });
         }
         if !self.allows_single(&path) {
@@ -358,15 +359,37 @@ impl Roots {
         Some(Place { path, root: None, relative, shown })
     }
 
+    /// The index of a path's root, and the path from there.
+    fn below(&self, path: &Path) -> Option<(usize, PathBuf)> {
+        let inside = |(index, root): (usize, &Root)| {
+            let relative = path.strip_prefix(&root.real).ok()?;
+            Some((index, root.real.components().count(), relative))
+        };
+        let found = self.roots.iter().enumerate().filter_map(inside);
+        let best = found.max_by_key(|(index, depth, _)| (*index == 0, *depth));
+        best.map(|(index, _, relative)| (index, relative.to_path_buf()))
+    }
+
+    /// The same of a plain path. A command may bring thousands, so it is only compared.
+    fn plainly_below(&self, path: &str) -> Option<(usize, PathBuf)> {
+        let inside = |(index, root): (usize, &Root)| {
+            let root = root.real.to_str()?;
+            let rest = path.strip_prefix(root.strip_suffix('/').unwrap_or(root))?;
+            let relative = if rest.is_empty() { rest } else { rest.strip_prefix('/')? };
+            Some((index, root.len(), relative))
+        };
+        let found = self.roots.iter().enumerate().filter_map(inside);
+        let best = found.max_by_key(|(index, len, _)| (*index == 0, *len));
+        best.map(|(index, _, relative)| (index, PathBuf::from(relative)))
+    }
+
     /// The name of a place, such that `contain` leads back to it.
-    fn shown(&self, index: usize, relative: &Path, path: &Path) -> String {
-        let names: Option<Vec<&str>> =
-            relative.components().map(|part| part.as_os_str().to_str()).collect();
-        let (Some(names), Some(root)) = (names, self.roots.get(index)) else {
+    /// `names` are those from the root, with slashes; None if one is no text.
+    fn shown(&self, index: usize, names: Option<String>, path: &Path) -> String {
+        let (Some(joined), Some(root)) = (names, self.roots.get(index)) else {
             // A name that is no text is shown as a URI, which can say it.
             return DocId::from_path(path).to_uri();
         };
-        let joined = names.join("/");
         match (index, joined.as_str()) {
             (0, "") => ".".to_owned(),
             (0, _) => {
@@ -384,6 +407,9 @@ impl Roots {
     /// The root other than the first that a relative path begins with, and the rest of the path.
     fn named_root<'a>(&self, path: &'a str) -> Option<(&Root, &'a Path)> {
         // `./lib` must stay in the first root, and `Path` would drop its dot later on.
+        if self.roots.len() < 2 {
+            return None;
+        }
         let mut parts = Path::new(path).components();
         let Some(Component::Normal(name)) = parts.next() else { return None };
         let root = self.roots.iter().skip(1).find(|root| *name == *root.name.as_str())?;
@@ -418,6 +444,27 @@ impl Roots {
         };
         PathError::Escapes { path: path.to_owned(), hint }
     }
+}
+
+/// Whether an absolute path is one slash and one name in turns, and no name is dots. Where a slash is what stands
+/// between names.
+fn is_plain(path: &str) -> bool {
+    let bytes = path.as_bytes();
+    let ends = |at: usize| matches!(bytes.get(at), None | Some(b'/'));
+    let is_name = |at: usize| match bytes.get(at) {
+        None | Some(b'/') => false,
+        Some(b'.') if bytes.get(at + 1) == Some(&b'.') => !ends(at + 2),
+        Some(b'.') => !ends(at + 1),
+        Some(_) => true,
+    };
+    let slashes = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+    cfg!(unix) && bytes.first() == Some(&b'/') && slashes.into_iter().all(|(at, _)| is_name(at + 1))
+}
+
+/// The names of a relative path with one slash between them; None if one is no text.
+fn joined(relative: &Path) -> Option<String> {
+    let names = relative.components().map(|part| part.as_os_str().to_str());
+    names.collect::<Option<Vec<&str>>>().map(|names| names.join("/"))
 }
 
 /// Whether a tool's path is meant as a URI: `file:/…` in any case, or any `scheme://`.
@@ -455,4 +502,59 @@ fn unique(name: &str, made: &[Root]) -> String {
         .chain(numbered)
         .find(|name| !taken(name))
         .unwrap_or_else(|| name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_plain_path_is_below_the_same_root_either_way() {
+        let all = ["/w", "/w/lib", "/w/lib", "/v", "/v/one/../two", "/v/one/"];
+        let paths = [
+            "/",
+            "/w",
+            "/w/",
+            "/w//a",
+            "/w/./a",
+            "/w/a/",
+            "/w/a",
+            "/wa",
+            "/w/lib",
+            "/w/lib/a",
+            "/w/liba",
+            "/w/.git/a",
+            "/w/..a",
+            "/v/one/a",
+            "/v/one",
+            "/v/two/a",
+            "/v/one/é 日/b",
+            "w/a",
+            "",
+            "/x/y",
+        ];
+        for roots in [&all[..], &all[1..], &["/"], &["/v", "/"], &[]] {
+            let root =
+                |path: &&str| Root { name: "r".into(), given: path.into(), real: path.into() };
+            let roots = Roots { roots: roots.iter().map(root).collect(), ..Roots::default() };
+            for path in paths {
+                let below = roots.below(Path::new(path));
+                if is_plain(path) {
+                    assert_eq!(roots.plainly_below(path), below, "{path} in {roots:?}");
+                }
+                let place = roots.place(PathBuf::from(path));
+                let relative = place.as_ref().map(|place| place.relative.as_path());
+                let is_dots = Path::new(path).components().any(|part| part == Component::ParentDir);
+                assert_eq!(
+                    relative,
+                    below.as_ref().map(|(_, relative)| relative.as_path()).filter(|_| !is_dots)
+                );
+                if let (Some(place), Some((0, relative))) = (&place, &below) {
+                    let names = joined(relative).unwrap();
+                    assert_eq!(place.shown, if names.is_empty() { "." } else { &names }, "{path}");
+                }
+            }
+        }
+    }
 }

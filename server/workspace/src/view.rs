@@ -327,11 +327,13 @@ impl View {
         self.read_in(&there, roots)
     }
 
-    /// What the disk had at a place when a result that is still to be merged was compared with it: what is merged on
-    /// this view is merged on that, whatever the disk has by then. Of no consequence for what is open or in the fork.
-    pub fn keep(&self, place: &Place, kept: Kept) {
+    /// What the disk had at some places when results that are still to be merged were compared with it: what is
+    /// merged on this view is merged on that, whatever the disk has by then. Of no consequence for what is open or in
+    /// the fork.
+    pub fn keep<'a>(&self, found: impl IntoIterator<Item = (&'a Place, Kept)>) {
         if let Ok(mut all) = self.kept.lock() {
-            all.insert(place.path.clone().into_os_string(), kept);
+            let found = found.into_iter();
+            all.extend(found.map(|(place, kept)| (place.path.clone().into_os_string(), kept)));
         }
     }
 

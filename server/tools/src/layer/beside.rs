@@ -4,7 +4,7 @@
 //! files alone, because a thread costs more than they do. What comes of them is in the order in which they were found.
 //! Nothing is decided here.
 
-use super::compare::{Compared, Found};
+use super::compare::{Compared, Found, compare_all};
 use ropewalk_workspace::View;
 use std::collections::BTreeMap;
 use std::io;
@@ -119,8 +119,7 @@ impl<'scope, 'env> Beside<'scope, 'env> {
     }
 
     fn compare_here(&mut self, found: Vec<Found<'env>>) {
-        let all = found.into_iter().map(|found| found.compare(self.view)).collect();
-        self.done.insert(self.batches, all);
+        self.done.insert(self.batches, compare_all(found, self.view));
         self.batches += 1;
     }
 
@@ -131,8 +130,7 @@ impl<'scope, 'env> Beside<'scope, 'env> {
         let view = self.view;
         let run = move || {
             for (number, batch) in batches {
-                let all: Vec<_> = batch.into_iter().map(|found| found.compare(view)).collect();
-                if compared.send((number, all)).is_err() {
+                if compared.send((number, compare_all(batch, view))).is_err() {
                     break;
                 }
             }

@@ -9,7 +9,7 @@ mod hidden;
 mod unseen;
 
 use super::beside::Beside;
-use super::folder::{DEEPEST, Folder, Kind, Moment, Stamp, is_absence};
+use super::folder::{DEEPEST, Folder, Kind, Moment, Stamp, is_absence, path_in};
 use super::ignores::Ignores;
 use super::judge::{Judge, Verdict};
 use super::told::plain;
@@ -124,7 +124,7 @@ impl Walk<'_, '_, '_> {
         for name in up.names()? {
             self.is_moving = here;
             self.names += 1;
-            let path = path.join(&name);
+            let path = path_in(path, &name);
             let Some(stamp) = up.look(&name)? else { continue };
             if name == ".git" {
                 self.git(&path, up, &name, below.map(Arc::as_ref))?;

@@ -3,7 +3,6 @@
 //! Both are read, and the view is told what the disk had. No books are kept here and nothing is decided over several
 //! files, so that it may be done on any thread.
 
-use super::Held;
 use super::MOST_BYTES;
 use super::folder::{Folder, Kind, Stamp};
 use ropewalk_text::Text;
@@ -36,20 +35,27 @@ pub(super) struct Compared {
     pub(super) up: Arc<Folder>,
     pub(super) stamp: Stamp,
     pub(super) result: Result<Stood, Unknown>,
+    /// What the disk has at its path, if the merge will ask.
+    kept: Option<Kept>,
 }
 
 /// How a file or link stands now.
 pub(super) struct Stood {
-    /// What is to be held of it.
-    pub(super) held: Held,
+    /// What it is.
+    pub(super) is: Is,
     /// What it became; None where that is what it was.
     pub(super) becomes: Option<Becomes>,
     /// Its permission bits, where they are others.
     pub(super) mode: Option<u32>,
-    /// Of its bytes, if it is a file.
-    pub(super) content: Option<Content>,
     /// Whether the view had no such file.
     pub(super) is_made: bool,
+}
+
+/// What stands in the layer.
+pub(super) enum Is {
+    File(Content),
+    /// Its target.
+    Link(PathBuf),
 }
 
 /// Why it is not known what a file was or is.
@@ -90,34 +96,41 @@ impl Was {
     }
 }
 
+/// Reads and compares many.
+pub(super) fn compare_all(found: Vec<Found<'_>>, view: &View) -> Vec<Compared> {
+    let mut all: Vec<Compared> = found.into_iter().map(|found| found.compare(view)).collect();
+    // Somebody may save there before it is merged.
+    view.keep(all.iter_mut().filter_map(|one| Some((&one.place, one.kept.take()?))));
+    all
+}
+
 impl Found<'_> {
-    /// Reads and compares it.
-    pub(super) fn compare(self, view: &View) -> Compared {
-        let result = self.stood(view);
+    fn compare(self, view: &View) -> Compared {
+        let (result, kept) = match self.stood(view) {
+            Ok((stood, kept)) => (Ok(stood), kept),
+            Err(why) => (Err(why), None),
+        };
         let Self { path, place, up, stamp, .. } = self;
-        Compared { path, place, up, stamp, result }
+        Compared { path, place, up, stamp, result, kept }
     }
 
-    fn stood(&self, view: &View) -> Result<Stood, Unknown> {
+    fn stood(&self, view: &View) -> Result<(Stood, Option<Kept>), Unknown> {
         let was = self.was(view)?;
         let stood = match self.stamp.kind {
             Kind::File => self.file(&was)?,
             _ => self.link(&was)?,
         };
-        if self.material.is_none() && (stood.becomes.is_some() || stood.mode.is_some()) {
-            // Somebody may save there before it is merged.
-            view.keep(&self.place, was.kept());
-        }
-        Ok(stood)
+        let is_change = stood.becomes.is_some() || stood.mode.is_some();
+        let kept = (self.material.is_none() && is_change).then(|| was.kept());
+        Ok((stood, kept))
     }
 
     fn link(&self, was: &Was) -> Result<Stood, Unknown> {
         let name = self.path.file_name().ok_or(Unknown::Unreadable)?;
         let target = self.up.read_link(name).map_err(|_| Unknown::Unreadable)?;
         let is_same = matches!(was, Was::Link(had) if *had == target);
-        let held = Held::Link { stamp: self.stamp, target: target.clone() };
-        let becomes = (!is_same).then_some(Becomes::Link(target));
-        Ok(Stood { held, becomes, mode: None, content: None, is_made: false })
+        let becomes = (!is_same).then(|| Becomes::Link(target.clone()));
+        Ok(Stood { is: Is::Link(target), becomes, mode: None, is_made: false })
     }
 
     fn file(&self, was: &Was) -> Result<Stood, Unknown> {
@@ -147,10 +160,9 @@ impl Found<'_> {
             }),
         };
         Ok(Stood {
-            held: Held::File { stamp: self.stamp, hash: Some(content.0), from: None },
+            is: Is::File(content),
             becomes,
             mode: new_mode,
-            content: Some(content),
             is_made: matches!(was, Was::Missing),
         })
     }

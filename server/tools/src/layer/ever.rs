@@ -16,13 +16,15 @@ use super::folder::{Folder, Kind, Moment};
 use ropewalk_workspace::ContentHash;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// See the module.
 #[derive(Debug, Default)]
 pub struct EverDirty {
-    files: HashMap<PathBuf, Last>,
+    /// By path: as it is written, which asks for less than its parts.
+    files: HashMap<OsString, Last>,
     changed: bool,
 }
 
@@ -58,7 +60,7 @@ impl EverDirty {
         let lines: Vec<Line> = serde_json::from_slice(&bytes).map_err(io::Error::other)?;
         let files = lines.into_iter().map(|line| {
             let hash = line.hash.and_then(|hash| u128::from_str_radix(&hash, 16).ok());
-            (PathBuf::from(line.path), Last { hash: hash.map(ContentHash), mtime: line.mtime })
+            (OsString::from(line.path), Last { hash: hash.map(ContentHash), mtime: line.mtime })
         });
         Ok(Self { files: files.collect(), changed: false })
     }
@@ -104,6 +106,7 @@ impl EverDirty {
         let mut room = MOST_BYTES;
         let had = self.files.len();
         self.files.retain(|path, last| {
+            let path = Path::new(path);
             let inside = |(root, disk)| Some((path.strip_prefix::<&PathBuf>(root).ok()?, disk));
             let found = roots.iter().map(|(root, disk)| (*root, disk)).find_map(inside);
             !found.is_some_and(|(path, disk)| is_saved(disk, path, *last, &mut room))
@@ -112,13 +115,14 @@ impl EverDirty {
     }
 
     pub(super) fn get(&self, path: &Path) -> Option<Last> {
-        self.files.get(path).copied()
+        self.files.get(path.as_os_str()).copied()
     }
 
     /// Takes in what commands saw elsewhere, so that what was built from either counts as fresh only from the same
     /// text: the later time of both, and a content only where they agree.
     pub(crate) fn take_in(&mut self, other: &Self) {
         for (path, theirs) in &other.files {
+            let path = Path::new(path);
             let ours = self.get(path).unwrap_or(*theirs);
             let hash = ours.hash.filter(|hash| theirs.hash == Some(*hash));
             self.saw(path, hash, ours.mtime.max(theirs.mtime));
@@ -127,7 +131,7 @@ impl EverDirty {
 
     /// The files below a folder.
     pub(super) fn below<'a>(&'a self, folder: &'a Path) -> impl Iterator<Item = &'a Path> {
-        self.files.keys().map(PathBuf::as_path).filter(move |path| path.starts_with(folder))
+        self.files.keys().map(Path::new).filter(move |path| path.starts_with(folder))
     }
 
     /// The time that a file with this content gets: the one it has if its content is what commands last saw, else
@@ -145,7 +149,7 @@ impl EverDirty {
     /// Commands see a file with this content from now on.
     pub(super) fn saw(&mut self, path: &Path, hash: Option<ContentHash>, mtime: Moment) {
         let last = Last { hash, mtime };
-        if self.files.insert(path.to_owned(), last) != Some(last) {
+        if self.files.insert(path.as_os_str().to_owned(), last) != Some(last) {
             self.changed = true;
         }
     }

@@ -205,6 +205,14 @@ pub(super) fn is_absence(error: &io::Error) -> bool {
     [Errno::NOENT, Errno::NOTDIR, Errno::LOOP].iter().any(|e| Some(e.raw_os_error()) == code)
 }
 
+/// The path of a name, or of more names, in a folder: in one piece of memory, made once.
+pub(super) fn path_in(folder: &Path, name: &OsStr) -> PathBuf {
+    let mut path = PathBuf::with_capacity(folder.as_os_str().len() + 1 + name.len());
+    path.push(folder);
+    path.push(name);
+    path
+}
+
 /// The names that a relative path is made of.
 pub(super) fn names_of(relative: &Path) -> impl Iterator<Item = &OsStr> {
     relative.components().filter_map(|part| match part {

@@ -6,8 +6,8 @@ mod proposals;
 
 use super::beside::Beside;
 use super::collect::Started;
-use super::compare::{Becomes, Compared, Content, Found, Stood, Unknown, content_of};
-use super::folder::{Folder, Kind, Stamp};
+use super::compare::{Becomes, Compared, Content, Found, Is, Stood, Unknown, content_of};
+use super::folder::{Folder, Kind, Stamp, path_in};
 use super::told::{Told, plain};
 use super::{EverDirty, Held, MOST_BYTES, MOST_CHANGES};
 use ropewalk_text::decode::encode;
@@ -183,7 +183,7 @@ impl<'scope, 'env> Judge<'scope, 'env> {
             self.gone_bytes += bytes.len() as u64;
             let content = content_of(&bytes);
             // Somebody may save there before it is merged.
-            self.view.keep(&place, Kept::Bytes(bytes));
+            self.view.keep([(&place, Kept::Bytes(bytes))]);
             content
         });
         self.delete(place, content);
@@ -191,7 +191,7 @@ impl<'scope, 'env> Judge<'scope, 'env> {
     }
 
     fn place(&self, path: &Path) -> Option<Place> {
-        self.view.roots().place(self.root.join(path))
+        self.view.roots().place(path_in(&self.root, path.as_os_str()))
     }
 
     /// What the view has of its own at a path is gone, if it has anything.
@@ -280,7 +280,7 @@ impl<'scope, 'env> Judge<'scope, 'env> {
     }
 
     fn compared(&mut self, compared: Compared) -> io::Result<()> {
-        let Compared { path, place, up, stamp, result } = compared;
+        let Compared { path, place, up, stamp, result, .. } = compared;
         let held = match result {
             Ok(stood) => Some(self.stood(place, &stamp, stood)),
             Err(Unknown::Unreadable) => {
@@ -312,7 +312,13 @@ impl<'scope, 'env> Judge<'scope, 'env> {
 
     /// Takes note of a file or link that was compared. Gives what is to be held of it.
     fn stood(&mut self, place: Place, stamp: &Stamp, stood: Stood) -> Held {
-        let Stood { held, becomes, mode, content, is_made } = stood;
+        let Stood { is, becomes, mode, is_made } = stood;
+        let (held, content) = match is {
+            Is::File(content) => {
+                (Held::File { stamp: *stamp, hash: Some(content.0), from: None }, Some(content))
+            }
+            Is::Link(target) => (Held::Link { stamp: *stamp, target }, None),
+        };
         if let (Some(_), Some((hash, len))) = (&becomes, content) {
             self.bytes += len as u64;
             self.ever.saw(&place.path, Some(hash), stamp.mtime);

@@ -91,7 +91,9 @@ pub(super) async fn attended(
     if asked.command.contains('\0') {
         return Err(not_started(CommandError::Nul));
     }
-    // Whether there is such a folder is seen inside: it may be the fork's alone.
+    if !asked.cwd.is_dir() {
+        return Err(not_started(CommandError::NoFolder(asked.cwd)));
+    }
     let program = shell(&env).map_err(not_started)?;
     let file = match &asked.output_file {
         Some(path) => Some(

@@ -47,7 +47,7 @@ impl Judge<'_, '_> {
     /// their file name come first; empty ones are only taken for the same when they did.
     fn renames(&self) -> HashMap<PathBuf, PathBuf> {
         let mut made: HashMap<Content, Vec<&Path>> = HashMap::new();
-        for changed in &self.changed {
+        for changed in self.changed.iter().filter(|_| !self.deleted.is_empty()) {
             if let Some(key) = changed.made {
                 made.entry(key).or_default().push(&changed.place.path);
             }
