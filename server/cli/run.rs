@@ -41,8 +41,8 @@ pub(crate) struct RunArgs {
     /// The model.
     #[arg(long, value_name = "PROVIDER/NAME")]
     model: Option<String>,
-    /// Let calls run that would need an approval, as in `bash(git status*)` or `bash(*)`. May be given more
-    /// than once.
+    /// Let calls run that would need an approval, as in `bash(git status*)`, `bash(*)` or `bash with network`.
+    /// May be given more than once.
     #[arg(long, value_name = "RULE")]
     allow: Vec<Rule>,
     /// Go on with the last session of these folders.

@@ -18,6 +18,9 @@ mod run;
 mod sessions;
 #[cfg(unix)]
 mod signals;
+#[cfg(target_os = "linux")]
+#[path = "../support/skip.rs"]
+mod skip;
 mod tape;
 mod thinking;
 mod trust;

@@ -8,9 +8,11 @@ mod command;
 mod limits;
 mod mounts;
 mod namespaces;
+mod owners;
 mod places;
 mod root;
 mod shown;
+mod tools;
 mod trial;
 mod watch;
 
@@ -43,6 +45,8 @@ struct Holder {
     loopback: OwnedFd,
     /// The mode mask that the server was started with.
     umask: Mode,
+    /// The layer of the first command, which is the session's own.
+    first_layer: Option<String>,
     commands: Vec<Command>,
 }
 
@@ -91,9 +95,13 @@ fn set_up(plan: Plan) -> Result<Holder, Failure> {
     limits::be_expendable();
     namespaces::leave_keyrings();
     namespaces::enter()?;
+    plan.roots.iter().try_for_each(|root| owners::check(root))?;
     let loopback = namespaces::loopback()?;
     let root = root::make(&plan)?;
-    Ok(Holder { plan, root, loopback, umask, commands: Vec::new() })
+    let mut holder =
+        Holder { plan, root, loopback, umask, first_layer: None, commands: Vec::new() };
+    tools::lay_for_all(&mut holder)?;
+    Ok(holder)
 }
 
 /// Closes what the server's own parent may have left open, or what is not a command's business.
@@ -188,6 +196,7 @@ fn run(
     lifeline: BorrowedFd<'_>,
 ) -> Result<(), Failure> {
     let id = spec.id;
+    holder.first_layer.get_or_insert_with(|| spec.layer.clone());
     let (report, tell) = std::io::pipe().during("making a pipe")?;
     rustix::io::ioctl_fionbio(&report, true).during("making a pipe")?;
     let first = start(holder, spec, output, &OwnedFd::from(tell), lifeline)?;

@@ -12,6 +12,10 @@ pub enum Upper {
     Disk,
 }
 
+/// How a failure says that layers would lie on an overlay, which the kernel refuses.
+#[cfg(target_os = "linux")]
+pub(crate) const ON_AN_OVERLAY: &str = "its layer lies on an overlay itself";
+
 /// What was found by trying.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Found {
@@ -147,10 +151,21 @@ fn mend(why: &str, errno: Option<i32>, machine: &Machine) -> String {
                 (in devcontainer.json: \"runArgs\")."
             .to_owned();
     }
-    if why.contains("overlay") {
-        return "Overlays without privileges need Linux 5.13 or newer with the overlay module: try \
-                \"sudo modprobe overlay\"."
+    if why.contains(ON_AN_OVERLAY) {
+        return "Before Linux 6.6, layers lie on a disk, and on an overlay, such as the disk of a container, they \
+                can't. Set XDG_CACHE_HOME (or, where that is no folder, TMPDIR) to a folder on another file system, \
+                such as a volume of the container; or use Linux 6.6 or newer, where they lie in memory."
             .to_owned();
+    }
+    if why.contains("overlay") {
+        return match errno {
+            Some(libc::ENODEV) => "The kernel has no overlay file system: try \"sudo modprobe overlay\" (for a \
+                                   container, on its host)."
+                .to_owned(),
+            _ => "Overlays without privileges need Linux 5.13 or newer, and folders on a file system that can lie \
+                  under one."
+                .to_owned(),
+        };
     }
     "Commands run on a copy of the files or in place instead.".to_owned()
 }
@@ -161,31 +176,51 @@ mod tests {
 
     #[test]
     fn each_hindrance_has_its_mend() {
-        let plain = Machine::default();
-        let with = |machine: Machine, errno, words: &str| {
-            let mend = mend("making a user namespace", errno, &machine);
-            assert!(mend.contains(words), "{mend}");
-        };
-        with(Machine::default(), Some(libc::ENOSPC), "user.max_user_namespaces=15000");
-        with(Machine { no_namespaces: true, ..plain }, None, "user.max_user_namespaces=15000");
-        let forbidden = Machine { clone_forbidden: true, ..Machine::default() };
-        with(forbidden, Some(libc::EPERM), "kernel.unprivileged_userns_clone=1");
-        let ubuntu = Machine {
-            apparmor: true,
-            executable: "/opt/a b/ropewalk".to_owned(),
-            ..Machine::default()
-        };
-        with(
-            ubuntu,
-            Some(libc::EPERM),
-            "profile ropewalk \"/opt/a b/ropewalk\" flags=(unconfined)",
-        );
-        let docker = Machine { container: true, ..Machine::default() };
-        with(docker, Some(libc::EPERM), "seccomp=unconfined");
-        assert!(
-            mend("mounting the overlay over /a", Some(libc::ENODEV), &Machine::default())
-                .contains("modprobe")
-        );
-        assert!(mend("anything", None, &Machine::default()).contains("copy"));
+        const NAMESPACE: &str = "making a user namespace: no";
+        const OVERLAY: &str =
+            "mounting the overlay over /a: making it: Invalid argument (os error 22)";
+        let on_an_overlay = format!("{OVERLAY} ({ON_AN_OVERLAY})");
+        let plain = Machine::default;
+        let rows = [
+            (NAMESPACE, libc::ENOSPC, plain(), "sysctl user.max_user_namespaces=15000"),
+            (
+                NAMESPACE,
+                libc::EPERM,
+                Machine { no_namespaces: true, ..plain() },
+                "sysctl user.max_user_namespaces=15000",
+            ),
+            (
+                NAMESPACE,
+                libc::EPERM,
+                Machine { clone_forbidden: true, ..plain() },
+                "sysctl kernel.unprivileged_userns_clone=1",
+            ),
+            (
+                NAMESPACE,
+                libc::EPERM,
+                Machine { apparmor: true, executable: "/opt/a b/ropewalk".to_owned(), ..plain() },
+                "profile ropewalk \"/opt/a b/ropewalk\" flags=(unconfined)",
+            ),
+            (NAMESPACE, libc::EPERM, Machine { container: true, ..plain() }, "seccomp=unconfined"),
+            ("opening the overlay file system: no", libc::ENODEV, plain(), "modprobe overlay"),
+            (&on_an_overlay, libc::EINVAL, plain(), "Set XDG_CACHE_HOME"),
+            (
+                &on_an_overlay,
+                libc::EINVAL,
+                Machine { container: true, ..plain() },
+                "Set XDG_CACHE_HOME",
+            ),
+            (OVERLAY, libc::EINVAL, plain(), "Linux 5.13"),
+            (OVERLAY, libc::EPERM, plain(), "Linux 5.13"),
+            ("anything", 0, plain(), "on a copy"),
+        ];
+        for (why, errno, machine, words) in rows {
+            let mend = mend(why, Some(errno).filter(|errno| *errno != 0), &machine);
+            assert!(mend.contains(words), "{why}: {mend}");
+            // Each of these mends one failure alone.
+            for other in ["modprobe", "XDG_CACHE_HOME", "5.13", "sysctl", "profile", "seccomp"] {
+                assert_eq!(mend.contains(other), words.contains(other), "{why}: {mend}");
+            }
+        }
     }
 }

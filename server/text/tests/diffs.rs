@@ -2,6 +2,9 @@
 //! `git apply` and `patch` take.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests may be blunt")]
 
+#[path = "../../../tests/support/skip.rs"]
+mod skip;
+
 use proptest::prelude::*;
 use ropewalk_text::{Coordinates, Text, diff, unified};
 use std::fs;
@@ -88,7 +91,7 @@ fn run(program: &str, args: &[&str], dir: &Path, input: &str) -> Option<(bool, S
             Some((o.status.success(), String::from_utf8_lossy(&words).into_owned()))
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            eprintln!("skipped: {program} is not installed");
+            skip::skip(&format!("{program} is not installed"));
             None
         }
         Err(error) => panic!("{program}: {error}"),

@@ -12,6 +12,7 @@ mod reach;
 mod rule;
 mod rules;
 mod secrets;
+mod with;
 
 use crate::commands::Tier;
 use crate::danger::dangerous;
@@ -156,7 +157,8 @@ pub struct Ruling {
 /// Decides on one call. `paths` is where its paths lead ([`named_paths`]), `reach` how far a command would reach
 /// ([`Reach::of`]), `granted` what the user has allowed for the session.
 ///
-/// A command over the fork that wants nothing beyond it runs unasked: what it changes is reviewed.
+/// A command over the fork that wants nothing beyond it runs unasked: what it changes is reviewed. A rule or a grant
+/// lets it have of what is beyond only what it says, and whatever asks, the reason has all that the command wants.
 ///
 /// What may hold secrets is asked about unless a rule names it; so is a command that can't be read, unless a
 /// rule allows it as it is or allows every command and no other rule could be about it. An ask rule is answered
@@ -179,8 +181,23 @@ pub fn decide(
         command: command.map(Reading::new),
         paths,
     };
-    let case = Case { call, seen: &seen, reach, mode, rules, granted, secret: secret.as_deref() };
+    let giving = |rules| <[Rule]>::iter(rules).filter(|rule| rule.gives(reach)).collect();
+    let case = Case {
+        call,
+        seen: &seen,
+        reach,
+        mode,
+        rules,
+        allow: giving(&rules.allow),
+        granted: giving(granted),
+        secret: secret.as_deref(),
+    };
     let (decision, by) = case.forbidden().or_else(|| case.asked()).unwrap_or_else(|| case.passed());
+    let decision = match (decision, &by) {
+        (Decision::Ask(why), By::Reach | By::Effect) => Decision::Ask(why),
+        (Decision::Ask(why), _) => Decision::Ask(case.with_reach(why)),
+        (decided, _) => decided,
+    };
     let offer = match &decision {
         Decision::Ask(_) => case.offer(&by),
         Decision::Allow | Decision::Deny(_) => None,
@@ -195,11 +212,27 @@ struct Case<'a> {
     reach: &'a Reach,
     mode: Mode,
     rules: &'a Rules,
-    granted: &'a [Rule],
+    /// The allow rules that give it all it reaches.
+    allow: Vec<&'a Rule>,
+    /// What the user has allowed that does.
+    granted: Vec<&'a Rule>,
     secret: Option<&'a str>,
 }
 
-impl Case<'_> {
+impl<'a> Case<'a> {
+    /// All that lets calls like it run.
+    fn allowed(&self) -> impl Iterator<Item = &'a Rule> + Clone {
+        self.allow.iter().chain(&self.granted).copied()
+    }
+
+    /// Why it is asked for, with what it wants beyond the fork besides.
+    fn with_reach(&self, why: String) -> String {
+        match self.reach.why_ask().filter(|_| self.reach.tier == Tier::OverFork) {
+            Some(reaches) => format!("{why}, and {reaches}"),
+            None => why,
+        }
+    }
+
     fn danger(&self) -> Option<crate::danger::Danger> {
         self.seen.command.as_ref().and_then(|command| dangerous(command.text))
     }
@@ -229,28 +262,28 @@ impl Case<'_> {
 
     /// What is asked for though something may allow it.
     fn asked(&self) -> Option<(Decision, By)> {
-        let exactly = |rules: &[Rule]| rules.iter().any(|rule| rule.is_exactly(self.seen));
+        let exactly = |rules: &[&Rule]| rules.iter().any(|rule| rule.is_exactly(self.seen));
         let ask = |why: String, by| Some((Decision::Ask(why), by));
         let by_rule = rules::first_hit(&self.rules.ask, self.seen);
         if let Some((rule, Hit::Yes)) = by_rule
-            && !exactly(self.granted)
+            && !exactly(&self.granted)
         {
             let why = format!("the rule {rule} asks about it");
             return ask(why, By::Rule(List::Ask, rule.to_string()));
         }
-        let allowed = || self.rules.allow.iter().chain(self.granted);
         if let Some(name) = self.secret
-            && !exactly(self.granted)
-            && !exactly(&self.rules.allow)
-            && rules::passing(allowed().filter(|rule| rule.names_secrets()), self.seen).is_none()
+            && !exactly(&self.granted)
+            && !exactly(&self.allow)
+            && rules::passing(self.allowed().filter(|rule| rule.names_secrets()), self.seen)
+                .is_none()
         {
             return ask(format!("{name} may hold secrets"), By::Secrets);
         }
         let perhaps =
             rules::first_hit(&self.rules.deny, self.seen).map(|(rule, _)| (List::Deny, rule));
         if let Some((list, rule)) = perhaps.or(by_rule.map(|(rule, _)| (List::Ask, rule)))
-            && !exactly(self.granted)
-            && !exactly(&self.rules.allow)
+            && !exactly(&self.granted)
+            && !exactly(&self.allow)
         {
             let why =
                 format!("what it runs can't be told before, and the rule {rule} may be about it");
@@ -267,10 +300,10 @@ impl Case<'_> {
         if self.call.effect != Effect::Execute {
             return (Decision::Allow, By::Effect);
         }
-        if let Some(by) = rules::passing(&self.rules.allow, self.seen) {
+        if let Some(by) = rules::passing(self.allow.iter().copied(), self.seen) {
             return (Decision::Allow, By::Rule(List::Allow, names(by)));
         }
-        if let Some(by) = rules::passing(self.rules.allow.iter().chain(self.granted), self.seen) {
+        if let Some(by) = rules::passing(self.allowed(), self.seen) {
             return (Decision::Allow, By::Session(names(by)));
         }
         if let Some(unknown) = self.danger() {
@@ -292,7 +325,11 @@ impl Case<'_> {
         } else {
             Rule::generalised(self.seen)
         }?;
+        let runs = self.call.effect == Effect::Execute;
+        let rule = if runs { rule.reaching(self.reach) } else { rule };
         let text = rule.to_string();
+        // A name that no text can hold would come back as another.
+        text.parse().is_ok_and(|read: Rule| read == rule).then_some(())?;
         let can_be_kept = text.len() <= MOST_KEPT && !text.chars().any(char::is_control);
         Some(Offer { rule, always: can_be_kept && !matches!(by, By::Rule(List::Ask, _)) })
     }

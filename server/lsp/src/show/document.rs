@@ -14,6 +14,8 @@ const ABOUT_RULES: &str = "\
 #   deny = [\"bash(git push *)\", \"read_file(secrets/*)\"]
 #   ask = [\"edit_file(*.lock)\"]
 #   allow = [{ rule = \"bash(git status *)\", matches = [\"git status -s\"], refuses = [\"git push\"] }]
+# A command over the fork has the network, or a path outside, where its rule says so:
+#   allow = [\"bash(npm install *) with network\", \"bash(cat *) with ~/notes\"]
 ";
 
 /// Opens the file of rules in the editor, made now if there is none; where an editor can't be told to, its path

@@ -31,15 +31,52 @@ const REFUSED: &[(c_long, i32)] = &[
     (libc::SYS_userfaultfd, libc::EPERM),
 ];
 
-/// What the kernel calls this architecture, and the calls that fail for programs of its older sibling; None: all do.
-#[cfg(target_arch = "x86_64")]
-const OWN: Option<(u32, Option<&[u32]>)> =
-    // Sockets are made by socketcall there, whose arguments can't be seen, or by socket; then as above.
-    Some((0xc000_003e, Some(&[102, 359, 425, 356, 447, 357, 336, 374])));
-#[cfg(target_arch = "aarch64")]
-const OWN: Option<(u32, Option<&[u32]>)> = Some((0xc000_00b7, None));
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-const OWN: Option<(u32, Option<&[u32]>)> = None;
+/// An architecture whose programs run here, as the kernel names it to a filter.
+struct Architecture {
+    /// `AUDIT_ARCH_…` of linux/audit.h: the machine's number in an ELF file, marked for 64 bits and little ends.
+    number: u32,
+    /// What fails for programs of its older sibling.
+    sibling: Sibling,
+}
+
+/// The calls of an older set that a processor can run beside its own.
+enum Sibling {
+    /// All fail.
+    Refused,
+    /// These fail.
+    Without(&'static [u32]),
+}
+
+/// How the number of an architecture of 64 bits and little ends is marked.
+const MARKS: u32 = 0xc000_0000;
+
+/// By the numbers of the 32-bit set. Sockets are made by `socketcall` there, whose arguments a filter can't see, or by
+/// `socket`: they fail altogether. The rest is as in [`REFUSED`].
+const X86_64: Architecture = Architecture {
+    number: libc::EM_X86_64 as u32 | MARKS,
+    sibling: Sibling::Without(&[
+        102, // socketcall
+        359, // socket
+        425, // io_uring_setup
+        356, // memfd_create
+        447, // memfd_secret
+        357, // bpf
+        336, // perf_event_open
+        374, // userfaultfd
+    ]),
+};
+
+const AARCH64: Architecture =
+    Architecture { number: libc::EM_AARCH64 as u32 | MARKS, sibling: Sibling::Refused };
+
+/// The one that this program is built for; none where no filter is known.
+const OWN: Option<&Architecture> = if cfg!(target_arch = "x86_64") {
+    Some(&X86_64)
+} else if cfg!(target_arch = "aarch64") {
+    Some(&AARCH64)
+} else {
+    None
+};
 
 /// From this number on, calls are those of a third set that x86 has.
 const THIRD_SET: u32 = 0x4000_0000;
@@ -68,16 +105,20 @@ fn allow() -> sock_filter {
     step(RETURN, libc::SECCOMP_RET_ALLOW, 0, 0)
 }
 
-/// The filter, in the kernel's language; none for an architecture that is not known.
-fn filter() -> Option<Vec<sock_filter>> {
-    let (own, sibling) = OWN?;
+/// The filter for programs of an architecture, in the kernel's language; none if a number is out of its range.
+fn filter(own: &Architecture) -> Option<Vec<sock_filter>> {
     let mut foreign = vec![step(LOAD, NUMBER, 0, 0)];
-    for number in sibling.unwrap_or_default() {
-        foreign.extend([step(IS, *number, 0, 1), fail(libc::ENOSYS)]);
+    match own.sibling {
+        Sibling::Refused => foreign.push(fail(libc::ENOSYS)),
+        Sibling::Without(numbers) => {
+            for number in numbers {
+                foreign.extend([step(IS, *number, 0, 1), fail(libc::ENOSYS)]);
+            }
+            foreign.push(allow());
+        }
     }
-    foreign.push(if sibling.is_some() { allow() } else { fail(libc::ENOSYS) });
 
-    let mut steps = vec![step(LOAD, ARCHITECTURE, 0, 0), step(IS, own, foreign.len(), 0)];
+    let mut steps = vec![step(LOAD, ARCHITECTURE, 0, 0), step(IS, own.number, foreign.len(), 0)];
     steps.append(&mut foreign);
     steps.push(step(LOAD, NUMBER, 0, 0));
     steps.extend([step(IS_AT_LEAST, THIRD_SET, 0, 1), fail(libc::ENOSYS)]);
@@ -96,7 +137,7 @@ fn filter() -> Option<Vec<sock_filter>> {
 /// Refuses them to this process and what it starts, for good. It must have given up setuid programs. A kernel that
 /// can't is as it is.
 pub(super) fn refuse() -> Result<(), Failure> {
-    let Some(mut steps) = filter() else { return Ok(()) };
+    let Some(mut steps) = OWN.and_then(filter) else { return Ok(()) };
     let program = sock_fprog {
         len: u16::try_from(steps.len()).unwrap_or_default(),
         filter: steps.as_mut_ptr(),
@@ -112,5 +153,85 @@ pub(super) fn refuse() -> Result<(), Failure> {
             words: format!("refusing system calls: {errno}"),
             errno: Some(errno.raw_os_error()),
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the kernel would answer: the errno, or 0 where the call is made.
+    fn answer(filter: &[sock_filter], architecture: u32, number: c_long, first: i32) -> i32 {
+        let (mut at, mut held) = (0, 0);
+        loop {
+            let sock_filter { code, jt, jf, k } = filter[at];
+            at += 1;
+            match u32::from(code) {
+                LOAD if k == NUMBER => held = u32::try_from(number).unwrap(),
+                LOAD if k == ARCHITECTURE => held = architecture,
+                LOAD if k == FIRST => held = first.cast_unsigned(),
+                IS => at += usize::from(if held == k { jt } else { jf }),
+                IS_AT_LEAST => at += usize::from(if held >= k { jt } else { jf }),
+                RETURN if k == libc::SECCOMP_RET_ALLOW => return 0,
+                RETURN => {
+                    assert_eq!(k & !libc::SECCOMP_RET_DATA, libc::SECCOMP_RET_ERRNO);
+                    return i32::try_from(k & libc::SECCOMP_RET_DATA).unwrap();
+                }
+                _ => panic!("no step of ours: {code:#x} {k:#x}"),
+            }
+        }
+    }
+
+    // As linux/audit.h has them.
+    const X86_64_IN_AUDIT: u32 = 0xc000_003e;
+    const I386_IN_AUDIT: u32 = 0x4000_0003;
+    const AARCH64_IN_AUDIT: u32 = 0xc000_00b7;
+    const ARM_IN_AUDIT: u32 = 0x4000_0028;
+
+    #[test]
+    fn each_architecture_has_its_filter() {
+        for (own, number) in [(&X86_64, X86_64_IN_AUDIT), (&AARCH64, AARCH64_IN_AUDIT)] {
+            let filter = filter(own).unwrap();
+            // A jump is no longer than 255 steps.
+            assert!(filter.len() < 255);
+            let own = |call, first| answer(&filter, number, call, first);
+            for (call, errno) in REFUSED {
+                assert_eq!(own(*call, 0), *errno, "{call}");
+            }
+            for family in FAMILIES {
+                assert_eq!(own(libc::SYS_socket, *family), 0, "{family}");
+            }
+            let outside = [libc::AF_VSOCK, libc::AF_BLUETOOTH, libc::AF_TIPC, -1, 1 << 16];
+            for family in outside {
+                assert_eq!(own(libc::SYS_socket, family), libc::EAFNOSUPPORT, "{family}");
+            }
+            let usual = [libc::SYS_read, libc::SYS_openat, libc::SYS_execve, libc::SYS_clone3];
+            for call in usual {
+                assert_eq!(own(call, 0), 0, "{call}");
+                // A third set of calls has the same numbers, marked.
+                assert_eq!(own(call | c_long::from(THIRD_SET), 0), libc::ENOSYS, "{call}");
+            }
+        }
+        // By the numbers of the 32-bit sets: exit, read and getpid, and those that are refused.
+        let (of_x86, of_arm) = (filter(&X86_64).unwrap(), filter(&AARCH64).unwrap());
+        for call in [1, 3, 20] {
+            assert_eq!(answer(&of_x86, I386_IN_AUDIT, call, 0), 0, "{call}");
+            assert_eq!(answer(&of_arm, ARM_IN_AUDIT, call, 0), libc::ENOSYS, "{call}");
+        }
+        for call in [102, 359, 425, 356, 447, 357, 336, 374] {
+            assert_eq!(answer(&of_x86, I386_IN_AUDIT, call, 1), libc::ENOSYS, "{call}");
+            assert_eq!(answer(&of_arm, ARM_IN_AUDIT, call, 1), libc::ENOSYS, "{call}");
+        }
+    }
+
+    #[test]
+    fn the_own_architecture_is_known() {
+        let number = OWN.map(|own| own.number);
+        let known = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
+        assert_eq!(number.is_some(), known);
+        // As this program's file says it.
+        let own = std::fs::read("/proc/self/exe").unwrap();
+        let machine = u32::from(u16::from_le_bytes([own[18], own[19]]));
+        assert!(number.is_none_or(|number| number == machine | MARKS), "{machine}");
     }
 }

@@ -7,10 +7,11 @@ use super::mounts::{
     During, HARMLESS, attach, attach_over, copy_of, detach, open_inside, overlay, set_flags,
     special,
 };
-use super::places::{self, Show};
+use super::places::{self, Place, Show};
 use super::root::{self, OUTSIDE};
-use super::{Holder, calls, close_all_but, limits, namespaces, shown, watch};
+use super::{Holder, calls, close_all_but, limits, namespaces, shown, tools, watch};
 use crate::plan::End;
+use crate::support::ON_AN_OVERLAY;
 use crate::wire::{Failure, WireSpec};
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::signal::{SigHandler, SigSet, SigmaskHow, Signal, sigprocmask};
@@ -71,7 +72,7 @@ fn first_process(
         line.push(b'\n');
         tell.try_clone().map(File::from).and_then(|mut tell| tell.write_all(&line)).is_ok()
     };
-    let started = prepare(holder, spec).and_then(|()| begin(holder, spec, output));
+    let started = prepare(holder, spec).and_then(|laid| begin(holder, spec, &laid, output));
     let told = match started {
         Ok(program) => {
             say(&Told::Started);
@@ -82,8 +83,8 @@ fn first_process(
     i32::from(!say(&told))
 }
 
-/// Makes of the holder's mounts those of the command.
-fn prepare(holder: &Holder, spec: &WireSpec) -> Result<(), Failure> {
+/// Makes of the holder's mounts those of the command; gives those outside of roots that may be written.
+fn prepare(holder: &Holder, spec: &WireSpec) -> Result<Vec<Place>, Failure> {
     // Of its own, so that shared segments go with the command.
     unshare(CloneFlags::CLONE_NEWIPC).during("making an IPC namespace")?;
     if !spec.network {
@@ -91,6 +92,8 @@ fn prepare(holder: &Holder, spec: &WireSpec) -> Result<(), Failure> {
             .during("leaving the machine's network")?;
     }
     let outside = root::open_place(OUTSIDE)?;
+    let mut laid = holder.root.laid.clone();
+    laid.extend(tools::lay_for(holder, &spec.layer)?);
     let unhidden = |path: &Path| spec.unhidden.iter().any(|known| path == Path::new(known));
     for path in holder.root.hidden.iter().filter(|path| unhidden(path)) {
         // Those inside roots were never covered, and neither was what does not exist.
@@ -99,7 +102,7 @@ fn prepare(holder: &Holder, spec: &WireSpec) -> Result<(), Failure> {
         }
     }
     // A shown folder may hold roots: they come after.
-    shown::lay(holder, spec, &outside)?;
+    shown::lay(holder, spec, &laid, &outside)?;
     for (index, root) in holder.plan.roots.iter().enumerate() {
         lay_root(holder, &spec.layer, &outside, index, root)?;
     }
@@ -126,7 +129,8 @@ fn prepare(holder: &Holder, spec: &WireSpec) -> Result<(), Failure> {
     limit_processes(holder.plan.limits.processes);
     set_flags(&proc, MountAttrFlags::MOUNT_ATTR_RDONLY, true).during("closing /proc")?;
     drop(outside);
-    root::leave_private()
+    root::leave_private()?;
+    Ok(laid)
 }
 
 /// Lays one root's overlay at its own path.
@@ -147,12 +151,19 @@ pub(super) fn lay_root(
     let (up, work) = (opened("up")?, opened("work")?);
     let lower = open_inside(outside.as_fd(), root).during(format!("{what}: opening it"))?;
     let mount = overlay(&lower, &up, &work).map_err(|failure| {
-        let hint = mounted_inside(root)
-            .map(|path| format!(" (something is mounted inside it, at {})", path.display()));
-        let words = format!("{what}: {}{}", failure.words, hint.unwrap_or_default());
+        let hint = if lies_on_an_overlay(&up) {
+            format!(" ({ON_AN_OVERLAY})")
+        } else {
+            let words =
+                |path: PathBuf| format!(" (something is mounted inside it, at {})", path.display());
+            mounted_inside(root).map_or_else(String::new, words)
+        };
+        let words = format!("{what}: {}{hint}", failure.words);
         Failure { words, ..failure }
     })?;
-    attach(&mount, root).during(what)
+    // A command may have moved what it is in.
+    let place = root::place_for(root, true).during(&what)?;
+    attach_over(&mount, &place).during(what)
 }
 
 /// Lays a cache over a folder in a root.
@@ -190,6 +201,11 @@ fn lay_cache(
     let copy = copy_of(source.as_fd()).during(&what)?;
     set_flags(&copy, HARMLESS, true).during(&what)?;
     attach_over(&copy, &folder).during(&what)
+}
+
+/// Whether a layer lies on an overlay: the kernel takes none that does, and its error does not tell.
+fn lies_on_an_overlay(layer: &OwnedFd) -> bool {
+    rustix::fs::fstatfs(layer).is_ok_and(|found| found.f_type == libc::OVERLAYFS_SUPER_MAGIC)
 }
 
 /// What is mounted inside a folder of the machine, if anything: an overlay can't be laid over that.
@@ -232,10 +248,15 @@ fn limit_processes(most: u64) {
 }
 
 /// Starts the program; the first process goes on as its parent.
-fn begin(holder: &Holder, spec: &WireSpec, output: &OwnedFd) -> Result<Pid, Failure> {
+fn begin(
+    holder: &Holder,
+    spec: &WireSpec,
+    laid: &[Place],
+    output: &OwnedFd,
+) -> Result<Pid, Failure> {
     let (mut failed, mut tell) = std::io::pipe().during("making a pipe")?;
     let program = namespaces::fork(move || {
-        let failure = become_program(holder, spec, output);
+        let failure = become_program(holder, spec, laid, output);
         let _ = tell.write_all(&serde_json::to_vec(&failure).unwrap_or_default());
         127
     })?;
@@ -251,7 +272,7 @@ fn begin(holder: &Holder, spec: &WireSpec, output: &OwnedFd) -> Result<Pid, Fail
 }
 
 /// Gives up what is not the command's and becomes its program. Returns only if that failed.
-fn become_program(holder: &Holder, spec: &WireSpec, output: &OwnedFd) -> Failure {
+fn become_program(holder: &Holder, spec: &WireSpec, laid: &[Place], output: &OwnedFd) -> Failure {
     let ready = || -> Result<(), Failure> {
         rustix::process::setsid().during("starting a session")?;
         let nothing = open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
@@ -266,7 +287,7 @@ fn become_program(holder: &Holder, spec: &WireSpec, output: &OwnedFd) -> Failure
         limits::set(&holder.plan.limits)?;
         limits::give_up_rights()?;
         let devices = Path::new("/dev");
-        let laid = holder.root.laid.iter().map(|place| place.path.as_path());
+        let laid = laid.iter().map(|place| place.path.as_path());
         let roots = holder.plan.roots.iter().map(PathBuf::as_path);
         limits::confine(roots.chain(laid).chain([devices]))?;
         calls::refuse()

@@ -63,16 +63,16 @@ pub(super) fn copy_of(place: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {
     open_tree(place, "", flags)
 }
 
-/// Attaches a mount at `path`.
+/// Attaches a mount at `path`, where no command has been yet: links are followed.
 pub(super) fn attach(mount: &OwnedFd, path: &Path) -> Result<(), Errno> {
     let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_SYMLINKS;
     move_mount(mount, "", CWD, path, flags)
 }
 
-/// Attaches a mount over an open folder.
-pub(super) fn attach_over(mount: &OwnedFd, folder: &OwnedFd) -> Result<(), Errno> {
+/// Attaches a mount over an open file or folder.
+pub(super) fn attach_over(mount: &OwnedFd, place: &OwnedFd) -> Result<(), Errno> {
     let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
-    move_mount(mount, "", folder, "", flags)
+    move_mount(mount, "", place, "", flags)
 }
 
 /// Takes the mounts at `path` away, now or as soon as nothing uses them.
@@ -143,29 +143,43 @@ pub(super) fn special(
 
 /// An overlay, not yet attached: what is written to it lands in `up`; `lower` shows through.
 pub(super) fn overlay(lower: &OwnedFd, up: &OwnedFd, work: &OwnedFd) -> Result<OwnedFd, Failure> {
-    let upper = [("upperdir", "its upper layer", up), ("workdir", "its work folder", work)];
-    new_overlay(&by_fd(lower), &upper, HARMLESS)
+    overlay_of_several(std::slice::from_ref(lower), up, work)
+}
+
+/// The same over several, the first of which lies above.
+pub(super) fn overlay_of_several(
+    lower: &[OwnedFd],
+    up: &OwnedFd,
+    work: &OwnedFd,
+) -> Result<OwnedFd, Failure> {
+    let lower = lower.iter().map(by_fd).collect::<Vec<_>>().join(":");
+    new_overlay(&lower, Some((up, work)), HARMLESS)
 }
 
 /// An overlay that can't be written, not yet attached. The kernel asks for a second layer, which is `empty`.
 pub(super) fn read_only_overlay(lower: &OwnedFd, empty: &OwnedFd) -> Result<OwnedFd, Failure> {
     let layers = format!("{}:{}", by_fd(lower), by_fd(empty));
-    new_overlay(&layers, &[], HARMLESS | MountAttrFlags::MOUNT_ATTR_RDONLY)
+    new_overlay(&layers, None, HARMLESS | MountAttrFlags::MOUNT_ATTR_RDONLY)
 }
 
 fn new_overlay(
     lower: &str,
-    upper: &[(&str, &str, &OwnedFd)],
+    upper: Option<(&OwnedFd, &OwnedFd)>,
     flags: MountAttrFlags,
 ) -> Result<OwnedFd, Failure> {
     let context =
         fsopen("overlay", FsOpenFlags::FSOPEN_CLOEXEC).during("opening the overlay file system")?;
     let fd = context.as_fd();
     fsconfig_set_string(fd, "lowerdir", lower).map_err(|e| with_log(fd, "its lower layer", e))?;
-    for (name, what, layer) in upper {
-        fsconfig_set_string(fd, *name, by_fd(layer)).map_err(|e| with_log(fd, what, e))?;
+    if let Some((up, work)) = upper {
+        fsconfig_set_string(fd, "upperdir", by_fd(up))
+            .map_err(|e| with_log(fd, "its upper layer", e))?;
+        fsconfig_set_string(fd, "workdir", by_fd(work))
+            .map_err(|e| with_log(fd, "its work folder", e))?;
     }
     fsconfig_set_flag(fd, "userxattr").map_err(|e| with_log(fd, "its attributes", e))?;
+    // Some kernels keep one unless told, and refuse a layer when the folder beneath it is another one than before.
+    fsconfig_set_string(fd, "index", "off").map_err(|e| with_log(fd, "its index", e))?;
     fsconfig_create(fd).map_err(|e| with_log(fd, "making it", e))?;
     fsmount(fd, FsMountFlags::FSMOUNT_CLOEXEC, flags).map_err(|e| with_log(fd, "mounting it", e))
 }

@@ -28,8 +28,8 @@ pub(super) struct Place {
     pub(super) show: Show,
 }
 
-/// All places of a plan that are the same for all its commands, outermost first. What is shown beside the roots is
-/// not among them.
+/// All places of a plan that are the same for all its commands, outermost first; a toolchain may be in another. What
+/// is shown beside the roots is not among them.
 pub(super) fn places(plan: &Plan) -> Vec<Place> {
     let mut places = Vec::new();
     let mut add = |path: &Path, show: Show| places.push(Place { path: path.to_owned(), show });
@@ -63,15 +63,6 @@ pub(super) fn places(plan: &Plan) -> Vec<Place> {
         depth(a).cmp(&depth(b)).then_with(|| a.path.cmp(&b.path)).then_with(|| a.show.cmp(&b.show))
     });
     places.dedup_by(|a, b| a.path == b.path && a.show == b.show);
-    // One overlay for a toolchain and the folders in it, so that files can be moved between them.
-    let thrown =
-        |place: &&Place| place.show == Show::Throwaway && outside_path(&place.path).is_dir();
-    let thrown: Vec<PathBuf> =
-        places.iter().filter(thrown).map(|place| place.path.clone()).collect();
-    places.retain(|place| {
-        let inside = |other: &PathBuf| place.path.starts_with(other) && place.path != *other;
-        place.show != Show::Throwaway || !thrown.iter().any(inside)
-    });
     places
 }
 

@@ -5,15 +5,19 @@
 //! something is to be taken from it; no command's namespace keeps that.
 
 use super::mounts::{
-    During, HARMLESS, attach, copy_of, open_inside, overlay, set_flags, special, tmpfs,
+    During, HARMLESS, attach, attach_over, copy_of, open_inside, set_flags, special, tmpfs,
 };
 use super::places::{Place, Show, hidden, kept, places};
 use crate::plan::Plan;
 use crate::support::Upper;
 use crate::toolchains as data;
 use crate::wire::Failure;
-use rustix::fs::{Mode, OFlags, XattrFlags, open};
+use rustix::fs::{
+    FileType, Mode, OFlags, ResolveFlags, XattrFlags, mkdirat, mknodat, open, openat2,
+};
+use rustix::io::Errno;
 use rustix::mount::{MountAttrFlags, UnmountFlags, unmount};
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -42,6 +46,8 @@ pub(super) struct Root {
     pub(super) hidden: Vec<PathBuf>,
     /// What is laid outside of roots and may be written, outermost first.
     pub(super) laid: Vec<Place>,
+    /// Toolchains, settings and what is in them, which each command lays; outermost first.
+    pub(super) tools: Vec<Place>,
     /// The path of the layer folder as the holder and, until they detach it, commands' first processes see it.
     pub(super) layers_path: PathBuf,
 }
@@ -65,21 +71,22 @@ pub(super) fn make(plan: &Plan) -> Result<Root, Failure> {
     let layers =
         open(&layers_path, open_flags, Mode::empty()).during("opening the layer folder")?;
 
-    let mut builder =
-        Builder { count: 0, thrown: layers_path.join(".toolchains"), kept: kept(plan) };
+    let mut builder = Builder { count: 0, kept: kept(plan) };
     machine_proc()?;
     devices()?;
     let mut laid = Vec::new();
     let mut inside = Vec::new();
+    let mut tools: Vec<Place> = Vec::new();
     let outside = open_place(OUTSIDE)?;
     let in_root = |path: &Path| plan.roots.iter().any(|root| path.starts_with(root));
     for place in places(plan) {
         if in_root(&place.path) {
             inside.push(place);
-            continue;
-        }
-        if builder.lay(&place, &outside)?
-            && matches!(place.show, Show::Empty | Show::Throwaway | Show::Writable)
+        } else if is_of_tools(&place) || tools.iter().any(|tool| place.path.starts_with(&tool.path))
+        {
+            tools.push(place);
+        } else if builder.lay(&place, &outside)?
+            && matches!(place.show, Show::Empty | Show::Writable)
         {
             laid.push(place);
         }
@@ -94,7 +101,13 @@ pub(super) fn make(plan: &Plan) -> Result<Root, Failure> {
             let _ = symlink(root, link);
         }
     }
-    Ok(Root { layers, in_memory, inside, hidden: hidden(plan), laid, layers_path })
+    Ok(Root { layers, in_memory, inside, hidden: hidden(plan), laid, tools, layers_path })
+}
+
+/// Whether a place is laid by each command, with all that is in it.
+fn is_of_tools(place: &Place) -> bool {
+    let of_system = || data::SYSTEM.iter().any(|path| place.path == Path::new(path));
+    place.show == Show::Throwaway || (place.show == Show::ReadOnly && !of_system())
 }
 
 /// Where a path of the machine is while its tree is still there.
@@ -141,7 +154,6 @@ fn has_user_attributes(folder: &Path) -> bool {
 /// What lays places, with what it needs to know of those before.
 struct Builder {
     count: usize,
-    thrown: PathBuf,
     kept: Vec<PathBuf>,
 }
 
@@ -161,14 +173,6 @@ impl Builder {
                 .and_then(|copy| attach(&copy, path))
                 .during(&what)
                 .map(|()| true);
-        }
-        if *show == Show::Throwaway {
-            let Ok(lower) = open_inside(outside.as_fd(), path) else { return Ok(false) };
-            self.count += 1;
-            let own = self.thrown.join(self.count.to_string());
-            if is_folder(&lower) && throwaway(&lower, &own, path).is_ok() {
-                return Ok(true);
-            }
         }
         let link = fs::read_link(outside_path(path)).ok();
         if let Some(target) =
@@ -194,36 +198,41 @@ fn machine_proc() -> Result<(), Failure> {
     attach(&proc, Path::new("/proc")).during("mounting the machine's /proc")
 }
 
-fn is_folder(fd: &OwnedFd) -> bool {
+pub(super) fn is_folder(fd: &OwnedFd) -> bool {
     rustix::fs::fstat(fd).is_ok_and(|stat| {
         rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::Directory
     })
 }
 
-/// Lays an overlay whose upper layer nobody reads.
-fn throwaway(lower: &OwnedFd, own: &Path, path: &Path) -> Result<(), Failure> {
-    let (up, work) = (own.join("up"), own.join("work"));
-    let opened = |path: &Path| {
-        folder(path, 0o755).during("making a layer")?;
-        open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).during("opening a layer")
+/// Opens what something is to be mounted on, made where it is missing. What a command left may be a link to anywhere,
+/// and the machine's tree is still here: no link is followed.
+pub(super) fn place_for(path: &Path, is_folder: bool) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    let enter = |from: &OwnedFd, name: &OsStr, flags| {
+        openat2(from, name, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)
     };
-    let mount = overlay(lower, &opened(&up)?, &opened(&work)?)?;
-    place_for(path, true).during("making its place")?;
-    attach(&mount, path).during("mounting it")
-}
-
-/// Makes what something can be mounted on.
-pub(super) fn place_for(path: &Path, is_folder: bool) -> io::Result<()> {
-    if is_folder {
-        return folder(path, 0o755);
+    let made = |done: Result<(), Errno>| match done {
+        Err(Errno::EXIST) | Ok(()) => Ok(()),
+        Err(errno) => Err(errno),
+    };
+    let mut at = open("/", flags | OFlags::DIRECTORY, Mode::empty())?;
+    let mut names = path.iter().skip(1).peekable();
+    while let Some(name) = names.next() {
+        let is_folder = is_folder || names.peek().is_some();
+        let wanted = if is_folder { flags | OFlags::DIRECTORY } else { flags };
+        at = match enter(&at, name, wanted) {
+            Err(Errno::NOENT) => {
+                made(if is_folder {
+                    mkdirat(&at, name, Mode::from_raw_mode(0o755))
+                } else {
+                    mknodat(&at, name, FileType::RegularFile, Mode::from_raw_mode(0o644), 0)
+                })?;
+                enter(&at, name, wanted)
+            }
+            entered => entered,
+        }?;
     }
-    if let Some(parent) = path.parent() {
-        folder(parent, 0o755)?;
-    }
-    match fs::OpenOptions::new().create_new(true).write(true).open(path) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-        _ => Ok(()),
-    }
+    Ok(at)
 }
 
 /// Lays a place that needs nothing of the session's own; false where there is nothing to lay.
@@ -240,8 +249,8 @@ pub(super) fn lay(place: &Place, kept: &[PathBuf], outside: &OwnedFd) -> Result<
         _ => HARMLESS | MountAttrFlags::MOUNT_ATTR_RDONLY,
     };
     set_flags(&copy, flags, true).during(&what)?;
-    place_for(path, is_folder(&source)).during(&what)?;
-    attach(&copy, path).during(&what)?;
+    let place = place_for(path, is_folder(&source)).during(&what)?;
+    attach_over(&copy, &place).during(&what)?;
     Ok(true)
 }
 
@@ -284,9 +293,9 @@ fn devices() -> Result<(), Failure> {
     for name in data::DEVICES {
         let path = Path::new("/dev").join(name);
         let Ok(source) = open_inside(outside.as_fd(), &path) else { continue };
-        place_for(&path, false).during(what)?;
+        let place = place_for(&path, false).during(what)?;
         let copy = copy_of(source.as_fd()).during(what)?;
-        attach(&copy, &path).during(format!("showing {path:?}"))?;
+        attach_over(&copy, &place).during(format!("showing {path:?}"))?;
     }
     for (name, target) in data::DEVICE_LINKS {
         symlink(target, Path::new("/dev").join(name)).during(what)?;

@@ -4,7 +4,7 @@
 //! a session lives. Through an overlay a socket or a named pipe leads to nobody, as it would through a bind mount.
 //! What the session has mounted inside a shown folder lies over it as before; roots are laid later.
 
-use super::mounts::{During, attach, copy_of, open_inside, read_only_overlay};
+use super::mounts::{During, attach, attach_over, copy_of, open_inside, read_only_overlay};
 use super::places::{Place, Show, kept};
 use super::root::{self, EMPTY, OUTSIDE};
 use super::{Holder, places};
@@ -23,8 +23,14 @@ enum Step {
     Keep(OwnedFd),
 }
 
-/// Lays all that a command is shown beside its roots, with what is hidden in it covered.
-pub(super) fn lay(holder: &Holder, spec: &WireSpec, outside: &OwnedFd) -> Result<(), Failure> {
+/// Lays all that a command is shown beside its roots, with what is hidden in it covered. `laid` is what is laid
+/// already and may be written.
+pub(super) fn lay(
+    holder: &Holder,
+    spec: &WireSpec,
+    laid: &[Place],
+    outside: &OwnedFd,
+) -> Result<(), Failure> {
     let plan = &holder.plan;
     let unhidden = |path: &Path| spec.unhidden.iter().any(|known| path == Path::new(known));
     let hidden: Vec<&PathBuf> = holder.root.hidden.iter().filter(|path| !unhidden(path)).collect();
@@ -47,13 +53,13 @@ pub(super) fn lay(holder: &Holder, spec: &WireSpec, outside: &OwnedFd) -> Result
     shown.extend(plan.shown.iter().cloned().chain(asked));
     shown.extend(resolver(outside).filter(|_| spec.network));
     // What is written to as it stands would only lose by being shown.
-    shown.retain(|path| !in_root(path) && !places::is_written(&holder.root.laid, path));
+    shown.retain(|path| !in_root(path) && !places::is_written(laid, path));
     shown.sort();
     shown.dedup();
     let is_shown = |path: &Path| shown.iter().any(|shown| path.starts_with(shown));
 
     let mut steps: Vec<(&Path, Step)> = Vec::new();
-    for place in &holder.root.laid {
+    for place in laid {
         let of_home = place.show == Show::Empty
             && !data::TEMPORARY.iter().any(|path| place.path == Path::new(path));
         if is_shown(&place.path) && !of_home {
@@ -99,8 +105,8 @@ fn show(path: &Path, outside: &OwnedFd) -> Result<(), Failure> {
             let empty = root::open_place(EMPTY)?;
             // Some file systems can't lie under an overlay, and nothing can in which something is mounted.
             if let Ok(mount) = read_only_overlay(&source, &empty) {
-                root::place_for(path, true).during(&what)?;
-                return attach(&mount, path).during(&what);
+                let place = root::place_for(path, true).during(&what)?;
+                return attach_over(&mount, &place).during(&what);
             }
         }
         FileType::RegularFile => {}

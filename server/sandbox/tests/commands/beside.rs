@@ -2,6 +2,7 @@
 
 use crate::world::{World, finish};
 use ropewalk_sandbox::End;
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
@@ -54,6 +55,104 @@ pub(crate) fn a_folder_above_a_root_covers_nothing_of_the_fork() {
     assert!(!home.join("evil").exists() && !home.join(".cargo/kept").exists());
     assert_eq!(world.read("a.txt"), "disk");
     assert!(!world.root().join("new").exists());
+}
+
+pub(crate) fn what_is_installed_meanwhile_is_the_next_commands() {
+    let mut world = World::new();
+    let home = world.home().to_owned();
+    let script =
+        |name: &str, says: &str| put(&home.join(name), &format!("#!/bin/sh\necho {says}\n"));
+    for name in
+        [".cargo/bin/replaced", ".cargo/bin/rewritten", ".rustup/toolchains/stable/bin/rustc"]
+    {
+        script(name, "old");
+    }
+    put(&home.join(".gitconfig"), "[user]\n\tname = Old\n");
+    let ask = "cd ~; .cargo/bin/replaced; .cargo/bin/rewritten; .rustup/toolchains/stable/bin/rustc; \
+                   .cargo/bin/new; .nvm/bin/node; git config user.name; ls .cargo/bin | wc -l; cat .cargo/kept";
+    world.run(async |world| {
+        let sandbox = world.sandbox().await;
+        let (_, said) = world.sh(&sandbox, &format!("echo kept > ~/.cargo/kept; {ask}")).await;
+        let said: Vec<&str> = said.lines().filter(|line| !line.contains("not found")).collect();
+        assert_eq!(said, ["old", "old", "old", "Old", "2", "kept"]);
+        // One that still runs keeps none of it from the next.
+        world.layer(&sandbox, "b1");
+        let (mut spec, output) = world.spec(&format!("{ask}; echo up; exec sleep 1000"));
+        spec.layer = "b1".to_owned();
+        let mut output = BufReader::new(output);
+        let running = sandbox.run(spec).await.unwrap();
+        let mut line = String::new();
+        while !line.ends_with("up\n") {
+            assert_ne!(output.read_line(&mut line).unwrap(), 0, "{line}");
+        }
+        script(".cargo/bin/beside", "new");
+        std::fs::rename(home.join(".cargo/bin/beside"), home.join(".cargo/bin/replaced")).unwrap();
+        script(".cargo/bin/rewritten", "new");
+        script(".cargo/bin/new", "new");
+        std::fs::rename(home.join(".rustup"), home.join("aside")).unwrap();
+        script(".rustup/toolchains/stable/bin/rustc", "new");
+        script(".nvm/bin/node", "new");
+        put(&home.join("beside"), "[user]\n\tname = New\n");
+        std::fs::rename(home.join("beside"), home.join(".gitconfig")).unwrap();
+        let said = world.sh(&sandbox, ask).await.1;
+        assert_eq!(said, "new\nnew\nnew\nnew\nnew\nNew\n3\nkept\n");
+        drop(running);
+        // What the first layer's commands wrote is what others begin with, and not the other way round.
+        world.layer(&sandbox, "b2");
+        let (mut spec, output) = world.spec(&format!(
+            "{ask}; rm ~/.cargo/kept ~/.cargo/bin/new; ls ~/.cargo; ls ~/.cargo/bin | wc -l"
+        ));
+        spec.layer = "b2".to_owned();
+        let said = finish(&sandbox, spec, output).await.1;
+        assert_eq!(said, "new\nnew\nnew\nnew\nnew\nNew\n3\nkept\nbin\n2\n");
+        assert_eq!(world.sh(&sandbox, "cat ~/.cargo/kept").await, (OK, "kept\n".to_owned()));
+    });
+    assert!(home.join(".cargo/bin/new").exists() && !home.join(".cargo/kept").exists());
+}
+
+pub(crate) fn a_link_in_the_home_leads_no_mount_outside() {
+    let mut world = World::new();
+    let home = world.home().to_owned();
+    put(&home.join("tools/sub/a.txt"), "a");
+    put(&home.join("one.txt"), "one");
+    std::fs::create_dir_all(home.join("other")).unwrap();
+    world.run(async |world| {
+        let sandbox = world.sandbox().await;
+        // It leads nowhere for a command, but there is something while mounts are laid.
+        let script = "ln -s /.ropewalk/outside$HOME/other ~/tools; ln -s /.ropewalk/outside$HOME/other/made ~/one.txt; \
+                      ln -s /.ropewalk/outside$HOME/other ~/.nvm; mkdir ~/.local && ln -s /.ropewalk/outside$HOME/other ~/.local/share";
+        assert_eq!(world.sh(&sandbox, script).await, (OK, String::new()));
+        put(&home.join(".nvm/bin/node"), "");
+        put(&home.join(".local/share/uv/bin/x"), "");
+        for shown in ["tools/sub", "one.txt"] {
+            let (mut spec, _output) = world.spec("true");
+            spec.shown = vec![home.join(shown)];
+            let error = sandbox.run(spec).await.unwrap_err().to_string();
+            assert!(error.contains("Too many levels of symbolic links"), "{error}");
+        }
+        // What is there unasked is left out where it has no place.
+        assert_eq!(world.sh(&sandbox, "ls -A ~/.nvm/ ~/.local/share/; echo on").await.1.lines().last(), Some("on"));
+    });
+    assert_eq!(std::fs::read_dir(home.join("other")).unwrap().count(), 0);
+}
+
+pub(crate) fn a_root_is_there_again_when_the_folders_around_it_were_moved() {
+    let mut world = World::named("repository/part");
+    let other = world.home().join("other");
+    std::fs::create_dir_all(&other).unwrap();
+    world.run(async |world| {
+        world.write("a.txt", "old");
+        let sandbox = world.sandbox().await;
+        assert_eq!(world.sh(&sandbox, "mv ~/repository ~/gone; ls ~").await, (OK, "gone\n".to_owned()));
+        let script = "cat a.txt; rm -r ~/repository; mv ~/repository ~/again; ln -s /.ropewalk/outside$HOME/other ~/repository";
+        let (_, said) = world.sh(&sandbox, script).await;
+        assert!(said.starts_with("old"), "{said}");
+        let (spec, _output) = world.spec("true");
+        let error = sandbox.run(spec).await.unwrap_err().to_string();
+        assert!(error.contains("Too many levels of symbolic links"), "{error}");
+    });
+    assert_eq!(world.read("a.txt"), "old");
+    assert_eq!(std::fs::read_dir(other).unwrap().count(), 0);
 }
 
 /// Where programs keep a person's secrets, below a home.

@@ -200,6 +200,62 @@ pub(crate) fn a_root_with_a_mount_in_it_is_told() {
     assert!(said.trim_end().ends_with("/home/project/in side)"), "{output:?}");
 }
 
+/// With this argument, this program may mount things, and tells how commands run where all folders lie on an overlay.
+pub(crate) const ON_AN_OVERLAY: &str = "--all-on-an-overlay";
+
+pub(crate) fn on_an_overlay() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "mount -t tmpfs none \"$0\" && cd \"$0\" && mkdir low up work here && \
+                  mount -t overlay none -o userxattr,lowerdir=low,upperdir=up,workdir=work here";
+    let done = Command::new("sh").args(["-c", script]).arg(folder.path()).status().unwrap();
+    assert!(done.success());
+    let mut world = World::in_folder(&folder.path().join("here"), "project");
+    world.write("a.txt", "old");
+    let script = "cat a.txt; rm a.txt; echo new > a.txt; cat a.txt";
+    world.run(async |world| {
+        let sandbox = world.sandbox().await;
+        println!("{:?}", world.sh(&sandbox, script).await);
+        println!("{:?}", world.read("a.txt"));
+        world.plan.upper = ropewalk_sandbox::Upper::Disk;
+        let sandbox = world.sandbox().await;
+        let (spec, _output) = world.spec("true");
+        println!("{}", sandbox.run(spec).await.unwrap_err());
+    });
+}
+
+pub(crate) fn a_layer_that_lies_on_an_overlay_is_told() {
+    let own = std::env::current_exe().unwrap();
+    let output = Command::new("unshare").arg("-Urm").arg(own).arg(ON_AN_OVERLAY).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    let lines: Vec<&str> = said.lines().collect();
+    let [ran, left, refused] = <[&str; 3]>::try_from(lines).unwrap();
+    // In memory, the layers are fine, and the roots may lie where they like.
+    assert_eq!(ran, "(Exited { code: 0, left_running: false }, \"oldnew\\n\")");
+    assert_eq!(left, "\"old\"");
+    assert!(refused.starts_with("mounting the overlay over /"), "{said}");
+    assert!(refused.ends_with("(its layer lies on an overlay itself)"), "{said}");
+}
+
+pub(crate) fn a_sandbox_outlives_the_thread_that_started_it() {
+    let world = World::new();
+    world.write("a.txt", "old");
+    let (runtime, sandbox, mut world) = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let sandbox = runtime.block_on(world.sandbox());
+        (runtime, sandbox, world)
+    })
+    .join()
+    .unwrap();
+    let ran = runtime.block_on(world.sh(&sandbox, "cat a.txt; sleep 0.3; echo on"));
+    assert_eq!(ran, (End::Exited { code: 0, left_running: false }, "oldon\n".to_owned()));
+    // With its runtime it ends, and says so.
+    drop(runtime);
+    world.run(async |world| {
+        let (spec, _output) = world.spec("true");
+        assert!(matches!(sandbox.run(spec).await, Err(SandboxError::Ended)));
+    });
+}
+
 /// The server that is to be killed: it starts a command and waits for it.
 pub(crate) fn victim() {
     World::new().run(async |world| {

@@ -234,6 +234,33 @@ pub(crate) const ROWS: &[Row] = &[
         ]),
         Code(0),
     ),
+    // A processor that does not know the older calls ends the program that makes one. The code: push rbx; mov ebx,
+    // FIRST; xor ecx, ecx; xor edx, edx; mov eax, NUMBER; the call; pop rbx; ret.
+    row(
+        "calls of other sets",
+        "cat > /tmp/c.py <<'END'
+import ctypes,mmap,os,struct
+def call(code, number, first):
+  text = b'\\x53\\xbb' + struct.pack('<i', first) + b'\\x31\\xc9\\x31\\xd2\\xb8' + struct.pack('<I', number) + code + b'\\x5b\\xc3'
+  page = mmap.mmap(-1, 4096, prot=7)
+  page.write(text)
+  at = ctypes.addressof(ctypes.c_char.from_buffer(page))
+  child = os.fork()
+  if child == 0: os._exit(0 if ctypes.CFUNCTYPE(ctypes.c_int)(at)() == -38 else 1)
+  status = os.waitpid(child, 0)[1]
+  return 'refused' if status == 0 or os.WIFSIGNALED(status) else 'made'
+known = os.uname().machine == 'x86_64'
+for number in 359, 102, 425, 356, 447, 357, 336, 374:
+  print(number, call(b'\\xcd\\x80', number, 1) if known else 'refused')
+for number in 39, 41:
+  print('third', number, call(b'\\x0f\\x05', 0x40000000 + number, 1) if known else 'refused')
+END
+python3 /tmp/c.py",
+        Exactly(
+            "359 refused\n102 refused\n425 refused\n356 refused\n447 refused\n357 refused\n336 refused\n374 refused\nthird 39 refused\nthird 41 refused\n",
+        ),
+        Code(0),
+    ),
     // Processes.
     row("end the server", "kill -9 $SERVER; ls /proc/$SERVER", Has(&["No such"]), Somehow),
     row(

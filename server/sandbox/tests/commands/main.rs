@@ -7,6 +7,7 @@ mod beside;
 mod check;
 mod ends;
 mod hostile;
+mod owners;
 mod sees;
 mod world;
 
@@ -43,6 +44,18 @@ const CASES: &[Case] = &[
         "a_folder_above_a_root_covers_nothing_of_the_fork",
         beside::a_folder_above_a_root_covers_nothing_of_the_fork,
     ),
+    (
+        "what_is_installed_meanwhile_is_the_next_commands",
+        beside::what_is_installed_meanwhile_is_the_next_commands,
+    ),
+    (
+        "a_link_in_the_home_leads_no_mount_outside",
+        beside::a_link_in_the_home_leads_no_mount_outside,
+    ),
+    (
+        "a_root_is_there_again_when_the_folders_around_it_were_moved",
+        beside::a_root_is_there_again_when_the_folders_around_it_were_moved,
+    ),
     ("secrets_of_a_home_are_shown_by_nothing", beside::secrets_of_a_home_are_shown_by_nothing),
     ("sockets_beside_the_roots_lead_nowhere", beside::sockets_beside_the_roots_lead_nowhere),
     (
@@ -73,6 +86,15 @@ const CASES: &[Case] = &[
     ("a_dead_holder_is_noticed", ends::a_dead_holder_is_noticed),
     ("a_killed_server_leaves_nothing", ends::a_killed_server_leaves_nothing),
     ("a_root_with_a_mount_in_it_is_told", ends::a_root_with_a_mount_in_it_is_told),
+    (
+        "a_project_of_another_group_is_refused_in_words",
+        owners::a_project_of_another_group_is_refused_in_words,
+    ),
+    ("a_layer_that_lies_on_an_overlay_is_told", ends::a_layer_that_lies_on_an_overlay_is_told),
+    (
+        "a_sandbox_outlives_the_thread_that_started_it",
+        ends::a_sandbox_outlives_the_thread_that_started_it,
+    ),
     ("this_machine_is_found_fit", ends::this_machine_is_found_fit),
 ];
 
@@ -86,6 +108,8 @@ fn main() -> ExitCode {
     let role = match std::env::args().nth(1).as_deref() {
         Some(ends::VICTIM) => Some(ends::victim as fn()),
         Some(ends::MOUNTED) => Some(ends::mounted as fn()),
+        Some(owners::MEMBER) => Some(owners::member as fn()),
+        Some(ends::ON_AN_OVERLAY) => Some(ends::on_an_overlay as fn()),
         _ => None,
     };
     if let Some(role) = role {

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 /// A home with a project in it.
 pub(crate) struct World {
-    _folder: TempDir,
+    _folder: Option<TempDir>,
     home: PathBuf,
     root: PathBuf,
     /// What is planned; tests change it before they start a sandbox.
@@ -25,9 +25,16 @@ impl World {
     /// A project of any name in a home.
     pub(crate) fn named(name: impl AsRef<Path>) -> World {
         let folder = tempfile::tempdir().unwrap();
-        let home = folder.path().canonicalize().unwrap().join("home");
+        let world = World::in_folder(folder.path(), name);
+        World { _folder: Some(folder), ..world }
+    }
+
+    /// The same in a folder that is somebody else's.
+    pub(crate) fn in_folder(folder: &Path, name: impl AsRef<Path>) -> World {
+        let folder = folder.canonicalize().unwrap();
+        let home = folder.join("home");
         let root = home.join(name);
-        let disk_layers = folder.path().canonicalize().unwrap().join("layers");
+        let disk_layers = folder.join("layers");
         std::fs::create_dir_all(&root).unwrap();
         std::fs::create_dir_all(&disk_layers).unwrap();
         let limits = Limits {
@@ -44,7 +51,7 @@ impl World {
             limits,
             ..Plan::default()
         };
-        World { _folder: folder, home, root, plan }
+        World { _folder: None, home, root, plan }
     }
 
     /// Runs a test in a runtime of its own.

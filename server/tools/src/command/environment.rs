@@ -121,6 +121,8 @@ const TOOLCHAINS: &[&str] = &[
 const SET: &[(&str, &str)] = &[
     ("CI", "1"),
     ("DEBIAN_FRONTEND", "noninteractive"),
+    // A root is a mount of its own over the fork, and its repository may lie above it.
+    ("GIT_DISCOVERY_ACROSS_FILESYSTEM", "1"),
     ("GIT_EDITOR", "true"),
     ("GIT_OPTIONAL_LOCKS", "0"),
     ("GIT_PAGER", "cat"),

@@ -277,7 +277,7 @@ async fn result(
     let failed = outcome.exit != Exit::Exited(0);
     if !network && hints::wants_network(&printed, failed) {
         told.push(
-            "this command had no network, and nothing of the host's localhost: if it needs that, call again with network: true, and the user will be asked"
+            "this command had no network, and nothing of the host's localhost: if it needs that, call again with network: true, and the user will be asked, unless a rule of theirs gives it"
                 .to_owned(),
         );
     }

@@ -1,4 +1,4 @@
-//! A rule: `tool`, or `tool(pattern)`, and which calls it is about.
+//! A rule: `tool`, or `tool(pattern)`, and which calls it is about; and, behind it, what it gives a command.
 //!
 //! An allow rule lets a command pass only if nothing in it is left open, so that nothing can be hidden behind a
 //! harmless beginning; a deny or ask rule hits however the command or path is spelled, and where that can't be
@@ -7,9 +7,11 @@
 use super::command::Reading;
 use super::path::Named;
 use super::pattern::Pattern;
-use super::{is_sensitive, without_keys};
+use super::with::{WITH, With};
+use super::{Reach, is_sensitive, without_keys};
 use crate::bash::Bash;
 use crate::bounds::{PREVIEW_CHARS, preview};
+use crate::commands::Tier;
 use crate::delete_file::DeleteFile;
 use crate::edit_file::EditFile;
 use crate::glob::Glob;
@@ -23,11 +25,16 @@ use crate::write_file::WriteFile;
 /// A rule: `tool`, or `tool(pattern)` with a command's or a path's pattern. The tool `*` is every tool. In the
 /// pattern `*` stands for any text, a last ` *` for any arguments or none, a last `/*` for all in a folder and
 /// the folder itself, `\*` for a star and `\\` for a backslash.
+///
+/// As an allow rule for commands it lets them run over the fork as they do by themselves: without the network and
+/// with nothing outside. `with network`, `with /srv/data, ~/notes` or both behind it give that; such a rule is about
+/// commands over the fork alone, as `with nothing` is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
     /// None for every tool.
     tool: Option<String>,
     pattern: Option<Pattern>,
+    with: Option<With>,
 }
 
 /// What rules look at of a call.
@@ -68,10 +75,13 @@ const DOING: &[(&str, &str)] = &[
 
 impl std::fmt::Display for Rule {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let tool = self.tool.as_deref().unwrap_or("*");
-        match &self.pattern {
-            Some(pattern) => write!(f, "{tool}({})", pattern.text()),
-            None => f.write_str(tool),
+        f.write_str(self.tool.as_deref().unwrap_or("*"))?;
+        if let Some(pattern) = &self.pattern {
+            write!(f, "({})", pattern.text())?;
+        }
+        match &self.with {
+            Some(with) => write!(f, "{WITH}{with}"),
+            None => Ok(()),
         }
     }
 }
@@ -81,28 +91,71 @@ impl std::str::FromStr for Rule {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let text = text.trim();
+        let shown = || without_keys(&preview(text, PREVIEW_CHARS));
         let wrong = || {
-            let shown = without_keys(&preview(text, PREVIEW_CHARS));
-            format!("{shown:?} is no rule: write tool or tool(pattern), as in bash(git status *)")
+            format!(
+                "{:?} is no rule: write tool or tool(pattern), as in bash(git status *)",
+                shown()
+            )
         };
         let is_name = |name: &str| {
             !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
         };
-        let (tool, pattern) = match text.split_once('(') {
-            None => (text, None),
+        let (about, with) = apart(text);
+        let (tool, pattern) = match about.split_once('(') {
+            None => (about, None),
             Some((tool, rest)) => (tool, Some(rest.strip_suffix(')').ok_or_else(wrong)?)),
         };
         if !(tool == "*" || is_name(tool)) || pattern == Some("") {
             return Err(wrong());
         }
+        if with.is_some() && !["*", Bash::NAME].contains(&tool) {
+            return Err(format!("{:?} says with what, as only rules for bash do", shown()));
+        }
+        let with = with.map(|with| {
+            let part = |why: String| without_keys(&preview(&why, PREVIEW_CHARS));
+            with.parse().map_err(|why| format!("in {:?} {}", shown(), part(why)))
+        });
         let tool = Some(tool.to_owned()).filter(|tool| tool != "*");
-        Ok(Self { tool, pattern: pattern.map(Pattern::new) })
+        Ok(Self { tool, pattern: pattern.map(Pattern::new), with: with.transpose()? })
+    }
+}
+
+/// What a rule is about, and what it gives. What ends like a pattern is one to its end.
+fn apart(text: &str) -> (&str, Option<&str>) {
+    if text.ends_with(')') {
+        return (text, None);
+    }
+    let behind = text.rfind(&format!("){WITH}")).map(|at| at + 1).or_else(|| text.find(WITH));
+    match behind.and_then(|at| text.split_at_checked(at)) {
+        Some((about, with)) => (about, Some(with.strip_prefix(WITH).unwrap_or(with))),
+        None => (text, None),
     }
 }
 
 impl Rule {
     pub(super) fn of(tool: &str, pattern: Pattern) -> Self {
-        Self { tool: Some(tool.to_owned()), pattern: Some(pattern) }
+        Self { tool: Some(tool.to_owned()), pattern: Some(pattern), with: None }
+    }
+
+    /// The same for a command that reaches so far, and no further.
+    pub(super) fn reaching(self, reach: &Reach) -> Self {
+        Self { with: (reach.tier == Tier::OverFork).then(|| With::of(reach)), ..self }
+    }
+
+    /// The same without saying what it gives; None if it says nothing of that.
+    pub(super) fn without_reach(&self) -> Option<Self> {
+        self.with.as_ref().map(|_| Self { with: None, ..self.clone() })
+    }
+
+    /// As an allow rule: whether it gives a command all that it reaches. Where commands don't run over the fork, that
+    /// is everything, of which only a rule without `with` says nothing.
+    pub(super) fn gives(&self, reach: &Reach) -> bool {
+        match (&self.with, reach.tier) {
+            (None, Tier::OverFork) => With::default().gives(reach),
+            (Some(with), Tier::OverFork) => with.gives(reach),
+            (with, Tier::Copy | Tier::InPlace) => with.is_none(),
+        }
     }
 
     /// The tool it is about; None for every tool.
@@ -113,6 +166,14 @@ impl Rule {
     /// What calls it is about, in words on one line, for somebody who is about to allow them: "`git status`
     /// with any arguments", "reading all files under src/".
     pub fn in_words(&self) -> String {
+        let about = self.about_in_words();
+        match &self.with {
+            Some(with) => format!("{about}, {}", preview(&with.in_words(), PREVIEW_CHARS)),
+            None => about,
+        }
+    }
+
+    fn about_in_words(&self) -> String {
         let short = |text: &str| preview(text, PREVIEW_CHARS);
         let Some(tool) = self.tool.as_deref() else {
             return match self.narrow() {

@@ -69,6 +69,10 @@ impl Rules {
             }
         };
         let shown = preview(text.trim(), PREVIEW_CHARS);
+        let (rule, is_bare) = match rule.without_reach().filter(|_| list != List::Allow) {
+            Some(bare) => (bare, true),
+            None => (rule, false),
+        };
         let mut wrong: Vec<String> = examples(written)
             .filter(|(example, wanted)| matches_example(&rule, list, example, registry) != *wanted)
             .map(|(example, wanted)| {
@@ -80,6 +84,11 @@ impl Rules {
             .collect();
         if wrong.is_empty() || list != List::Allow {
             self.list_mut(list).push(rule.clone());
+        }
+        if is_bare {
+            wrong.push(format!(
+                "{from}: the {list} rule {shown} says with what, which counts in allow alone: it is about every such call."
+            ));
         }
         if let Some(tool) = rule.tool()
             && !registry.names().any(|name| name == tool)

@@ -7,6 +7,8 @@
 mod builds;
 mod full;
 mod session;
+#[path = "../../../../tests/support/skip.rs"]
+mod skip;
 #[path = "../tools/support.rs"]
 #[expect(dead_code, reason = "other tests need more of it")]
 mod support;
@@ -41,7 +43,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     if let Err(unsupported) = runtime.block_on(ropewalk_sandbox::probe()) {
-        eprintln!("skipped: commands can't run over the fork here: {}", unsupported.why);
+        skip::skip(&format!("commands can't run over the fork here: {}", unsupported.why));
         return ExitCode::SUCCESS;
     }
     let trial = |(name, test): &Case| {

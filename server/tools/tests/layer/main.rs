@@ -10,5 +10,7 @@ mod forked;
 mod git;
 mod hostile;
 mod real;
+#[path = "../../../../tests/support/skip.rs"]
+mod skip;
 mod support;
 mod times;

@@ -47,6 +47,18 @@ fn what_can_be_no_rule_and_what_is_about_no_tool_is_said() {
     assert_eq!(used, 0);
     assert!(wrong[0].starts_with("~/rules.toml:3: \"bash(\" is no rule"), "{wrong:?}");
     assert!(wrong[0].ends_with("It stands in deny and does nothing."), "{wrong:?}");
+    for (list, rule) in [(List::Deny, "bash(ls *) with network"), (List::Ask, "bash with /srv")] {
+        let (used, wrong) = read(list, rule, &["ls"], &[]);
+        assert_eq!(used, 1, "{rule}");
+        let words = format!(
+            "the {list} rule {rule} says with what, which counts in allow alone: it is about every such call."
+        );
+        assert!(wrong.len() == 1 && wrong[0].ends_with(&words), "{wrong:?}");
+    }
+    assert_eq!(
+        read(List::Allow, "bash(ls *) with network, ~/notes", &["ls"], &["rm"]),
+        (1, vec![])
+    );
     let (used, wrong) = read(List::Deny, "raed_file(x)", &[], &[]);
     assert_eq!(used, 1);
     assert!(wrong[0].contains("about raed_file, and there is no such tool"), "{wrong:?}");

@@ -71,10 +71,116 @@ fn over_the_fork_only_what_reaches_beyond_it_is_asked() {
             "{command}"
         );
     }
-    let all: Vec<Rule> = vec!["bash(*)".parse().unwrap()];
-    for tier in [Tier::OverFork, Tier::Copy, Tier::InPlace] {
-        assert_eq!(world.decided("ls", true, tier, &all), Decision::Allow);
+}
+
+#[test]
+fn a_rule_gives_the_network_and_what_is_outside_where_it_says_so() {
+    let world = World::new();
+    let var = Path::new("/var").canonicalize().unwrap().display().to_string();
+    let reads = format!("cat {var} src/a.rs");
+    let decided = |command: &str, network, tier, rule: &str| {
+        world.decided(command, network, tier, &[rule.parse().unwrap()])
+    };
+    for plain in ["bash(cat *)", "bash(*)", "bash", "*"] {
+        let over = |command: &str, network| decided(command, network, Tier::OverFork, plain);
+        assert_eq!(over("cat src/a.rs", false), Decision::Allow, "{plain}");
+        assert!(asks(&over("cat src/a.rs", true), "the network"), "{plain}");
+        assert!(asks(&over(&reads, false), "outside the open folders"), "{plain}");
+        // Elsewhere nothing keeps a command from either, and the rule says that it may run.
+        for tier in [Tier::Copy, Tier::InPlace] {
+            assert_eq!(decided(&reads, true, tier, plain), Decision::Allow, "{plain}");
+        }
+        let network = format!("{plain} with network");
+        let over = |command: &str, network_wanted| {
+            decided(command, network_wanted, Tier::OverFork, &network)
+        };
+        assert_eq!(over("cat src/a.rs", false), Decision::Allow, "{network}");
+        assert_eq!(over("cat src/a.rs", true), Decision::Allow, "{network}");
+        assert!(asks(&over(&reads, true), "outside the open folders"), "{network}");
+        for outside in [var.as_str(), "/"] {
+            let both = format!("{plain} with {outside}, network");
+            assert_eq!(decided(&reads, true, Tier::OverFork, &both), Decision::Allow, "{both}");
+            // It speaks of commands over the fork alone.
+            for (tier, why) in [(Tier::Copy, "a copy"), (Tier::InPlace, "on the disk")] {
+                assert!(asks(&decided(&reads, true, tier, &both), why), "{both}");
+            }
+        }
+        let other = format!("{plain} with network, {var}x, {var}/x");
+        assert!(asks(&decided(&reads, true, Tier::OverFork, &other), "outside the open folders"));
     }
+    // Where several rules let a command pass, each of its parts has what the whole has.
+    let two = |one: &str, other: &str| {
+        let allow = [one.parse().unwrap(), other.parse().unwrap()];
+        world.decided("cat src/a.rs && make", true, Tier::OverFork, &allow)
+    };
+    assert!(asks(&two("bash(make) with network", "bash(cat *)"), "the network"));
+    assert_eq!(two("bash(make) with network", "bash(cat *) with network"), Decision::Allow);
+    // The names of secrets are asked about as ever.
+    assert!(asks(&decided("cat .env", true, Tier::OverFork, "bash with network"), ".env may hold"));
+}
+
+#[test]
+fn a_grant_keeps_what_it_was_asked_for() {
+    let world = World::new();
+    let var = Path::new("/var").canonicalize().unwrap().display().to_string();
+    let ruling = |command: &str, network, tier, granted: &[Rule]| {
+        let call = bash(command, network);
+        let reach = world.reach(&call, tier);
+        decide(&call, &[], &reach, Mode::Review, &Rules::default(), granted)
+    };
+    let over = Tier::OverFork;
+    let granted = |command: &str, network, tier, text: &str| {
+        let offer = ruling(command, network, tier, &[]).offer.unwrap();
+        assert_eq!((offer.rule.to_string().as_str(), offer.always), (text, true));
+        // As it is when it was kept and read again.
+        let rule: Rule = text.parse().unwrap();
+        assert_eq!(rule, offer.rule);
+        assert_eq!(ruling(command, network, tier, &[rule]).decision, Decision::Allow, "{text}");
+        vec![offer.rule]
+    };
+    let outside = format!("cat {var}; make");
+    let grant = granted(&outside, false, over, &format!("bash({outside}) with {var}"));
+    let asked = ruling(&outside, true, over, &grant).decision;
+    assert!(asks(&asked, "the network"), "{asked:?}");
+    let both = format!("bash({outside}) with network, {var}");
+    granted(&outside, true, over, &both);
+    // The same words lead elsewhere from elsewhere.
+    let here = world.dir.path().canonicalize().unwrap();
+    let up = "../".repeat(here.components().count() + 1);
+    let grant = ["bash(ls *) with /home".parse().unwrap()];
+    assert!(asks(&ruling(&format!("ls {up}var"), false, over, &grant).decision, "outside"));
+    let grant = granted("npm install x", true, over, "bash(npm install *) with network");
+    assert_eq!(ruling("npm install y", true, over, &grant).decision, Decision::Allow);
+    assert_eq!(ruling("npm install y", false, over, &grant).decision, Decision::Allow);
+    // What was asked for over the fork is no word about the disk.
+    for tier in [Tier::InPlace, Tier::Copy] {
+        assert_eq!(ruling("npm install x", true, tier, &grant).decision.word(), "ask");
+    }
+    let grant = granted("cat .env", false, over, "bash(cat .env) with nothing");
+    assert!(asks(&ruling("cat .env", true, over, &grant).decision, "the network"));
+    assert_eq!(ruling("cat .env", false, Tier::InPlace, &grant).decision.word(), "ask");
+    // What was asked for there is one about the command, wherever it runs, with nothing that it didn't have to ask for.
+    let grant = granted("npm install x", true, Tier::InPlace, "bash(npm install *)");
+    assert_eq!(ruling("npm install x", false, over, &grant).decision, Decision::Allow);
+    assert!(asks(&ruling("npm install x", true, over, &grant).decision, "the network"));
+}
+
+#[test]
+fn all_that_is_asked_for_is_in_the_reason() {
+    let world = World::new();
+    let why = |command: &str| match world.decided(command, true, Tier::OverFork, &[]) {
+        Decision::Ask(why) => why,
+        other => panic!("{other:?}"),
+    };
+    let secret = why("cat .env /var");
+    let parts = [".env may hold secrets", "it wants the network", "/var, outside the open folders"];
+    assert!(parts.iter().all(|part| secret.contains(part)), "{secret}");
+    assert!(why("echo $((").contains("it wants the network"));
+    let call = bash("git push origin", true);
+    let reach = world.reach(&call, Tier::OverFork);
+    let ask = Rules { ask: vec!["bash(git push *)".parse().unwrap()], ..Rules::default() };
+    let decision = decide(&call, &[], &reach, Mode::Review, &ask, &[]).decision;
+    assert!(asks(&decision, "the rule bash(git push *) asks about it, and it wants the network"));
 }
 
 #[test]

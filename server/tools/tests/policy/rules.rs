@@ -369,8 +369,49 @@ fn rules_are_said_in_words() {
         ("*(secrets/*)", "calls of every tool for secrets/*"),
         ("grep(src)", "grep of src"),
         ("bash(a\nb)", "exactly `a b`"),
+        (
+            "bash(git fetch *) with network",
+            "`git fetch` with any arguments, over the fork with the network",
+        ),
+        (
+            "bash with /srv/a b, network",
+            "every command, over the fork with the network and /srv/a b",
+        ),
+        ("* with /a, /b", "every call of every tool, over the fork with /a and /b"),
+        ("bash(cat .env) with nothing", "exactly `cat .env`, over the fork"),
     ] {
         assert_eq!(rule.parse::<ropewalk_tools::Rule>().unwrap().in_words(), words, "{rule}");
+    }
+}
+
+#[test]
+fn what_a_rule_gives_is_read_as_it_is_written() {
+    let read = |text: &str| text.parse::<ropewalk_tools::Rule>();
+    for text in [
+        "bash with network",
+        "bash(a) with network, /srv/ü (x) y/z",
+        "bash(echo ') with network') with /",
+        "* with nothing",
+        "bash(ls) with network)",
+    ] {
+        assert_eq!(read(text).unwrap().to_string(), text);
+    }
+    let home = std::env::home_dir().unwrap();
+    let written = format!("bash with {}", home.join("notes").display());
+    assert_eq!(read("bash with ~/notes").unwrap().to_string(), written);
+    for (text, why) in [
+        ("bash(ls) with", "is no rule"),
+        ("bash(ls) with ", "is no rule"),
+        ("bash(ls)with network", "is no rule"),
+        ("bash(ls) with networks", "\"networks\" is neither network nor an absolute path"),
+        ("bash with network,/x", "\"network,/x\" is neither"),
+        ("bash with notes/x", "\"notes/x\" is neither"),
+        ("bash with /a/../b", "\"/a/../b\" is neither"),
+        ("bash with nothing, network", "\"nothing\" is neither"),
+        ("read_file(x) with /y", "only rules for bash"),
+    ] {
+        let wrong = read(text).unwrap_err();
+        assert!(wrong.contains(why), "{text}: {wrong}");
     }
 }
 

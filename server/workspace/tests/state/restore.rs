@@ -155,3 +155,18 @@ fn a_text_is_written_once_and_typing_writes_nothing() {
     let after = world.after(&kept, &world.outside());
     assert_eq!(after.review(), world.review());
 }
+
+#[test]
+fn a_published_change_is_not_made_once_more_upon_one_that_looks_like_what_it_replaced() {
+    let world = World::new(&[("a.txt", "A")]);
+    world.open("a.txt", "A");
+    world.workspace.look_at_disks();
+    world.write("a.txt", "");
+    assert_eq!(world.accept(&Selection::All).failed, []);
+    world.type_text("a.txt", "typed");
+    // The agent proposes again what the user had let it take out.
+    world.write("a.txt", "A");
+    let again = world.after(&world.keep(), &world.outside());
+    assert_eq!(again.review(), world.review());
+    assert_eq!(again.published(), world.published());
+}

@@ -91,9 +91,7 @@ pub(super) async fn attended(
     if asked.command.contains('\0') {
         return Err(not_started(CommandError::Nul));
     }
-    if !asked.cwd.is_dir() {
-        return Err(not_started(CommandError::NoFolder(asked.cwd)));
-    }
+    // Whether there is such a folder is seen inside: it may be the fork's alone.
     let program = shell(&env).map_err(not_started)?;
     let file = match &asked.output_file {
         Some(path) => Some(

@@ -8,6 +8,7 @@ use crate::fork::ForkFile;
 use crate::ledger::{Ledger, Published, Stands};
 use crate::view::{DiskFile, read_file};
 use ropewalk_text::{Change, ChangeSet, Text};
+use std::ops::Range;
 
 impl Restoring<'_> {
     /// Published texts: what an editor that died unsaved has taken along is pending again; what was being taken
@@ -48,7 +49,7 @@ impl Restoring<'_> {
     }
 
     /// Makes a published hunk pending again where its old text stands in the user's. False if that can't be.
-    fn give_back(&mut self, hunk: &Published, now: &Text, range: std::ops::Range<usize>) -> bool {
+    fn give_back(&mut self, hunk: &Published, now: &Text, range: Range<usize>) -> bool {
         let Some(file) = self.file_for(&hunk.doc) else { return false };
         let base = file.entry.base.text();
         if base != *now {
@@ -71,6 +72,10 @@ impl Restoring<'_> {
         let mut ids = std::mem::take(&mut self.fork.ids);
         let given = self.fork.files.get_mut(&hunk.doc).is_some_and(|file| {
             let Stands::Old(range) = Ledger::stands(hunk, file.entry.text()) else { return false };
+            // What is pending on its own may look like the text that was replaced.
+            if !is_upon_returned(file, hunk, &range) {
+                return false;
+            }
             let set = ChangeSet::single(file.entry.text().len(), range, hunk.new.as_str());
             let given = file.entry.add(&set, &mark_of(hunk), &mut ids);
             if let [id] = given.as_slice() {
@@ -106,6 +111,16 @@ impl Restoring<'_> {
         }
         self.fork.files.get_mut(id)
     }
+}
+
+/// Whether the old form of a hunk at `range` of the proposed text, with the lines around it, reaches into a change that
+/// was published and is pending again.
+fn is_upon_returned(file: &ForkFile, hunk: &Published, range: &Range<usize>) -> bool {
+    let (before, after) = &hunk.around_old;
+    let form = range.start.saturating_sub(before.len())..range.end + after.len();
+    let returned = |mark: &Mark| file.returned.iter().any(|hunk| hunk.id == mark.id);
+    let mut proposed = file.entry.set().new_ranges().zip(file.entry.marks());
+    proposed.any(|(new, mark)| returned(mark) && new.start <= form.end && form.start <= new.end)
 }
 
 fn mark_of(hunk: &Published) -> Mark {
