@@ -125,7 +125,8 @@ fn is_fit_toolchain(path: &Path, plan: &Plan) -> bool {
         && !path.components().any(|part| part == std::path::Component::ParentDir);
     plain
         && !plan.home.as_deref().is_some_and(holds)
-        && !plan.roots.iter().any(|root| holds(root) || path.starts_with(root))
+        // One that holds a root is shown: roots are laid after it.
+        && !plan.roots.iter().any(|root| path.starts_with(root))
         && !plan.caches.iter().any(|cache| holds(cache) || path.starts_with(cache))
         && !data::SYSTEM.iter().chain(data::SOFTWARE).any(|system| path.starts_with(system))
         && !["/tmp", "/var/tmp", "/run", "/dev", "/proc", "/var/run"]

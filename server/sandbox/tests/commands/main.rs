@@ -33,6 +33,10 @@ const CASES: &[Case] = &[
     ),
     ("a_home_that_is_the_root", sees::a_home_that_is_the_root),
     ("toolchains_are_seen_and_not_written", sees::toolchains_are_seen_and_not_written),
+    (
+        "a_root_inside_a_toolchain_hides_nothing_of_it",
+        sees::a_root_inside_a_toolchain_hides_nothing_of_it,
+    ),
     ("caches_are_written_in_earnest", sees::caches_are_written_in_earnest),
     (
         "what_is_written_in_earnest_or_to_toolchains_on_a_disk_is_bounded",

@@ -220,6 +220,28 @@ pub(crate) fn toolchains_are_seen_and_not_written() {
     });
 }
 
+pub(crate) fn a_root_inside_a_toolchain_hides_nothing_of_it() {
+    let mut world = World::named("go/src/p");
+    let go = world.home().join("go");
+    for (path, text) in
+        [("pkg/mod/dep.go", "dep\n"), ("src/p/a.go", "one\n"), ("src/q/b.go", "q\n")]
+    {
+        std::fs::create_dir_all(go.join(path).parent().unwrap()).unwrap();
+        std::fs::write(go.join(path), text).unwrap();
+    }
+    world.run(async |world| {
+        let sandbox = world.sandbox().await;
+        let script = "cat ~/go/pkg/mod/dep.go ~/go/src/q/b.go; echo two >> ~/go/src/p/a.go; echo x > ~/go/src/q/b.go; rm -rf ~/go; cat a.go; ls ~/go/src";
+        let (_, said) = world.sh(&sandbox, script).await;
+        assert!(said.starts_with("dep\nq\n"), "{said}");
+        world.write("a.go", "three\n");
+        let (_, said) = world.sh(&sandbox, "pwd; ls -A ~/go/src; echo four > a.go; cat ~/go/src/p/a.go").await;
+        assert!(said.ends_with("/go/src/p\np\nfour\n"), "{said}");
+        assert_eq!(world.read("a.go"), "three\n");
+        assert_eq!(std::fs::read_to_string(go.join("src/q/b.go")).unwrap(), "q\n");
+    });
+}
+
 pub(crate) fn caches_are_written_in_earnest() {
     let mut world = World::new();
     let cache = world.home().join(".cache/builds/1");
