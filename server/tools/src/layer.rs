@@ -25,7 +25,8 @@ mod materialise;
 mod told;
 
 pub use caches::BuildCaches;
-pub(crate) use caches::is_project;
+use caches::{is_built_in, is_project_file};
+pub(crate) use caches::{is_project, remove};
 pub use ever::EverDirty;
 
 use folder::Stamp;
@@ -104,6 +105,8 @@ pub struct Layer {
     copy: Option<u64>,
     /// Whether it was said that a copy has no `.git`.
     is_without_git: bool,
+    /// Whether it was said that not all was looked through that is built outside.
+    has_unseen: bool,
 }
 
 /// The part of a layer that lies over one root.
@@ -174,7 +177,13 @@ impl Layer {
             let up = folder.join(name).join("up");
             made.push(Rooted { root: root.clone(), up, held: HashMap::new() });
         }
-        Ok(Self { roots: made, told: Vec::new(), copy: None, is_without_git: false })
+        Ok(Self {
+            roots: made,
+            told: Vec::new(),
+            copy: None,
+            is_without_git: false,
+            has_unseen: false,
+        })
     }
 
     /// The root that a path is in, by index, and the path from there.

@@ -1,6 +1,7 @@
 //! What layers are made of: the roots they are over, a private folder on a disk, and the command that uses one.
 
 use super::CommandSettings;
+use crate::layer::remove;
 use ropewalk_workspace::View;
 use rustix::fs::{FlockOperation, flock};
 use std::fs::File;
@@ -65,7 +66,7 @@ impl LayerFolder {
 
 impl Drop for LayerFolder {
     fn drop(&mut self) {
-        if let Err(error) = std::fs::remove_dir_all(&self.path) {
+        if let Err(error) = remove(&self.path) {
             tracing::debug!(%error, "a folder for layers stays");
         }
     }
@@ -85,7 +86,7 @@ fn remove_left(parent: &Path) -> io::Result<()> {
         let path = entry?.path();
         let Ok(folder) = File::open(&path) else { continue };
         if flock(&folder, FlockOperation::NonBlockingLockExclusive).is_ok()
-            && let Err(error) = std::fs::remove_dir_all(&path)
+            && let Err(error) = remove(&path)
         {
             tracing::warn!(%error, "a folder that a killed process left for layers stays");
         }

@@ -10,7 +10,7 @@
 use super::folder::{Folder, Kind};
 use super::ignores::Ignores;
 use super::{EverDirty, Layer, Rooted};
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FileType, FlockOperation, RawMode, flock};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
@@ -74,6 +74,9 @@ const MOST_PLACES: usize = 100;
 
 /// All slots together may hold so many times what one may.
 const ALL: u64 = 4;
+
+/// What the system counts a file's room in.
+const BLOCK: u64 = 512;
 
 /// The list of ever-dirty files in a set.
 const EVER: &str = "ever-dirty.json";
@@ -252,7 +255,7 @@ impl BuildCaches {
     /// Removes what was built, then the list.
     fn forget(&self) -> io::Result<()> {
         for cache in CACHES {
-            empty(&self.folder(), cache.folder)?;
+            empty(&self.folder().join(cache.folder))?;
         }
         gone(&self.folder().join(EVER))?;
         gone(&self.folder().join(RUNS))
@@ -280,9 +283,8 @@ impl BuildCaches {
         let mut held: u64 = own.iter().map(|(size, _)| size).sum();
         while held > self.slot.most
             && let Some((size, path)) = own.pop()
-            && let (Some(set), Some(name)) = (path.parent(), path.file_name())
         {
-            empty(set, name)?;
+            empty(&path)?;
             held -= size;
         }
         Ok(held)
@@ -306,10 +308,16 @@ impl Slot {
             if all <= self.most.saturating_mul(ALL) {
                 break;
             }
-            // One that a session has stays; while it is ours nobody takes it.
-            if let Some(_lock) = lock(&path)? {
-                remove(&self.all, path.file_name().unwrap_or_default())?;
-                all -= size;
+            // One that a session has stays; while it is ours nobody takes it. One that can't be removed is no reason
+            // to do without a cache.
+            let removed = lock(&path).and_then(|lock| {
+                let Some(_lock) = lock else { return Ok(false) };
+                remove(&path).map(|()| true)
+            });
+            match removed {
+                Ok(true) => all -= size,
+                Ok(false) => {}
+                Err(error) => tracing::warn!(%error, "a build cache that nobody uses stays"),
             }
         }
         Ok(())
@@ -325,17 +333,16 @@ fn gone(file: &Path) -> io::Result<()> {
 }
 
 /// Empties a folder, which stays the same one: a sandbox shows it to the commands that come after.
-fn empty(set: &Path, name: impl AsRef<OsStr>) -> io::Result<()> {
-    let path = set.join(name.as_ref());
+fn empty(path: &Path) -> io::Result<()> {
     if path.symlink_metadata().is_ok_and(|found| found.is_dir()) {
-        let folder = Folder::ours(&path)?;
+        let folder = Folder::ours(path)?;
         for name in folder.names()? {
             folder.remove(&name)?;
         }
     } else {
-        remove(set, name.as_ref())?;
+        remove(path)?;
     }
-    private(&path)
+    private(path)
 }
 
 /// Whether a folder with these names in it may be a project that is built in a place of its own.
@@ -345,6 +352,16 @@ pub(crate) fn is_project<'a>(names: impl Iterator<Item = &'a OsStr> + Clone) -> 
         .iter()
         .filter_map(|cache| cache.instead.as_ref())
         .any(|instead| has(instead.project) && (has(instead.place) || has(instead.alone)))
+}
+
+/// Whether a file makes the folder it is in a project that is built in a cache.
+pub(super) fn is_project_file(name: &OsStr) -> bool {
+    CACHES.iter().filter_map(|cache| cache.instead.as_ref()).any(|instead| name == instead.project)
+}
+
+/// Whether a folder beside such a file is the one that is built in.
+pub(super) fn is_built_in(name: &OsStr) -> bool {
+    CACHES.iter().filter_map(|cache| cache.instead.as_ref()).any(|instead| name == instead.place)
 }
 
 /// The places in a root where the projects in these folders are built, as commands see them: ignored, or said by the
@@ -415,25 +432,29 @@ fn lock(slot: &Path) -> io::Result<Option<File>> {
     Ok(None)
 }
 
-fn remove(folder: &Path, name: &OsStr) -> io::Result<()> {
+/// Removes whatever stands at a path, a folder with all that is in it.
+pub(crate) fn remove(path: &Path) -> io::Result<()> {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
     Folder::ours(folder)?.remove(name)
 }
 
-/// The bytes of all plain files under a path. What can't be looked at counts as nothing.
+/// The room that all files under a path take on the disk; less than their lengths where they have holes. What can't be
+/// looked at counts as nothing.
 fn size_of(path: &Path) -> u64 {
-    Folder::ours(path).map_or(0, |folder| size_in(&folder, 0))
-}
-
-fn size_in(folder: &Folder, depth: usize) -> u64 {
     let mut size = 0_u64;
-    for name in folder.names().unwrap_or_default() {
-        let Ok(Some(found)) = folder.look(&name) else { continue };
-        if found.kind == Kind::Folder {
-            let inner = folder.enter(&name).ok().filter(|_| depth < super::folder::DEEPEST);
-            size += inner.map_or(0, |inner| size_in(&inner, depth + 1));
-        } else {
-            size = size.saturating_add(found.len);
-        }
+    let looked = Folder::ours(path).and_then(|folder| {
+        folder.through(|_, _, found| {
+            if !FileType::from_raw_mode(found.st_mode as RawMode).is_dir() {
+                let blocks = u64::try_from(found.st_blocks).unwrap_or_default();
+                size = size.saturating_add(blocks.saturating_mul(BLOCK));
+            }
+            Ok(())
+        })
+    });
+    if let Err(error) = looked {
+        tracing::warn!(%error, "a build cache may be larger than it seems");
     }
     size
 }

@@ -5,6 +5,7 @@
 //! unreadable is made readable first; but nothing of the disk's is ever touched. Overlay's marks are known to
 //! `folder/marks.rs` and nowhere else. What the files mean is not looked at.
 
+mod deep;
 mod marks;
 mod stamp;
 mod write;
@@ -21,7 +22,7 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 
-/// The deepest that anything is looked at or removed, in folders: each takes a handle.
+/// The deepest that anything is looked at, in folders: each takes a handle.
 pub(super) const DEEPEST: usize = 200;
 
 /// See the module.

@@ -6,6 +6,7 @@
 
 mod content;
 mod copied;
+mod outside;
 mod parents;
 
 use super::copy::Copied;
@@ -67,6 +68,7 @@ impl Layer {
         };
         let disks: Vec<(PathBuf, Folder)> =
             self.roots.iter().map(open).collect::<Result<_, _>>()?;
+        let mut unseen: Vec<String> = Vec::new();
         let parts = self.roots.iter_mut().zip(wants).zip(&disks).zip(&copied);
         for (((own, mut wants), (_, below)), copied) in parts {
             for path in ever.below(&own.root) {
@@ -81,12 +83,22 @@ impl Layer {
             let disks = disks.as_slice();
             let mut writer = Writer { own, up, below, disks, ever, out: &mut out, is_copy };
             writer.take_away(&wants, copied).map_err(LayerError::at(&writer.own.up))?;
+            // In a copy nothing shows through.
+            if !is_copy && !writer.renew(&wants).map_err(LayerError::at(&writer.own.root))? {
+                unseen.push(writer.own.root.display().to_string());
+            }
             for (path, want) in &wants {
                 writer
                     .stand(path, want, &wants)
                     .map_err(LayerError::at(&writer.own.root.join(path)))?;
             }
             writer.copy(copied, &wants).map_err(LayerError::at(&writer.own.root))?;
+        }
+        if !unseen.is_empty() && !std::mem::replace(&mut self.has_unseen, true) {
+            out.told.push(format!(
+                "{} holds too many files to find out what was built outside since: a tool that goes by times may take such output for fresh though it is of another text. Build all anew where that matters (make -B)",
+                unseen.join(", ")
+            ));
         }
         Ok(out)
     }

@@ -1,11 +1,15 @@
 //! Build caches: slots, locks, bounds, and what becomes of a broken list.
 
-use crate::support::{Bench, mode, put};
+use crate::support::{Bench, mode, put, set_mode};
 use ropewalk_tools::layer::BuildCaches;
+use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
 use std::ffi::OsString;
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write as _};
+use std::os::unix::fs::symlink;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 const LARGE: u64 = 1 << 20;
 
@@ -215,4 +219,92 @@ fn a_strangers_folder_is_refused_and_an_open_one_is_closed() {
     assert_eq!(mode(&folder), 0o700);
     std::os::unix::fs::symlink("/tmp", dir.path().join("link")).unwrap();
     assert!(BuildCaches::open(&dir.path().join("link"), &["/w".into()], LARGE).is_err());
+}
+
+/// Makes folders in each other, more than a path can name or a process hold handles of, with a file at the bottom.
+fn deep(folder: &Path, bytes: u64) {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+    let mut at = openat(CWD, folder, flags, Mode::empty()).unwrap();
+    for _ in 0..1_100 {
+        mkdirat(&at, "deep", Mode::RWXU).unwrap();
+        at = openat(&at, "deep", flags, Mode::empty()).unwrap();
+    }
+    let file = openat(&at, "x", OFlags::CREATE | OFlags::WRONLY, Mode::RUSR).unwrap();
+    fs::File::from(file).write_all(&vec![b'x'; bytes as usize]).unwrap();
+}
+
+#[test]
+fn what_is_deep_is_counted_and_goes_like_any_other() {
+    let dir = tempfile::tempdir().unwrap();
+    let own = open(dir.path(), &["/w"]);
+    deep(&target(&own), LARGE + 1);
+    assert!(own.make_room().is_ok());
+    assert_eq!(fs::read_dir(target(&own)).unwrap().count(), 0);
+    // In one of another session that is gone, too.
+    let left = open(dir.path(), &["/left"]);
+    let was = target(&left);
+    deep(&was, 5 * LARGE);
+    drop((own, left));
+    drop(open(dir.path(), &["/w"]));
+    assert!(!was.exists());
+    // What is not known to be fresh goes, however deep it is.
+    let own = open(dir.path(), &["/w"]);
+    deep(&target(&own), 1);
+    own.begins(&mut Default::default()).unwrap();
+    own.ever_dirty().unwrap();
+    assert_eq!(fs::read_dir(target(&own)).unwrap().count(), 0);
+}
+
+#[test]
+fn a_file_counts_as_much_as_it_takes_on_the_disk() {
+    let dir = tempfile::tempdir().unwrap();
+    let own = open(dir.path(), &["/w"]);
+    let sparse = target(&own).join("sparse");
+    fs::File::create(&sparse).unwrap().set_len(1 << 40).unwrap();
+    own.make_room().unwrap();
+    assert!(sparse.exists());
+    put(&target(&own).join("full"), &vec![b'x'; LARGE as usize + 1]);
+    own.make_room().unwrap();
+    assert!(!sparse.exists());
+}
+
+#[test]
+fn folders_without_permissions_go_and_planted_links_lead_nowhere() {
+    let dir = tempfile::tempdir().unwrap();
+    let outside = dir.path().join("outside");
+    put(&outside.join("kept"), b"x");
+    set_mode(&outside.join("kept"), 0o400);
+    let own = open(&dir.path().join("builds"), &["/w"]);
+    for name in ["shut/a", "read-only/b/c", "read-only/d", "large"] {
+        put(&target(&own).join(name), &vec![b'x'; LARGE as usize / 2]);
+    }
+    symlink(&outside, target(&own).join("read-only/link")).unwrap();
+    symlink(outside.join("kept"), target(&own).join("shut/link")).unwrap();
+    set_mode(&target(&own).join("read-only/b"), 0o500);
+    set_mode(&target(&own).join("read-only"), 0o500);
+    set_mode(&target(&own).join("shut"), 0);
+    own.make_room().unwrap();
+    assert_eq!(fs::read_dir(target(&own)).unwrap().count(), 0);
+    assert_eq!(mode(&outside.join("kept")), 0o400);
+}
+
+/// Nothing is shut to who may do all.
+#[test]
+fn nor_do_they_stay_for_an_ordinary_user() {
+    const ID: u32 = 65_534;
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    std::os::unix::fs::chown(dir.path(), Some(ID), Some(ID)).unwrap();
+    // Others may not go where this program lies.
+    let copy = dir.path().join("tests");
+    fs::copy(std::env::current_exe().unwrap(), &copy).unwrap();
+    let mut again = Command::new(copy);
+    again
+        .args(["--exact", "caches::folders_without_permissions_go_and_planted_links_lead_nowhere"]);
+    again.env("TMPDIR", dir.path()).current_dir("/").uid(ID).gid(ID);
+    let output = again.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("1 passed"), "{said}");
 }

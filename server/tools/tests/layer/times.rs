@@ -194,3 +194,85 @@ fn what_is_no_file_or_too_much_to_read_stays_on_the_list() {
     bench.ever.forget_saved(&[root, "/no/such/folder".into()]);
     assert_eq!(bench.ever.len(), 3);
 }
+
+/// The times of files in the layer after the next command's start.
+fn times(bench: &mut Bench, names: &[&str]) -> Vec<(u64, i64, i64)> {
+    bench.materialise();
+    names.iter().map(|name| stamp(&bench.up(name))).collect()
+}
+
+/// What somebody builds outside, later than all that commands see.
+fn outside(bench: &Bench, name: &str) {
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    put(&bench.disk(name), b"of the disk's text");
+    std::thread::sleep(std::time::Duration::from_millis(20));
+}
+
+#[test]
+fn a_source_is_younger_than_what_was_built_outside_of_another_text() {
+    let mut bench = Bench::new(&[
+        (".gitignore", "*.o\nbuild/\nnode_modules/\n"),
+        ("sub/Makefile", ""),
+        ("sub/src/main.c", "disk\n"),
+        ("sub/src/clean.c", "clean\n"),
+        ("sub/crate/Cargo.toml", ""),
+        ("sub/crate/lib.rs", "disk\n"),
+        ("other.c", "disk\n"),
+    ]);
+    let names = ["sub/src/main.c", "sub/src/clean.c", "sub/crate/lib.rs", "other.c"];
+    for name in names {
+        bench.open(name, if name.ends_with("clean.c") { "clean\n" } else { "unsaved\n" });
+    }
+    bench.change("sub/new.h", ProposedChange::Write(Text::from("new\n")));
+    bench.change("sub/build/hidden", ProposedChange::Write(Text::from("by a command\n")));
+    let before = times(&mut bench, &names);
+    // What is no output, is not to be seen, is none of the project's, or was fetched.
+    for name in [
+        "sub/src/notes.txt",
+        "sub/build/hidden",
+        "main.o",
+        "sub/node_modules/x",
+        "sub/crate/target/x",
+    ] {
+        outside(&bench, name);
+        assert_eq!(times(&mut bench, &names), before, "{name}");
+    }
+    for name in ["sub/src/main.o", "sub/build/deep/part"] {
+        let before = times(&mut bench, &names);
+        outside(&bench, name);
+        let after = times(&mut bench, &names);
+        assert!(!is_fresh(&bench.up("sub/src/main.c"), &bench.disk(name)), "{name}");
+        assert!(!is_fresh(&bench.up("sub/new.h"), &bench.disk(name)), "{name}");
+        assert_eq!(after[1..], before[1..], "{name}");
+        assert_eq!(after[0].0, before[0].0, "{name}: it is the same file");
+        assert_eq!(times(&mut bench, &names), after, "{name}: once");
+    }
+    // What a command has built since lies over it, and is fresh.
+    bench.command(|bench| {
+        build(bench);
+        put(&bench.up("sub/src/main.o"), b"of what commands see");
+    });
+    let before = times(&mut bench, &names);
+    outside(&bench, "sub/src/main.o");
+    assert_eq!(times(&mut bench, &names), before);
+    assert!(is_fresh(&bench.up("sub/src/main.c"), &bench.up("sub/src/main.o")));
+}
+
+#[test]
+fn a_saved_source_is_younger_than_what_was_built_before_it_was_saved() {
+    let mut bench = Bench::new(&[(".gitignore", "*.o\n"), ("Makefile", ""), ("a.c", "disk\n")]);
+    bench.open("a.c", "unsaved\n");
+    let before = times(&mut bench, &["a.c"]);
+    outside(&bench, "a.o");
+    outside(&bench, "b.o");
+    put(&bench.disk("a.c"), b"unsaved\n");
+    bench.materialise();
+    assert!(!is_fresh(&bench.up("a.c"), &bench.disk("b.o")));
+    // What is built from what was saved is fresh.
+    outside(&bench, "a.o");
+    let after = times(&mut bench, &["a.c"]);
+    assert_ne!(after, before);
+    assert!(is_fresh(&bench.up("a.c"), &bench.disk("a.o")));
+    outside(&bench, "b.o");
+    assert_eq!(times(&mut bench, &["a.c"]), after);
+}

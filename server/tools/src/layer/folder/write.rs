@@ -1,7 +1,7 @@
-//! Making, copying and removing what is in a folder.
+//! Making and copying what is in a folder.
 
+use super::Folder;
 use super::stamp::{Kind, Moment, Stamp, stamp, times};
-use super::{DEEPEST, Folder};
 use rustix::fs::{AtFlags, Mode, OFlags, RawMode};
 use std::ffi::OsStr;
 use std::fs::File;
@@ -70,29 +70,6 @@ impl Folder {
     pub(in crate::layer) fn set_mtime(&self, name: &OsStr, mtime: Moment) -> io::Result<()> {
         let times = times(mtime);
         Ok(rustix::fs::utimensat(&self.handle, name, &times, AtFlags::SYMLINK_NOFOLLOW)?)
-    }
-
-    /// Removes whatever stands under a name, a folder with all that is in it. Nothing may be there.
-    pub(in crate::layer) fn remove(&self, name: &OsStr) -> io::Result<()> {
-        self.remove_below(name, 0)
-    }
-
-    fn remove_below(&self, name: &OsStr, depth: usize) -> io::Result<()> {
-        match self.look(name)?.map(|found| found.kind) {
-            None => return Ok(()),
-            Some(Kind::Folder) if depth > DEEPEST => {
-                return Err(io::Error::other("it has more folders in each other than are removed"));
-            }
-            Some(Kind::Folder) => {
-                let inside = self.enter(name)?;
-                for name in inside.names()? {
-                    inside.remove_below(&name, depth + 1)?;
-                }
-                rustix::fs::unlinkat(&self.handle, name, AtFlags::REMOVEDIR)?;
-            }
-            Some(_) => rustix::fs::unlinkat(&self.handle, name, AtFlags::empty())?,
-        }
-        Ok(())
     }
 
     /// Removes a folder if it is empty. Whether it went.

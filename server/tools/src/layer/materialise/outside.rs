@@ -1,0 +1,241 @@
+//! Build output on the disk that was built outside, from another text than commands see.
+//!
+//! A tool that compares times takes output for fresh that is younger than its source. While commands see an unsaved
+//! text, somebody may build outside: that output is of the disk's text, shows through the layer, and is younger than
+//! what commands see in the place of its source. So the source becomes younger still, once: what a command then
+//! builds lies in the layer, over the disk's. Looked for is what is ignored and not in the layer, in projects that are
+//! built by such tools; those with a build cache of ours don't see what is built outside.
+
+use super::{Stand, Want, Wants, Writer};
+use crate::layer::folder::{DEEPEST, Folder, Kind, Moment, names_of};
+use crate::layer::ignores::Ignores;
+use crate::layer::is_project_file;
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The files beside which projects are built by tools that compare times.
+const BY_TIME: &[&str] = &[
+    "CMakeLists.txt",
+    "GNUmakefile",
+    "Makefile",
+    "Makefile.am",
+    "build.ninja",
+    "build.xml",
+    "makefile",
+    "meson.build",
+    "pom.xml",
+];
+
+/// Folders that hold what was fetched, by the millions of files, and nothing that was built from a source of the
+/// project's.
+const FETCHED: &[&str] = &[
+    ".cache",
+    ".git",
+    ".gradle",
+    ".mypy_cache",
+    ".nox",
+    ".pytest_cache",
+    ".ruff_cache",
+    ".terraform",
+    ".tox",
+    ".venv",
+    ".yarn",
+    "Pods",
+    "__pycache__",
+    "bower_components",
+    "node_modules",
+    "venv",
+];
+
+/// The most names that are looked at in one root.
+const MOST_NAMES: usize = 50_000;
+
+/// A file with a text that commands see.
+struct Source {
+    /// Its path in the root.
+    path: PathBuf,
+    /// Since when they see it.
+    since: Moment,
+    /// Since when the disk has it too, or now. What was built in between was built from another.
+    until: Moment,
+}
+
+impl Writer<'_> {
+    /// Makes younger what commands see in the place of sources that output on the disk is younger than. Whether all was
+    /// looked through.
+    pub(super) fn renew(&mut self, wants: &Wants) -> io::Result<bool> {
+        let mut projects = Projects { below: self.below, known: HashMap::new() };
+        let mut tops: Vec<PathBuf> = Vec::new();
+        let mut sources = Vec::new();
+        let now = Moment::now();
+        for (path, want) in wants {
+            let Some(since) = self.ever.get(&self.own.root.join(path)) else { continue };
+            let until = self.same_since(path, want)?.unwrap_or(now);
+            if since.hash.is_none() || since.mtime >= until {
+                continue;
+            }
+            let Some(top) = projects.top_of(path) else { continue };
+            if !tops.contains(&top) {
+                tops.push(top);
+            }
+            sources.push(Source { path: path.clone(), since: since.mtime, until });
+        }
+        let mut search =
+            Search { writer: self, sources, older: Vec::new(), left: MOST_NAMES, rules: None };
+        for top in tops {
+            if let Some(folder) = self.below.reach(&top)? {
+                search.look_in(&top, &folder, 0)?;
+            }
+        }
+        let (older, is_whole) = (search.older, search.left > 0);
+        for Source { path, until, .. } in older {
+            let full = self.own.root.join(path);
+            let hash = self.ever.get(&full).and_then(|last| last.hash);
+            self.ever.saw(&full, hash, until);
+        }
+        Ok(is_whole)
+    }
+
+    /// Since when the disk has what is wanted at a path, if it has.
+    fn same_since(&self, path: &Path, want: &Want) -> io::Result<Option<Moment>> {
+        let is_disks = match &want.stands {
+            Stand::Disk(source) => *source == self.own.root.join(path),
+            _ => !want.differs,
+        };
+        let (Some(parent), Some(name), true) = (path.parent(), path.file_name(), is_disks) else {
+            return Ok(None);
+        };
+        let Some(folder) = self.below.reach(parent)? else { return Ok(None) };
+        let found = folder.look(name)?.filter(|found| found.kind == Kind::File);
+        Ok(found.map(|found| found.mtime))
+    }
+}
+
+/// Which folders are built by tools that compare times.
+struct Projects<'a> {
+    below: &'a Folder,
+    /// By folder: whether it is one, or one that is built in a cache of ours.
+    known: HashMap<PathBuf, (bool, bool)>,
+}
+
+impl Projects<'_> {
+    /// The outermost of these around a file, unless the innermost project that it is in has a build cache.
+    fn top_of(&mut self, file: &Path) -> Option<PathBuf> {
+        let mut top = None;
+        for folder in file.ancestors().skip(1) {
+            let (by_time, cached) = self.look_at(folder);
+            if cached && top.is_none() {
+                return None;
+            }
+            if by_time {
+                top = Some(folder.to_owned());
+            }
+        }
+        top
+    }
+
+    fn look_at(&mut self, path: &Path) -> (bool, bool) {
+        if let Some(known) = self.known.get(path) {
+            return *known;
+        }
+        let names = self.below.reach(path).ok().flatten().and_then(|folder| folder.names().ok());
+        let names = names.unwrap_or_default();
+        let by_time = names.iter().any(|name| BY_TIME.iter().any(|file| name == file));
+        let found = (by_time, names.iter().any(|name| is_project_file(name)));
+        self.known.insert(path.to_owned(), found);
+        found
+    }
+}
+
+/// The rules of the folder that was asked about last.
+struct Rules {
+    folder: PathBuf,
+    rules: Ignores,
+    /// Whether it is ignored with all that is in it.
+    all: bool,
+}
+
+struct Search<'a, 'b> {
+    writer: &'a Writer<'b>,
+    /// For which nothing was found yet.
+    sources: Vec<Source>,
+    /// For which something was found.
+    older: Vec<Source>,
+    /// How many names may still be looked at.
+    left: usize,
+    rules: Option<Rules>,
+}
+
+impl Search<'_, '_> {
+    fn look_in(&mut self, path: &Path, folder: &Folder, depth: usize) -> io::Result<()> {
+        // What can't be looked at holds nothing that a command could use.
+        let names = folder.names().unwrap_or_default();
+        let is_cached = names.iter().any(|name| is_project_file(name));
+        for name in &names {
+            if self.sources.is_empty() || self.left == 0 {
+                break;
+            }
+            self.left -= 1;
+            let Ok(Some(found)) = folder.look(name) else { continue };
+            let is_older =
+                |source: &Source| source.since <= found.mtime && found.mtime < source.until;
+            if found.kind == Kind::Folder {
+                let is_passed_over = depth == DEEPEST
+                    || FETCHED.iter().any(|fetched| name == fetched)
+                    || is_cached && crate::layer::is_built_in(name);
+                if let (false, Ok(inner)) = (is_passed_over, folder.enter(name)) {
+                    self.look_in(&path.join(name), &inner, depth + 1)?;
+                }
+            } else if found.kind == Kind::File
+                && self.sources.iter().any(is_older)
+                && self.is_seen(path, name)?
+                && self.is_ignored(path, name)?
+            {
+                let (older, rest) =
+                    std::mem::take(&mut self.sources).into_iter().partition(is_older);
+                self.sources = rest;
+                self.older.extend::<Vec<Source>>(older);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether commands see the disk's file, and not one of the layer.
+    fn is_seen(&self, path: &Path, name: &OsStr) -> io::Result<bool> {
+        if self.writer.is_hidden(path)? {
+            return Ok(false);
+        }
+        Ok(match self.writer.up.reach(path)? {
+            Some(up) => up.look(name)?.is_none(),
+            None => true,
+        })
+    }
+
+    fn is_ignored(&mut self, path: &Path, name: &OsStr) -> io::Result<bool> {
+        let rules = match self.rules.take().filter(|rules| rules.folder == path) {
+            Some(rules) => rules,
+            None => self.rules_of(path)?,
+        };
+        let ignored = rules.all || rules.rules.ignores(name, false);
+        self.rules = Some(rules);
+        Ok(ignored)
+    }
+
+    fn rules_of(&self, path: &Path) -> io::Result<Rules> {
+        let root = &self.writer.own.root;
+        let mut rules = Ignores::above(root);
+        let (mut up, mut below) = (Some(self.writer.up.again()?), Some(self.writer.below.again()?));
+        let (mut at, mut all) = (root.clone(), false);
+        rules.enter(&at, up.as_ref(), below.as_ref());
+        for name in names_of(path) {
+            all |= rules.ignores(name, true);
+            at.push(name);
+            up = up.and_then(|up| up.enter(name).ok());
+            below = below.and_then(|below| below.enter(name).ok());
+            rules.enter(&at, up.as_ref(), below.as_ref());
+        }
+        Ok(Rules { folder: path.to_owned(), rules, all })
+    }
+}
