@@ -128,6 +128,7 @@ fn commands_of(config: &Config) -> CommandSettings {
             .flatten()
             .map(|folder| folder.canonicalize().unwrap_or(folder))
             .collect(),
+        ..CommandSettings::default()
     }
 }
 

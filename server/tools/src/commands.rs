@@ -18,7 +18,7 @@ use crate::tool::{Context, Hides, Output};
 use background::Background;
 pub use background::{Finished, MOST_IN_BACKGROUND};
 use in_place::InPlace;
-use ropewalk_sandbox::Unsupported;
+use ropewalk_sandbox::{Unsupported, Upper};
 use ropewalk_workspace::{Proposal, View};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -108,6 +108,8 @@ pub struct CommandSettings {
     pub cache_bytes: u64,
     /// Variables that commands over the fork are given beside those that all are.
     pub environment: Vec<String>,
+    /// Where layers lie where memory can hold them: in memory, but for tests, which can't have a system that can't.
+    pub upper: Upper,
     /// Where build caches and layers on disk are kept; None keeps none.
     pub cache_folder: Option<PathBuf>,
     /// Folders of our own, with the user's settings and what was said in other sessions: no command over the fork

@@ -16,7 +16,7 @@ use crate::command::{Exit, Sink, result_text, strip_escapes};
 use crate::layer::{Collected, LayerError};
 use crate::tool::{Context, Hides, Output};
 use attended::{Attended, attended};
-use live::{Builds, Live};
+use live::{Builds, Live, room_of};
 use ropewalk_sandbox::{End, Room};
 use ropewalk_workspace::View;
 use std::convert::Infallible;
@@ -95,6 +95,7 @@ impl OverFork {
         })?;
         let live = live_of(&mut held)?;
         let ran = ran.inspect_err(|_| live.never_ran())?;
+        live.is_full |= matches!(ran.end, End::LayerFull { .. });
         if let End::Lost(_) = ran.end {
             *held = None;
             return Ok(result(ran, Ok(Collected::default()), told, None, &secrets, context).await);
@@ -102,7 +103,7 @@ impl OverFork {
         let collected = on_thread(move |_| {
             let live = live_of(&mut held)?;
             let collected = live.collect().map_err(|error| error.to_string());
-            let room = live.sandbox.room();
+            let room = room_of(&live.sandbox);
             Ok((held, collected, room))
         });
         let (mut held, collected, room) = collected.await?;
@@ -113,7 +114,7 @@ impl OverFork {
                 live.keep_caches_within(was_full);
             }
         });
-        Ok(result(ran, collected, told, Some(room), &secrets, context).await)
+        Ok(result(ran, collected, told, room, &secrets, context).await)
     }
 
     /// What the layer gives for this, and what is to be said of that. A layer that is full is left for an empty one:
@@ -124,7 +125,10 @@ impl OverFork {
         how: impl Fn(&mut Live) -> Result<T, LayerError> + Clone + Send + 'static,
     ) -> Result<(Held, T, Vec<String>), Output> {
         let (held, mut told) = self.ready(context).await?;
-        let (mut held, mut made) = made_in(held, how.clone()).await?;
+        let (mut held, mut made) = match held.as_ref().is_some_and(|live| live.is_full) {
+            true => (held, Err(LayerError::Full)),
+            false => made_in(held, how.clone()).await?,
+        };
         if let Err(LayerError::Full) = made {
             *held = None;
             *held = Some(self.anew(context).await?);
@@ -175,11 +179,11 @@ impl OverFork {
                 };
                 let collected = on_thread(move |_| {
                     let collected = beside.collect();
-                    Ok((collected.map_err(|error| error.to_string()), sandbox.room()))
+                    Ok((collected.map_err(|error| error.to_string()), room_of(&sandbox)))
                 });
                 match collected.await {
                     Ok((collected, room)) => {
-                        result(ran, collected, told, Some(room), &secrets, &own).await
+                        result(ran, collected, told, room, &secrets, &own).await
                     }
                     Err(output) => output,
                 }
@@ -209,8 +213,7 @@ impl OverFork {
             *held = Some(self.anew(context).await?);
         }
         if let Some(live) = held.as_mut() {
-            // Said once of each sandbox.
-            told.append(&mut live.hidden.told);
+            told.append(&mut live.news());
         }
         Ok((held, told))
     }
@@ -260,7 +263,11 @@ async fn result(
             "it was ended because it used {} MB of memory, more than a command may: let it use less, or tell the user of commands.memory_megabytes",
             bytes >> 20
         )),
-        End::LayerFull { bytes } => told.push(full(*bytes)),
+        // On a disk, where nothing but its end keeps a command from writing.
+        End::LayerFull { bytes } => told.push(format!(
+            "it was ended because what this session's commands have written takes {} MB, more than it may: ignored files that they made are removed before the next command. Make less of them, or tell the user of commands.layer_megabytes",
+            bytes >> 20
+        )),
         End::CacheFull { bytes } => told.push(format!(
             "it was ended because build caches hold {} MB, more than they may; what is too much is removed. Build less at a time, or tell the user of commands.cache_megabytes",
             bytes >> 20
@@ -371,7 +378,10 @@ mod tests {
             (left, "(processes that it left running were ended with it: use background"),
             (left_by_signal, "(processes that it left running were ended with it: use background"),
             (End::Memory { bytes: 7 << 20 }, "(it was ended because it used 7 MB of memory"),
-            (End::LayerFull { bytes: 9 << 20 }, "fills its layer (9 MB): remove build output"),
+            (
+                End::LayerFull { bytes: 9 << 20 },
+                "takes 9 MB, more than it may: ignored files that they made are removed",
+            ),
             (End::CacheFull { bytes: 5 << 20 }, "(it was ended because build caches hold 5 MB"),
             (End::Killed, "(ended by signal 9)"),
         ] {

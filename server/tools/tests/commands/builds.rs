@@ -153,3 +153,49 @@ pub(crate) fn a_nested_package_is_built_from_its_text() {
     assert_eq!(says_in_background(&mut bench, build.clone()), "disk\n".repeat(3));
     assert_eq!(bench.say("bash", build), "disk\n".repeat(3));
 }
+
+/// A tool that goes by times, and output that is no build cache's: somebody builds outside while a text is unsaved.
+pub(crate) fn make_builds_the_text_that_commands_see() {
+    if !Command::new("make").arg("--version").output().is_ok_and(|made| made.status.success()) {
+        return eprintln!("skipped: there is no make here");
+    }
+    const MAKEFILE: &[u8] = b"all: main.o build/part\n\nmain.o: main.c\n\tcp main.c main.o\n\n\
+        build/part: part.c\n\tmkdir -p build\n\tcp part.c build/part\n";
+    let (mut bench, _) = begun(
+        OverFork::Auto,
+        &[
+            (".gitignore", b"*.o\nbuild/\n"),
+            ("Makefile", MAKEFILE),
+            ("main.c", b"disk\n"),
+            ("part.c", b"part\n"),
+        ],
+    );
+    let root = bench.path("");
+    let outside = |more: &[&str]| {
+        let made = Command::new("make").args(more).current_dir(&root).output().unwrap();
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        String::from_utf8(made.stdout).unwrap()
+    };
+    bench.open("main.c", "unsaved\n");
+    assert_eq!(says(&mut bench, "cat main.c"), "unsaved\n");
+    outside(&[]);
+    let make = "make; cat main.o";
+    let built = "cp main.c main.o\nunsaved\n";
+    assert_eq!(says_in_background(&mut bench, json!({ "command": make })), built);
+    assert_eq!(says(&mut bench, make), built);
+    // What is built is fresh as long as nothing changes, whatever is built outside of the same.
+    let fresh = "make: Nothing to be done for 'all'.\nunsaved\n";
+    assert_eq!(says(&mut bench, make), fresh);
+    outside(&["-B"]);
+    outside(&["-B", "main.o"]);
+    bench.put("notes.txt", b"not built\n");
+    assert_eq!(says(&mut bench, make), built, "build/part is younger and may be of main.c");
+    assert_eq!(says(&mut bench, make), fresh);
+    // The user saves the unsaved text, before which something was built of the old one.
+    bench.put("main.c", b"unsaved\n");
+    assert_eq!(outside(&[]), "cp main.c main.o\n");
+    assert_eq!(says(&mut bench, make), fresh);
+    // Outside nothing was ever touched.
+    assert_eq!(fs::read_to_string(bench.path("main.o")).unwrap(), "unsaved\n");
+    assert_eq!(outside(&[]), "make: Nothing to be done for 'all'.\n");
+}

@@ -10,7 +10,6 @@ mod session;
 #[path = "../../../../tests/support/skip.rs"]
 mod skip;
 #[path = "../tools/support.rs"]
-#[expect(dead_code, reason = "other tests need more of it")]
 mod support;
 
 use libtest_mimic::{Arguments, Trial};
@@ -28,7 +27,16 @@ const CASES: &[Case] = &[
     ("one_command_runs_at_a_time", session::one_runs_at_a_time),
     ("a_full_layer_is_left_by_one_in_the_background", full::it_is_left_by_one_in_the_background),
     ("what_is_ignored_and_large_stays_behind", full::what_is_ignored_and_large_stays_behind),
+    ("a_full_layer_on_a_disk_is_left", full::on_a_disk_the_command_is_ended_and_the_next_one_works),
+    (
+        "one_in_the_background_keeps_its_layer",
+        full::one_in_the_background_keeps_its_layer_when_the_session_takes_another,
+    ),
+    ("more_secrets_than_are_hidden_are_said", session::more_secrets_than_are_hidden_are_said),
+    ("a_build_is_of_the_text_that_commands_see", builds::make_builds_the_text_that_commands_see),
     ("the_want_of_a_network_is_said_once_there_is_none", session::the_want_of_a_network_is_said),
+    ("the_words_of_real_programs_are_known", session::the_words_of_real_programs_are_known),
+    ("a_folder_of_the_disk_is_renamed_by_a_copy", session::a_folder_of_the_disk_is_renamed),
     ("each_tier_is_told_of_as_it_is", session::each_tier_is_told_of_as_it_is),
     ("ignored_folders_stay_in_the_layer", builds::ignored_folders_stay_in_the_layer),
     ("what_a_command_runs_is_what_it_built", builds::what_a_command_runs_is_what_it_built),

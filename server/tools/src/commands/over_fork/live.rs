@@ -7,7 +7,7 @@ use crate::commands::{BUILDS, CommandSettings, repository};
 use crate::layer::{BuildCaches, Collected, EverDirty, Layer, LayerError};
 use crate::policy::is_sensitive;
 use crate::tool::{Context, Hides, Output};
-use ropewalk_sandbox::{End, Limits, Plan, Sandbox, Spec, Upper};
+use ropewalk_sandbox::{End, Limits, Plan, Room, Sandbox, Spec, Upper};
 use ropewalk_workspace::View;
 use std::ffi::OsString;
 use std::io;
@@ -33,7 +33,14 @@ pub(super) struct Live {
     roots: Vec<PathBuf>,
     /// Our own folders.
     private: Vec<PathBuf>,
-    _disk: LayerFolder,
+    /// What was said of what is not hidden.
+    said: Vec<String>,
+    /// Whether a command was ended because layers on a disk hold too much: the next one would be, too.
+    pub(super) is_full: bool,
+    /// The most bytes that layers may hold.
+    layer_bytes: u64,
+    /// Where layers lie if they are on a disk.
+    disk: Arc<LayerFolder>,
 }
 
 /// What is known before a sandbox is started.
@@ -55,7 +62,7 @@ impl Live {
         let private = settings.private.clone();
         let planned = on_thread(move |_| plan(&settings, &view, &*hides).map_err(Output::error));
         let Planned { plan, hidden, built, disk } = planned.await.map_err(words)?;
-        let roots = plan.roots.clone();
+        let (roots, layer_bytes) = (plan.roots.clone(), plan.limits.layer_bytes);
         let sandbox = Sandbox::start(plan).await.map_err(|error| error.to_string())?;
         let (folder, over) = (sandbox.layers().join(super::MAIN), roots.clone());
         let opened = on_thread(move |_| Layer::open(&folder, &over).map_err(Output::error));
@@ -69,7 +76,10 @@ impl Live {
             measure: None,
             roots,
             private,
-            _disk: disk,
+            said: Vec::new(),
+            is_full: false,
+            layer_bytes,
+            disk: Arc::new(disk),
         })
     }
 
@@ -108,12 +118,21 @@ impl Live {
             let stays =
                 |path: &PathBuf| found.secrets.contains(path) || !found.paths.contains(path);
             let fits = found.paths.iter().all(is_known) && known.secrets.iter().all(stays);
-            Ok((fits, found.projects))
+            Ok((fits, found.projects, found.told))
         });
         // What can't be looked for is no reason to show more.
-        let Ok((fits, projects)) = looked.await else { return false };
+        let Ok((fits, projects, told)) = looked.await else { return false };
         self.hidden.projects = projects;
+        self.hidden.told = told;
         fits
+    }
+
+    /// What is not hidden though it may be to be, in words that were not said before.
+    pub(super) fn news(&mut self) -> Vec<String> {
+        let mut news = self.hidden.told.clone();
+        news.retain(|words| !self.said.contains(words));
+        self.said.clone_from(&self.hidden.told);
+        news
     }
 
     /// Makes the layer show a view, without what an interrupted command left. Gives what it can't show, in words.
@@ -185,7 +204,7 @@ impl Live {
     pub(super) fn beside(&self, folder: &Path, view: &Arc<View>) -> Result<Beside, LayerError> {
         let own = LayerFolder::at(folder.to_owned());
         // What comes along leaves room for what the command writes.
-        let most = self.sandbox.room().free / 2;
+        let most = room_of(&self.sandbox).map_or(self.layer_bytes / 4, |room| room.free / 2);
         let mut layer = self.layer.fork_to(folder, most).map_err(LayerError::at(folder))?;
         let mut built = Built::of(self.built.caches.as_ref().and_then(BuildCaches::another));
         // What is ignored in the layer was built from what commands of ours have seen.
@@ -194,8 +213,8 @@ impl Live {
         built.begins();
         let builds = built.builds(&layer, &self.hidden);
         let unfinished = Some(Unfinished { view: view.clone(), started: SystemTime::now() });
-        let sandbox = self.sandbox.clone();
-        Ok(Beside { sandbox, builds, told, layer, built, unfinished, _folder: own })
+        let (sandbox, disk) = (self.sandbox.clone(), self.disk.clone());
+        Ok(Beside { sandbox, builds, told, layer, built, unfinished, _folder: own, _disk: disk })
     }
 }
 
@@ -220,6 +239,8 @@ pub(super) struct Beside {
     /// The command, until it was collected.
     unfinished: Option<Unfinished>,
     _folder: LayerFolder,
+    /// Where that lies, also when the session has left it.
+    _disk: Arc<LayerFolder>,
 }
 
 impl Beside {
@@ -246,6 +267,11 @@ impl Drop for Beside {
             tracing::debug!(%error, "what a command that was stopped changed is not known");
         }
     }
+}
+
+/// The room for layers. What a disk has is everybody's, and says nothing of them.
+pub(super) fn room_of(sandbox: &Sandbox) -> Option<Room> {
+    (sandbox.upper() == Upper::Memory).then(|| sandbox.room())
 }
 
 /// Where the builds of a command go.
@@ -329,7 +355,7 @@ fn plan(settings: &CommandSettings, view: &View, hides: &Hides) -> io::Result<Pl
         caches: paths,
         home: std::env::home_dir(),
         environment: std::env::vars_os().collect(),
-        upper: Upper::Memory,
+        upper: settings.upper,
         disk_layers: disk.path().to_owned(),
         limits,
     };
