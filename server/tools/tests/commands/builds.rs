@@ -157,7 +157,7 @@ pub(crate) fn a_nested_package_is_built_from_its_text() {
 /// A tool that goes by times, and output that is no build cache's: somebody builds outside while a text is unsaved.
 pub(crate) fn make_builds_the_text_that_commands_see() {
     if !Command::new("make").arg("--version").output().is_ok_and(|made| made.status.success()) {
-        return eprintln!("skipped: there is no make here");
+        return crate::skip::skip("there is no make here");
     }
     const MAKEFILE: &[u8] = b"all: main.o build/part\n\nmain.o: main.c\n\tcp main.c main.o\n\n\
         build/part: part.c\n\tmkdir -p build\n\tcp part.c build/part\n";
