@@ -4,11 +4,13 @@
 //! date, `publish` sends parts of it.
 
 mod alter;
+mod blank;
 mod follow;
 mod kin;
 mod sent;
 
 pub use alter::Merged;
+pub(crate) use blank::is_blank;
 
 use crate::log::{Cursor, Delta, DeltaLog, Origin};
 use crate::{ContentHash, HunkId, PublishId};

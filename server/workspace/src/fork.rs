@@ -237,9 +237,10 @@ impl Fork {
         renamed.collect()
     }
 
-    /// Moves the base to the user's text as it is now. What has lost its place is told in `workspace`'s news.
-    /// Reads the disk for files that are not open. O(files of the fork · what happened since).
-    pub fn sync(&mut self, workspace: &Workspace) {
+    /// Moves the base to the user's text as it is now. What has lost its place is told in `workspace`'s news, and
+    /// given with the file as it is shown. Reads the disk for files that are not open. O(files of the fork · what
+    /// happened since).
+    pub fn sync(&mut self, workspace: &Workspace) -> Vec<(String, SetAside)> {
         let mut aside = Vec::new();
         for (id, file) in &mut self.files {
             let source = base_of(id, &file.entry).clone();
@@ -248,10 +249,11 @@ impl Fork {
             let all = moved.into_iter().chain(left);
             aside.extend(all.map(|one| (file.shown.clone(), one)));
         }
-        for (shown, one) in aside {
-            self.tell_conflict(workspace, shown, one);
+        for (shown, one) in &aside {
+            self.tell_conflict(workspace, shown.clone(), one);
         }
         self.files.retain(|_, file| !file.entry.is_empty());
+        aside
     }
 
     /// Remembers what the ledger has of this session as accepted. O(ledger).
@@ -263,8 +265,8 @@ impl Fork {
         self.accepted.extend(files.map(|file| file.id));
     }
 
-    pub(crate) fn tell_conflict(&self, workspace: &Workspace, file: String, one: SetAside) {
-        let note = Note::Conflict { file, new: one.new, now: one.now };
+    pub(crate) fn tell_conflict(&self, workspace: &Workspace, file: String, one: &SetAside) {
+        let note = Note::Conflict { file, new: one.new.clone(), now: one.now.clone() };
         workspace.tell(Some(self.session.clone()), note);
     }
 

@@ -9,7 +9,7 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Note {
-    /// A pending or sent change lost its place: the user changed the text it replaces.
+    /// A pending or sent change lost its place: the user changed the text it replaces, or made the file it makes.
     Conflict {
         /// The file as it is shown.
         file: String,
@@ -110,8 +110,8 @@ impl fmt::Display for Note {
         match self {
             Note::Conflict { file, new, now } => write!(
                 f,
-                "Conflict in {file}: the user changed the text that one of your changes replaces, so it was set \
-                 aside. Your change was:\n{}\nThere now stands:\n{}\nRead the file before you change it again.",
+                "Conflict in {file}: the user changed the text that one of your changes replaces, or made the file \
+                 that it makes, so it was set aside. Your change was:\n{}\nThere now stands:\n{}\nRead the file before you change it again.",
                 quote(new),
                 quote(now)
             ),

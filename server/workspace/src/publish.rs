@@ -54,8 +54,9 @@ pub struct PublishReport {
 /// Why a file's hunks were not published.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
-    /// The user changed the very text that is replaced, or a call altered the change after it was chosen.
-    #[error("it or the text it replaces was changed meanwhile: look at it again")]
+    /// The user changed the very text that is replaced, or made the file that is to be made, or a call altered the
+    /// change after it was chosen.
+    #[error("it, or what stands in its place, was changed meanwhile: look at it again")]
     Conflict,
     /// The editor has not shown the edit. It is neither resent nor forgotten.
     #[error(
@@ -89,7 +90,13 @@ pub async fn publish(
     let mut report = PublishReport::default();
     let wanted = {
         let mut fork = lock(fork);
-        fork.sync(workspace);
+        let meant = fork.select(selection);
+        for (shown, one) in fork.sync(workspace) {
+            let failed = (shown, Failure::Conflict);
+            if meant.contains(&one.mark.id) && !report.failed.contains(&failed) {
+                report.failed.push(failed);
+            }
+        }
         let ids = fork.select(selection);
         by_document(&fork, &ids)
     };

@@ -1,6 +1,7 @@
 //! What is pending grows and shrinks: calls add to it, and the user takes out of it. The user's text stays where it is.
 
-use super::{Base, Entry, FileChange, HunkIds, Maker, Mark, SetAside, kin};
+use super::blank::upon;
+use super::{Base, Entry, FileChange, HunkIds, Maker, Mark, SetAside, is_blank, kin};
 use crate::HunkId;
 use crate::log::{Cursor, Delta, Origin};
 use ropewalk_text::{Change, ChangeSet, Text, refine};
@@ -27,6 +28,9 @@ impl Entry {
         mark: &Mark,
         ids: &mut HunkIds,
     ) -> Merged {
+        if is_blank(seen) && self.text != *seen {
+            return self.merge_made(change, seen, mark, ids);
+        }
         let steps: Vec<ChangeSet> = match since.filter(|cursor| self.log.knows(cursor)) {
             Some(cursor) => self.log.since(cursor).map(|delta| delta.change.clone()).collect(),
             None => vec![ropewalk_text::diff(seen, &self.text)],
@@ -50,6 +54,23 @@ impl Entry {
         let change = moved;
         let hunks = self.add(&change, mark, ids);
         Merged { hunks, conflicts }
+    }
+
+    /// The same for a change that makes all of a text, which there was none of, and is something now.
+    fn merge_made(
+        &mut self,
+        change: &ChangeSet,
+        seen: &Text,
+        mark: &Mark,
+        ids: &mut HunkIds,
+    ) -> Merged {
+        let made = change.apply(seen).unwrap_or_default();
+        if is_blank(&self.text) {
+            let change = upon(&self.text, &made);
+            return Merged { hunks: self.add(&change, mark, ids), conflicts: 0 };
+        }
+        let is_made = made.equal_but_line_ends(&self.text);
+        Merged { hunks: Vec::new(), conflicts: usize::from(!is_made) }
     }
 
     /// Composes a change of the fork's text as it is now onto what is pending.

@@ -1,7 +1,7 @@
 //! The user's text has moved, and what is pending moves with it. What is pending is never carried into text that the user
 //! has changed: it is set aside.
 
-use super::{Entry, Maker, Mark, SetAside, kin, pick};
+use super::{Entry, Maker, Mark, SetAside, is_blank, kin, pick};
 use crate::log::{Delta, Origin};
 use ropewalk_text::{ChangeSet, Text};
 use std::ops::Range;
@@ -21,6 +21,10 @@ impl Entry {
             let mut aside = self.leave_disk();
             aside.extend(self.rebase(theirs, now));
             return aside;
+        }
+        if self.makes_all() && is_blank(&now) {
+            self.stay_upon(now);
+            return Vec::new();
         }
         let before = self.base.text();
         let Ok(rebased) = self.set.rebase(theirs) else {

@@ -116,7 +116,7 @@ impl Merging<'_> {
             ProposedChange::Rename { to } => self.rename(&id, to)?,
         }
         for one in aside {
-            self.fork.tell_conflict(workspace, shown.clone(), one);
+            self.fork.tell_conflict(workspace, shown.clone(), &one);
         }
         Ok(())
     }

@@ -100,6 +100,8 @@ impl Fork {
         let after = lines_after(&file.entry, &hunk);
         let set = ChangeSet::single(file.entry.text().len(), after, text);
         let mark = Mark { id: hunk.id, turn: hunk.turn, makers: vec![Maker::User], sent: None };
+        // An empty file that was to be made is one with a text now.
+        file.entry.file.take_if(|(change, _)| change.is_whole() && !text.is_empty());
         file.entry.add(&set, &mark, &mut self.ids);
         let note = Note::Edited { file: hunk.file, proposed: hunk.new, text: text.to_owned() };
         workspace.tell(Some(self.session.clone()), note);

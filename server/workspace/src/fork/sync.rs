@@ -11,7 +11,7 @@ use crate::ledger::{Ledger, Published, Stands};
 use crate::log::{Delta, Origin};
 use crate::view::{DiskFile, read_file};
 use crate::workspace::Workspace;
-use crate::{DocId, PublishId};
+use crate::{ContentHash, DocId, PublishId};
 use ropewalk_text::{ChangeSet, Text, diff};
 use std::sync::Arc;
 
@@ -161,9 +161,7 @@ fn catch_up(
     let Base::Buffer { cursor, .. } = &file.entry.base else { return Vec::new() };
     let cursor = cursor.clone();
     let aside = workspace.with_closed(source, &cursor, |document| {
-        let is_ours = |id: PublishId| file.entry.marks().iter().any(|mark| mark.sent == Some(id));
-        let made = |delta: &Delta| matches!(delta.origin, Origin::Publish(id) if is_ours(id));
-        if !document.log().since(&cursor).any(made) {
+        if !has_made(&file.entry, document) {
             return Vec::new();
         }
         let mut replayed = replay(session, source, file, document);
@@ -176,6 +174,22 @@ fn catch_up(
     aside.unwrap_or_default()
 }
 
+/// Whether one of the document's steps since the entry last looked is a pending change, which was sent.
+fn has_made(entry: &Entry, document: &Document) -> bool {
+    let Base::Buffer { cursor, .. } = &entry.base else { return false };
+    let is_sent = |id: PublishId| entry.marks().iter().any(|mark| mark.sent == Some(id));
+    let made = |delta: &Delta| matches!(delta.origin, Origin::Publish(id) if is_sent(id));
+    document.log().knows(cursor) && document.log().since(cursor).any(made)
+}
+
+/// Whether a pending change is in the document's text already, or on its way into it and can't be called back: an
+/// editor that checks no versions makes it wherever the text has gone.
+fn is_ours(workspace: &Workspace, entry: &Entry, document: &Document) -> bool {
+    let is_sent = |mark: &Mark| mark.sent.is_some_and(|id| document.is_expected(id));
+    let is_bound = || !workspace.habits().checks_versions && entry.marks().iter().any(is_sent);
+    has_made(entry, document) || is_bound()
+}
+
 fn sync_buffer(
     workspace: &Workspace,
     session: &Arc<str>,
@@ -184,8 +198,11 @@ fn sync_buffer(
     document: &mut Document,
 ) -> Vec<SetAside> {
     melt_returned(workspace, session, file, document.text());
-    let mut aside = Vec::from_iter(whole::over_buffer(&mut file.entry, document));
-    aside.extend(catch_up(workspace, session, source, file));
+    let mut aside = catch_up(workspace, session, source, file);
+    aside.extend(whole::over_buffer(&mut file.entry, document));
+    if !is_ours(workspace, &file.entry, document) {
+        aside.extend(whole::made_over_buffer(&mut file.entry, document));
+    }
     let mut replayed = replay(session, source, file, document);
     let entry = &mut file.entry;
     let (was, now) = (entry.base.text(), document.text().clone());
@@ -212,13 +229,23 @@ fn sync_disk(
     entry.free_unexpected(|_| false);
     let roots = workspace.roots();
     let Some(Ok(place)) = place_of(&roots, source, is_about_link(entry)) else { return aside };
-    let Ok(found) = read_file(&place, &roots) else { return aside };
+    // What is to be made is made under its own name: a link above it, which goes first, is not followed.
+    let is_free = matches!(entry.base, Base::Absent)
+        && file.place.as_ref().is_some_and(|own| own.path != place.path);
+    let found = match is_free {
+        true => DiskFile::Missing,
+        false => match read_file(&place, &roots) {
+            Ok(found) => found,
+            Err(_) => return aside,
+        },
+    };
     if let DiskFile::Text { text, .. } = &found {
         melt_returned(workspace, session, file, text);
     }
     let entry = &mut file.entry;
     let was = entry.base.text();
     aside.extend(whole::over_disk(entry, &found));
+    aside.extend(whole::made_over_disk(entry, &found));
     if entry.is_whole() {
         // What it was made of is what is there.
         entry.disk = None;
@@ -229,10 +256,12 @@ fn sync_disk(
                 aside.extend(entry.rebase(&diff(&was, &text), text.clone()));
             }
             entry.base = Base::Disk { text, hash, format };
+            entry.file.take_if(|(change, _)| is_of_bytes(change, hash));
         }
         DiskFile::Binary { hash, .. } => {
             aside.extend(text_gone(entry));
             entry.base = Base::Binary { hash };
+            entry.file.take_if(|(change, _)| is_of_bytes(change, hash));
         }
         DiskFile::Missing => {
             aside.extend(text_gone(entry));
@@ -248,6 +277,11 @@ fn sync_disk(
         }
     }
     aside
+}
+
+/// Whether the change is to the bytes with this hash.
+fn is_of_bytes(change: &FileChange, hash: ContentHash) -> bool {
+    matches!(change, FileChange::Binary(bytes) if ContentHash::of(bytes) == hash)
 }
 
 /// A mode that the file has already is pending no more, whoever set it; nor is that of a file that is neither there

@@ -61,7 +61,7 @@ impl Fork {
         let now = workspace.with_document(&source, |document| document.text().clone());
         let aside = bring_to_now(workspace, self, &source, &mut file, now.as_ref());
         for one in aside {
-            self.tell_conflict(workspace, file.shown.clone(), one);
+            self.tell_conflict(workspace, file.shown.clone(), &one);
         }
         self.files.insert(id.clone(), file);
     }

@@ -177,7 +177,7 @@ impl Restoring<'_> {
         self.settle_sent(&source, &mut file, now.as_ref(), renamed);
         let aside = bring_to_now(self.workspace, &mut self.fork, &source, &mut file, now.as_ref());
         for one in aside {
-            self.fork.tell_conflict(self.workspace, file.shown.clone(), one);
+            self.fork.tell_conflict(self.workspace, file.shown.clone(), &one);
         }
         self.fork.files.insert(id.clone(), file);
     }
@@ -303,7 +303,7 @@ impl Restoring<'_> {
                         }
                     }
                     for one in entry.remove(&lost) {
-                        self.fork.tell_conflict(self.workspace, file.shown.clone(), one);
+                        self.fork.tell_conflict(self.workspace, file.shown.clone(), &one);
                     }
                     self.made(made, now, closed);
                 }

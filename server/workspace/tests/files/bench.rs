@@ -48,6 +48,31 @@ impl Bench {
         self.workspace.open(&uri, "text", 1, text);
     }
 
+    /// The user makes a file under a free name: on the disk, or in a new buffer.
+    pub(crate) fn user_makes(&self, name: &str, what: u8) {
+        if what < 4 {
+            std::fs::create_dir_all(self.path(name).parent().unwrap()).unwrap();
+        }
+        match what {
+            0 => std::fs::write(self.path(name), "the user's\n").unwrap(),
+            1 => std::fs::write(self.path(name), b"\0theirs").unwrap(),
+            2 => std::fs::write(self.path(name), "").unwrap(),
+            3 => self.link(name, "a.txt"),
+            4 => self.open(name, "unsaved\n"),
+            _ => self.open(name, "é\n"),
+        }
+    }
+
+    pub(crate) fn is_open(&self, name: &str) -> bool {
+        self.unsaved(name).is_some()
+    }
+
+    /// The text of a buffer.
+    pub(crate) fn unsaved(&self, name: &str) -> Option<String> {
+        let id = DocId::from_path(&self.path(name));
+        self.workspace.with_document(&id, |document| document.text().to_string())
+    }
+
     /// A view of the session as it is now.
     pub(crate) fn view(&self) -> View {
         let mut fork = self.fork.lock().unwrap();

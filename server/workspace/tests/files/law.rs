@@ -1,5 +1,6 @@
 //! Whatever a command makes of a folder, in one turn: accepted, the folder is as the command left it; undone, as it
-//! was before, byte for byte and mode for mode. And so it is when only some of it was accepted, in any order.
+//! was before, byte for byte and mode for mode. And so it is when only some of it was accepted, in any order. What the
+//! user makes meanwhile under a name that was free stands as they made it, whatever is accepted and undone.
 
 use crate::bench::{Bench, Thing};
 use proptest::prelude::*;
@@ -9,7 +10,10 @@ use ropewalk_workspace::{ProposedChange, Selection, Stands};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-const NAMES: [&str; 9] = ["a.txt", "b.txt", "bin", "d", "d/x.txt", "d/y", "l", "n/m/new", "run.sh"];
+const NAMES: [&str; 10] =
+    ["a.txt", "b.txt", "bin", "d", "d/x.txt", "d/y", "l", "n/m/new", "new.txt", "run.sh"];
+/// Those that nothing stands at.
+const FREE: [&str; 2] = ["n/m/new", "new.txt"];
 const MODES: [u32; 4] = [0o644, 0o755, 0o600, 0o664];
 
 fn bench() -> Bench {
@@ -150,5 +154,47 @@ proptest! {
         let report = bench.undo(&Selection::Turn(1));
         prop_assert_eq!(report.failed, vec![], "{:?}", published);
         prop_assert_eq!(bench.things(), before);
+    }
+
+    #[test]
+    fn what_the_user_makes_meanwhile_stands(
+        steps in prop::collection::vec(any::<Step>(), 1..14),
+        theirs in prop::collection::vec((0..FREE.len(), 0..6u8, any::<bool>()), 1..4),
+    ) {
+        let bench = bench();
+        let mut model = files(bench.things());
+        for one in steps {
+            step(&bench, &mut model, one);
+        }
+        let mut made = Vec::new();
+        for (name, what, looked) in theirs {
+            let name = FREE[name];
+            if bench.thing(name).is_some() || bench.is_open(name) {
+                continue;
+            }
+            bench.user_makes(name, what);
+            if looked {
+                bench.view();
+            }
+            made.push((name, bench.thing(name), bench.unsaved(name)));
+        }
+        let check = || {
+            for (name, thing, unsaved) in &made {
+                let now = (bench.thing(name), bench.unsaved(name));
+                let same = match (&now.0, thing) {
+                    // Where the command made the very same, the mode that it gave it is left.
+                    (Some(Thing::File(now, _)), Some(Thing::File(then, _))) => now == then,
+                    // What was empty may be filled.
+                    (now, then) => now == then,
+                };
+                let was_empty = matches!(thing, Some(Thing::File(bytes, _)) if bytes.is_empty());
+                prop_assert!(was_empty || (same && now.1 == *unsaved), "{name}: {now:?} {thing:?} {unsaved:?}");
+            }
+            Ok(())
+        };
+        bench.accept(&Selection::All);
+        check()?;
+        bench.undo(&Selection::Turn(1));
+        check()?;
     }
 }

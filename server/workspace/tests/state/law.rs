@@ -1,6 +1,7 @@
 //! Whatever happens in a session, its records say all of it: a reader that folds them and restores has the same
 //! hunks and the same ledger; and on texts that have moved on meanwhile, no pending change replaces a character
-//! that it did not replace before. Nothing is deleted or replaced as a whole but what stood there when the agent did so.
+//! that it did not replace before. Nothing is deleted, replaced as a whole or joined with what was made of nothing, but
+//! what stood there when the agent did so.
 
 use crate::world::{Outside, World};
 use proptest::prelude::*;
@@ -48,7 +49,17 @@ fn altered(text: &str, (at, what, count): (u16, u16, u16), by: char) -> String {
 type Stood = BTreeMap<HunkId, String>;
 
 fn note_stood(world: &World, stood: &mut Stood) {
-    let is_whole = |hunk: &&Hunk| matches!(hunk.kind, HunkKind::Delete | HunkKind::Binary);
+    // Of a file to be renamed the text is that under its old name.
+    let makes_all = |hunk: &Hunk| {
+        let fork = world.fork.lock().unwrap();
+        let file = fork.files().find(|(id, _)| **id == hunk.doc).map(|(_, file)| file);
+        file.is_some_and(|file| file.entry.file.is_none() && file.entry.base.text().is_empty())
+    };
+    let is_whole = |hunk: &&Hunk| match hunk.kind {
+        HunkKind::Delete | HunkKind::Binary | HunkKind::Create => true,
+        HunkKind::Text => makes_all(hunk),
+        HunkKind::Rename { .. } | HunkKind::Mode(_) | HunkKind::Link { .. } => false,
+    };
     for hunk in world.hunks().iter().filter(is_whole) {
         stood.entry(hunk.id).or_insert_with(|| world.text(&hunk.file));
     }
@@ -58,7 +69,7 @@ fn step(world: &mut World, stood: &Stood, (kind, a, b, c): Step) {
     let name = NAMES[usize::from(a) % NAMES.len()];
     let open = world.workspace.open_documents().contains(&world.id(name));
     let hunks = world.hunks();
-    match kind % 12 {
+    match kind % 13 {
         0 | 1 if open => world.type_text(name, &altered(&world.text(name), (b, c, a), 'u')),
         0 | 1 if world.path(name).exists() => {
             world.open(name, &std::fs::read_to_string(world.path(name)).unwrap());
@@ -105,6 +116,14 @@ fn step(world: &mut World, stood: &Stood, (kind, a, b, c): Step) {
         10 => world.agent_tries(name, ProposedChange::Delete),
         11 if c % 2 == 0 => world.agent_tries(name, ProposedChange::Binary(Arc::from(&b"\0"[..]))),
         11 => world.agent_renames(name, NAMES[usize::from(b) % NAMES.len()]),
+        // The user makes a file: in a new buffer, or by another program.
+        12 if !open && !world.path(name).exists() => {
+            let text = altered("", (b, c, a), 'u');
+            match c % 2 {
+                0 => world.open(name, &text),
+                _ => world.write_on_disk(name, &text),
+            }
+        }
         _ => {}
     }
 }

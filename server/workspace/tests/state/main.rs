@@ -10,6 +10,7 @@
 
 mod back;
 mod crash;
+mod creates;
 mod deletes;
 mod hostile;
 mod law;

@@ -204,9 +204,23 @@ impl World {
         assert_eq!(self.text(name), text);
     }
 
+    /// The user's file becomes `text`: in the editor where it is open.
+    pub(crate) fn type_or_write(&self, name: &str, text: &str) {
+        match self.workspace.with_document(&self.id(name), |_| ()) {
+            Some(()) => self.type_text(name, text),
+            None => self.write_on_disk(name, text),
+        }
+    }
+
+    /// Another program writes a file.
+    pub(crate) fn write_on_disk(&self, name: &str, text: &str) {
+        std::fs::create_dir_all(self.path(name).parent().unwrap()).unwrap();
+        std::fs::write(self.path(name), text).unwrap();
+    }
+
     /// The user saves.
     pub(crate) fn save(&self, name: &str) {
-        std::fs::write(self.dir.path().join(name), self.text(name)).unwrap();
+        self.write_on_disk(name, &self.text(name));
         self.workspace.written(&self.id(name));
         self.workspace.look_after_save(&self.id(name));
     }
