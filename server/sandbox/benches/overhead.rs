@@ -87,6 +87,7 @@ async fn measure(plan: &Plan) -> (f64, f64) {
         layer: "main".to_owned(),
         network: false,
         shown: Vec::new(),
+        hidden: Vec::new(),
         unhidden: Vec::new(),
         laid: Vec::new(),
     };

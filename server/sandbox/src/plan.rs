@@ -96,6 +96,8 @@ pub struct Spec {
     /// Further files and folders that it may read. What is hidden in them stays hidden, and roots in them are what
     /// they are without this.
     pub shown: Vec<PathBuf>,
+    /// Files and folders in roots and in what is shown beside them that it does not see, as with [`Plan::hidden`].
+    pub hidden: Vec<PathBuf>,
     /// Paths of [`Plan::hidden`], spelled as there, that it may see after all; and those of `shown` that it may see
     /// though they lie in what is hidden.
     pub unhidden: Vec<PathBuf>,
@@ -225,7 +227,8 @@ impl Spec {
             return unfit(format!("{:?} can't be the name of a layer", self.layer));
         }
         let laid = self.laid.iter().flat_map(|(cache, place)| [cache, place]);
-        for path in self.shown.iter().chain(&self.unhidden).chain([&self.cwd]).chain(laid) {
+        let paths = self.shown.iter().chain(&self.hidden).chain(&self.unhidden);
+        for path in paths.chain([&self.cwd]).chain(laid) {
             if !is_plain(path) {
                 return unfit(format!("{path:?} must be absolute and without \"..\""));
             }

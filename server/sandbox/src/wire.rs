@@ -96,6 +96,7 @@ pub(crate) struct WireSpec {
     pub(crate) layer: String,
     pub(crate) network: bool,
     pub(crate) shown: Vec<OsString>,
+    pub(crate) hidden: Vec<OsString>,
     pub(crate) unhidden: Vec<OsString>,
     pub(crate) laid: Vec<(OsString, OsString)>,
 }
@@ -165,6 +166,7 @@ impl WireSpec {
             layer: spec.layer,
             network: spec.network,
             shown: raw(&spec.shown),
+            hidden: raw(&spec.hidden),
             unhidden: raw(&spec.unhidden),
             laid: spec
                 .laid

@@ -156,7 +156,6 @@ impl Commands {
     /// A turn begins: where commands run is chosen in the first, by trying it on what is open, and stays so.
     /// `hides` says what the user's rules keep from those who read.
     pub async fn turn_begins(&self, view: &Arc<View>, hides: &Arc<Hides>) -> &Chosen {
-        self.over.turn_begins();
         self.chosen.get_or_init(|| self.choose(view, hides)).await
     }
 
@@ -167,12 +166,12 @@ impl Commands {
         }
         let mut why = None;
         if self.settings.over_fork == OverFork::Auto {
-            match self.try_over_fork(view, hides).await {
+            match self.try_over_fork(view).await {
                 Ok(()) => return Chosen { tier: Tier::OverFork, why: None },
                 Err(words) => why = Some(words),
             }
         }
-        match self.copy.try_out(view).await {
+        match self.copy.try_out(view, hides).await {
             Ok(()) => Chosen { tier: Tier::Copy, why },
             Err(words) => {
                 let why = why.into_iter().chain([words]).collect::<Vec<_>>().join(" ");
@@ -181,11 +180,11 @@ impl Commands {
         }
     }
 
-    async fn try_over_fork(&self, view: &Arc<View>, hides: &Arc<Hides>) -> Result<(), String> {
+    async fn try_over_fork(&self, view: &Arc<View>) -> Result<(), String> {
         match ropewalk_sandbox::probe().await {
             Ok(support) => {
                 self.open_sockets.store(!support.keeps_abstract_sockets(), Ordering::Relaxed);
-                self.over.try_out(view, hides).await
+                self.over.try_out(view).await
             }
             Err(Unsupported { why, mend }) => Err(format!("{why}. {mend}")),
         }

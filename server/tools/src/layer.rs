@@ -23,6 +23,7 @@ mod ignores;
 mod judge;
 mod materialise;
 mod told;
+mod veil;
 
 pub use caches::BuildCaches;
 use caches::{is_built_in, is_project_file};
@@ -107,6 +108,8 @@ pub struct Layer {
     is_without_git: bool,
     /// Whether it was said that not all was looked through that is built outside.
     has_unseen: bool,
+    /// What nobody sees in it.
+    veil: veil::Veil,
 }
 
 /// The part of a layer that lies over one root.
@@ -183,6 +186,7 @@ impl Layer {
             copy: None,
             is_without_git: false,
             has_unseen: false,
+            veil: Default::default(),
         })
     }
 

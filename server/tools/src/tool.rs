@@ -80,7 +80,8 @@ pub struct Context {
     pub secrets: Secrets,
     /// Takes output while a command runs, for showing. Must not block.
     pub sink: Arc<dyn Fn(&str) + Send + Sync>,
-    /// Whether the user's rules keep a file out of a search that was pointed at a place, or at nothing.
+    /// Whether the user's rules keep a file out of a search that was pointed at a place, or at nothing. As long as it
+    /// is the same one, so are the rules.
     pub hides: Arc<Hides>,
     /// For questions only an editor can answer.
     pub editor: Arc<dyn Editor>,

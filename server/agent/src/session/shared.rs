@@ -20,7 +20,7 @@ use ropewalk_tools::bounds::preview;
 use ropewalk_tools::command::{Secrets, Strike};
 use ropewalk_tools::plain::plain_line;
 use ropewalk_tools::tool::{Hides, Tool as _};
-use ropewalk_tools::{Commands, Rule, ToolInfo};
+use ropewalk_tools::{Commands, Rule, Rules, ToolInfo};
 use ropewalk_workspace::entry::Maker;
 use ropewalk_workspace::publish::{Bounds, PublishReport};
 use ropewalk_workspace::state::{Kept, Private, StateRecord};
@@ -65,6 +65,8 @@ pub(crate) struct Shared {
     kept: Mutex<Kept>,
     title: Mutex<Option<String>>,
     settings: RwLock<Arc<Settings>>,
+    /// See [`Shared::hides`].
+    hides: Mutex<Option<(Arc<Rules>, Arc<Hides>)>>,
     prelude: Mutex<Option<KeptPrelude>>,
     events: mpsc::UnboundedSender<Event>,
     shown: Mutex<Vec<HunkInfo>>,
@@ -136,6 +138,7 @@ impl Shared {
             outputs: config.outputs,
             publish: config.publish,
             settings: RwLock::new(Arc::new(settings)),
+            hides: Mutex::default(),
             prelude: Mutex::default(),
             events,
             shown: Mutex::default(),
@@ -177,10 +180,18 @@ impl Shared {
         Secrets { variables: self.settings().secrets.clone(), strike: Some(Arc::new(strike)) }
     }
 
-    /// What the user's rules keep from those who read.
+    /// What the user's rules keep from those who read; the same one for as long as the rules are the same.
     pub(crate) fn hides(&self) -> Arc<Hides> {
         let settings = self.settings();
-        Arc::new(move |file, start| settings.rules.hides(file, start))
+        let mut kept = lock(&self.hides);
+        if let Some((_, hides)) = kept.as_ref().filter(|(rules, _)| **rules == settings.rules) {
+            return hides.clone();
+        }
+        let rules = Arc::new(settings.rules.clone());
+        let by = rules.clone();
+        let hides: Arc<Hides> = Arc::new(move |file, start| by.hides(file, start));
+        *kept = Some((rules, hides.clone()));
+        hides
     }
 
     /// Tells the front end. One that has gone away hears nothing; the session ends by its ops.

@@ -110,7 +110,7 @@ fn prepare(holder: &Holder, spec: &WireSpec) -> Result<Vec<Place>, Failure> {
         lay_cache(holder, &outside, Path::new(cache), Path::new(place))?;
     }
     let kept = places::kept(&holder.plan);
-    for place in &holder.root.inside {
+    for place in &places::inside(holder, spec) {
         // A root is the command's to write: what is shown or thrown away outside is simply there.
         let wanted = match place.show {
             Show::Hidden => !unhidden(&place.path),

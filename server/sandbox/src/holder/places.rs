@@ -1,8 +1,10 @@
 //! Which paths of the machine a plan's commands see, and how: a list, and nothing is mounted here.
 
+use super::Holder;
 use super::root::outside_path;
 use crate::plan::Plan;
 use crate::toolchains as data;
+use crate::wire::WireSpec;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -64,6 +66,19 @@ pub(super) fn places(plan: &Plan) -> Vec<Place> {
     });
     places.dedup_by(|a, b| a.path == b.path && a.show == b.show);
     places
+}
+
+/// What is to be laid in roots for a command, outermost first: what is so for all of them, and what this one does not
+/// see besides.
+pub(super) fn inside(holder: &Holder, spec: &WireSpec) -> Vec<Place> {
+    let roots = &holder.plan.roots;
+    let is_inside =
+        |path: &PathBuf| roots.iter().any(|root| path.starts_with(root) && path != root);
+    let hidden = spec.hidden.iter().map(PathBuf::from).filter(is_inside);
+    let hidden = hidden.map(|path| Place { path, show: Show::Hidden });
+    let mut inside: Vec<Place> = holder.root.inside.iter().cloned().chain(hidden).collect();
+    inside.sort_by_key(|place| place.path.components().count());
+    inside
 }
 
 /// What stands even inside a hidden folder: roots, caches, and what is shown, because the plan names them for that.

@@ -33,7 +33,9 @@ pub(super) fn lay(
 ) -> Result<(), Failure> {
     let plan = &holder.plan;
     let unhidden = |path: &Path| spec.unhidden.iter().any(|known| path == Path::new(known));
-    let hidden: Vec<&PathBuf> = holder.root.hidden.iter().filter(|path| !unhidden(path)).collect();
+    let own: Vec<PathBuf> = spec.hidden.iter().map(PathBuf::from).collect();
+    let hidden: Vec<&PathBuf> =
+        holder.root.hidden.iter().chain(&own).filter(|path| !unhidden(path)).collect();
     let asked: Vec<PathBuf> = spec.shown.iter().map(PathBuf::from).collect();
     let mut kept = kept(plan);
     kept.extend(asked.iter().filter(|path| unhidden(path)).cloned());

@@ -348,6 +348,25 @@ pub(crate) fn shown_and_unhidden_for_one_command() {
         spec.shown.push(other.join("inner"));
         spec.unhidden.push(other.join("inner"));
         assert_eq!(finish(&sandbox, spec, output).await, (OK, "SECRET".to_owned()));
+        // What is hidden from one alone is so in roots, in the layer too, and beside them.
+        world.write("sub/late", "SECRET");
+        world.write("sub/a", "seen");
+        let (mut spec, output) =
+            world.spec("cat sub/* new/deep/x; wc -c < ../other/a; echo x > sub/late; true");
+        let layer = sandbox.layers().join("main/0/up/new/deep");
+        std::fs::create_dir_all(&layer).unwrap();
+        std::fs::write(layer.join("x"), "SECRET").unwrap();
+        let hidden = ["sub/late", "new", "is/not/there"].map(|name| world.root().join(name));
+        spec.hidden =
+            hidden.into_iter().chain([other.join("a"), world.root().to_owned()]).collect();
+        spec.shown.push(other.clone());
+        let (end, said) = finish(&sandbox, spec, output).await;
+        assert!(end == OK && said.starts_with("seen") && !said.contains("SECRET"), "{said}");
+        assert!(!said.contains('5'), "the five bytes of the other folder's file: {said}");
+        assert_eq!(
+            world.sh(&sandbox, "cat sub/late new/deep/x").await,
+            (OK, "SECRETSECRET".into())
+        );
         // The next one is as the first.
         let (_, said) = world.sh(&sandbox, script).await;
         assert!(!said.contains("dotenv") && !said.contains("SECRET"), "{said}");

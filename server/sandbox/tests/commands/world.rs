@@ -118,6 +118,7 @@ impl World {
             layer: "main".to_owned(),
             network: false,
             shown: Vec::new(),
+            hidden: Vec::new(),
             unhidden: Vec::new(),
             laid: Vec::new(),
         };

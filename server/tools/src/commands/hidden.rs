@@ -1,16 +1,23 @@
-//! Which files in the open folders no command over the fork sees: what may hold secrets by its name, and what the
-//! user's rules keep from reading tools. The same look finds the projects whose build folders commands don't share.
+//! Which files in the open folders no command over the fork or on a copy sees: what may hold secrets by its name, and
+//! what the user's rules keep from reading tools, on the disk, in the fork or in a buffer. The same look finds the
+//! projects whose build folders commands don't share.
 //!
 //! Ignored folders are looked into as well, since where secrets are they are ignored, but for those that tools fill
-//! with what they fetched and built. What is too much to be looked through is said, and is not hidden.
+//! with what they fetched and built. What is too much to be looked through is said, and is not hidden. Which way it is
+//! hidden is not known here.
 
 use crate::layer::is_project;
-use crate::policy::is_sensitive;
+use crate::policy::{Reach, is_sensitive};
 use crate::tool::Hides;
 use ignore::{DirEntry, WalkBuilder};
+use looked::Seen;
 use ropewalk_workspace::View;
-use std::collections::HashSet;
+use ropewalk_workspace::view::Stands;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+mod looked;
 
 /// How much is looked at.
 #[derive(Clone, Copy, Debug)]
@@ -63,6 +70,48 @@ const FILLED: &[&str] = &[
     "zig-out",
 ];
 
+/// What is hidden from a session's commands, kept up with files that come and go and with rules that change.
+#[derive(Default)]
+pub(super) struct Hiding {
+    /// What the disk has, and the rules that it was judged by.
+    looked: Option<(Looked, Arc<Hides>)>,
+}
+
+impl std::fmt::Debug for Hiding {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Hiding").finish_non_exhaustive()
+    }
+}
+
+impl Hiding {
+    /// What is to be hidden from a command on this view, in the roots and in `others`. Blocking; the folders are
+    /// looked through again where a name came or went since, else each costs one system call.
+    pub(super) fn now(&mut self, view: &View, others: &[PathBuf], hides: &Arc<Hides>) -> Hidden {
+        let is_known = |(looked, by): &&(Looked, Arc<Hides>)| {
+            std::ptr::addr_eq(Arc::as_ptr(by), Arc::as_ptr(hides))
+                && looked.seen.is_of(view, others)
+                && looked.seen.is_still()
+        };
+        if let Some((looked, _)) = self.looked.as_ref().filter(is_known) {
+            return looked.with(view, &**hides, MOST);
+        }
+        let looked = look(view, others, &**hides, MOST);
+        let hidden = looked.with(view, &**hides, MOST);
+        self.looked = Some((looked, hides.clone()));
+        hidden
+    }
+}
+
+/// What the disk has that is to be hidden.
+#[derive(Debug, Default)]
+struct Looked {
+    /// Each path, and whether by a rule.
+    found: Vec<(PathBuf, bool)>,
+    projects: Vec<PathBuf>,
+    told: Vec<String>,
+    seen: Seen,
+}
+
 /// What is hidden.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Hidden {
@@ -76,25 +125,62 @@ pub(super) struct Hidden {
     pub(super) told: Vec<String>,
 }
 
-/// The files and folders to hide in the roots and in `others`. One `read_dir` per folder, twice.
-pub(super) fn hidden(view: &View, others: &[PathBuf], hides: &Hides) -> Hidden {
-    hidden_within(view, others, hides, MOST)
+impl Hidden {
+    /// What one command does not see: all of it, but for what may hold secrets and is named by the command where the
+    /// user allowed that.
+    pub(super) fn for_command(&self, command: &str, reach: &Reach) -> Vec<PathBuf> {
+        let named = if reach.secrets { named_by(command, &self.secrets) } else { Vec::new() };
+        self.paths.iter().filter(|path| !named.contains(path)).cloned().collect()
+    }
 }
 
-fn hidden_within(view: &View, others: &[PathBuf], hides: &Hides, most: Most) -> Hidden {
+impl Looked {
+    /// That, and what the fork and the buffers have and the disk need not.
+    fn with(&self, view: &View, hides: &Hides, most: Most) -> Hidden {
+        let mut found = self.found.clone();
+        let materials = view.materials();
+        for root in view.roots().iter().map(|root| root.path()) {
+            let mut judged: HashMap<PathBuf, Option<bool>> = HashMap::new();
+            for material in &materials {
+                // That something is missing is no secret.
+                if matches!(material.stands, Stands::Missing) {
+                    continue;
+                }
+                let path = &material.place.path;
+                let inside = path.ancestors().take_while(|path| *path != root);
+                for path in inside.take_while(|path| path.starts_with(root)) {
+                    if judged.contains_key(path) {
+                        break;
+                    }
+                    judged.insert(path.to_owned(), judge(view, hides, (root, true), path));
+                }
+            }
+            let hidden = judged.into_iter().filter_map(|(path, by_rule)| Some((path, by_rule?)));
+            found.extend(hidden);
+        }
+        let hidden = outermost(found, most, self.told.clone());
+        Hidden { projects: self.projects.clone(), ..hidden }
+    }
+}
+
+/// Whether a path in a root, or in a folder that is none, is to be hidden, and by a rule.
+fn judge(view: &View, hides: &Hides, (root, is_root): (&Path, bool), path: &Path) -> Option<bool> {
+    let relative = path.strip_prefix(root).ok()?;
+    let place = || view.roots().place_of(path).ok();
+    let by_rule = is_root && place().is_some_and(|place| hides(&place, None));
+    (by_rule || is_sensitive(&relative.to_string_lossy())).then_some(by_rule)
+}
+
+/// Looks the roots and `others` through. One `read_dir` per folder, twice.
+fn look(view: &View, others: &[PathBuf], hides: &Hides, most: Most) -> Looked {
     let mut told = Vec::new();
+    let mut seen = Seen::begin(view, others);
     let roots = view.roots().iter().map(|root| root.path().to_owned());
     let mut found: Vec<(PathBuf, bool)> = Vec::new();
     let mut projects = Vec::new();
     let roots = roots.map(|root| (root, true));
     for (root, is_root) in roots.chain(others.iter().map(|other| (other.clone(), false))) {
-        // Whether it is hidden, and by a rule.
-        let judged = |path: &Path| {
-            let relative = path.strip_prefix(&root).ok()?;
-            let place = || view.roots().place_of(path).ok();
-            let by_rule = is_root && place().is_some_and(|place| hides(&place, None));
-            (by_rule || is_sensitive(&relative.to_string_lossy())).then_some(by_rule)
-        };
+        let judged = |path: &Path| judge(view, hides, (&root, is_root), path);
         let mut walk = WalkBuilder::new(&root);
         // A link may lead anywhere; what it leads to is hidden there, or not shown at all.
         walk.hidden(false).follow_links(false).filter_entry(|entry| entry.file_name() != ".git");
@@ -106,12 +192,17 @@ fn hidden_within(view: &View, others: &[PathBuf], hides: &Hides, most: Most) -> 
         // Gives the folders in a folder and whether it may be a project, and takes note of what is to be hidden of it.
         let mut look = |folder: &Path| {
             let (mut inner, mut names) = (Vec::new(), Vec::new());
+            seen.note(folder);
             let Ok(entries) = std::fs::read_dir(folder) else { return (inner, false) };
             for entry in entries.filter_map(Result::ok) {
                 names.push(entry.file_name());
                 let path = entry.path();
                 if entry.file_name() == ".git" {
                     continue;
+                }
+                // What it says decides what is looked into.
+                if entry.file_name() == ".gitignore" || entry.file_name() == ".ignore" {
+                    seen.note(&path);
                 }
                 if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                     inner.push(path.clone());
@@ -155,7 +246,7 @@ fn hidden_within(view: &View, others: &[PathBuf], hides: &Hides, most: Most) -> 
     }
     projects.sort_unstable();
     projects.dedup();
-    Hidden { projects, ..outermost(found, most, told) }
+    Looked { found, projects, told, seen }
 }
 
 /// What lies in a hidden folder is hidden with it, and by a rule if one hides any of it.
@@ -249,9 +340,9 @@ mod tests {
         std::fs::write(root.join(".gitignore"), ".env*\nnode_modules/\ntarget\nconf/\n").unwrap();
         let workspace = Workspace::new(Roots::new(vec![("w".into(), root.clone())]));
         let view = Fork::new("s".into()).view(workspace.snapshot());
-        let hides = |place: &ropewalk_workspace::Place, _: Option<&ropewalk_workspace::Place>| {
+        let hides: Arc<Hides> = Arc::new(|place, _| {
             ["private", "both", "conf/rules.txt"].iter().any(|part| place.shown.starts_with(part))
-        };
+        });
         let at = |names: &[&str]| names.iter().map(|name| root.join(name)).collect::<Vec<_>>();
         let all = [
             ".aws",
@@ -263,8 +354,11 @@ mod tests {
             "private",
             "sub/.env.local",
         ];
-        let within = |folders, hidden| hidden_within(&view, &[], &hides, Most { folders, hidden });
-        let hidden = hidden(&view, &[], &hides);
+        let within = |folders, hidden| {
+            let most = Most { folders, hidden };
+            look(&view, &[], &*hides, most).with(&view, &*hides, most)
+        };
+        let hidden = Hiding::default().now(&view, &[], &hides);
         assert_eq!(hidden.paths, at(&all));
         let secrets =
             [".aws", ".env", "build/ours/.env.prod", "conf/deep/.env.prod", "sub/.env.local"];

@@ -1,17 +1,18 @@
 //! Commands on a copy of the open folders, where nothing can be laid over them: they see the fork, and what they write
 //! in the copy comes back as proposals.
 //!
-//! Nothing keeps a command in its copy; that is policy's to ask about. The paths differ from the real ones, which each
+//! What policy hides from commands is not in it. Nothing keeps a command in its copy; that is policy's to ask about. The paths differ from the real ones, which each
 //! result says.
 
 use super::background::Work;
 use super::folders::{LayerFolder, Unfinished, roots_of};
+use super::hidden::{Hidden, Hiding};
 use super::in_place::not_started;
 use super::{Asked, CommandSettings, result_of, showing, spec, taken_in};
 use crate::blocking::on_thread;
 use crate::command::{Sink, run};
 use crate::layer::{Collected, EverDirty, Layer, LayerError};
-use crate::tool::{Context, Output};
+use crate::tool::{Context, Hides, Output};
 use ropewalk_workspace::View;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -34,6 +35,9 @@ struct Copied {
     layer: Layer,
     ever: EverDirty,
     roots: Vec<PathBuf>,
+    hiding: Hiding,
+    /// Whether there was a command.
+    has_run: bool,
     unfinished: Option<Unfinished>,
     _folder: LayerFolder,
 }
@@ -47,15 +51,37 @@ impl Copied {
         let io = |error| LayerError::Io { path: PathBuf::from("a folder for the copy"), error };
         let folder = LayerFolder::make(settings).map_err(io)?;
         let layer = Layer::copy(folder.path(), &roots, MOST_COPIED).map_err(io)?;
-        Ok(Self { layer, ever: EverDirty::default(), roots, unfinished: None, _folder: folder })
+        Ok(Self {
+            layer,
+            ever: EverDirty::default(),
+            roots,
+            hiding: Hiding::default(),
+            has_run: false,
+            unfinished: None,
+            _folder: folder,
+        })
     }
 
-    /// Brings it in step with a view, without what an interrupted command left. Gives what it can't show. Blocking.
-    fn show(&mut self, view: &View) -> Result<Vec<String>, LayerError> {
+    /// Brings it in step with what a command is to see. Gives what it can't show. Blocking.
+    fn show_to(&mut self, command: &str, context: &Context) -> Result<Vec<String>, LayerError> {
+        self.has_run = true;
+        let hidden = |hidden: &Hidden| hidden.for_command(command, &context.reach);
+        self.show(&context.view, &context.hides, hidden)
+    }
+
+    /// Brings it in step with a view, without what an interrupted command left, and without what is hidden. Gives what
+    /// it can't show. Blocking.
+    fn show(
+        &mut self,
+        view: &View,
+        hides: &Arc<Hides>,
+        hidden: impl FnOnce(&Hidden) -> Vec<PathBuf>,
+    ) -> Result<Vec<String>, LayerError> {
         if self.unfinished.is_some() {
             // What is collected and never merged is taken away by the next line.
             self.collect()?;
         }
+        self.layer.veil(&hidden(&self.hiding.now(view, &[], hides)));
         Ok(self.layer.materialise(view, &mut self.ever)?.told)
     }
 
@@ -86,12 +112,13 @@ impl OnACopy {
     }
 
     /// Makes the copy. The error says why it can't be.
-    pub(super) async fn try_out(&self, view: &Arc<View>) -> Result<(), String> {
+    pub(super) async fn try_out(&self, view: &Arc<View>, hides: &Arc<Hides>) -> Result<(), String> {
         let mut held = self.live.clone().lock_owned().await;
-        let (settings, view) = (self.settings.clone(), view.clone());
+        let (settings, view, hides) = (self.settings.clone(), view.clone(), hides.clone());
         let made = on_thread(move |_| {
             let mut copied = Copied::new(&settings, &view).map_err(Output::error)?;
-            copied.show(&view).map_err(Output::error)?;
+            let all = |hidden: &Hidden| hidden.paths.clone();
+            copied.show(&view, &hides, all).map_err(Output::error)?;
             *held = Some(copied);
             Ok(())
         });
@@ -103,12 +130,15 @@ impl OnACopy {
         let mut held = self.live.clone().lock_owned().await;
         let (settings, own) = (self.settings.clone(), context.clone());
         let shown = on_thread(move |_| {
+            let mut told = Vec::new();
             if held.as_ref().is_none_or(|copied| copied.roots != roots_of(&own.view)) {
-                *held = None;
+                if held.take().is_some_and(|copied| copied.has_run) {
+                    told.push(OTHER_FOLDERS.to_owned());
+                }
                 *held = Some(Copied::new(&settings, &own.view).map_err(Output::error)?);
             }
             let copied = copy_of(&mut held)?;
-            let mut told = copied.show(&own.view).map_err(Output::error)?;
+            told.extend(copied.show_to(&asked.command, &own).map_err(Output::error)?);
             let (asked, words) = copied.moved(asked)?;
             told.push(words);
             let (view, started) = (own.view.clone(), SystemTime::now());
@@ -132,10 +162,10 @@ impl OnACopy {
 
     /// A command in the background, on a copy of its own.
     pub(super) async fn work(&self, asked: Asked, context: &Context) -> Result<Work, Output> {
-        let (settings, view) = (self.settings.clone(), context.view.clone());
+        let (settings, own) = (self.settings.clone(), context.clone());
         let made = on_thread(move |_| {
-            let mut copied = Copied::new(&settings, &view).map_err(Output::error)?;
-            let mut told = copied.show(&view).map_err(Output::error)?;
+            let mut copied = Copied::new(&settings, &own.view).map_err(Output::error)?;
+            let mut told = copied.show_to(&asked.command, &own).map_err(Output::error)?;
             let (asked, words) = copied.moved(asked)?;
             told.push(words);
             Ok((copied, asked, told))
@@ -165,6 +195,9 @@ impl OnACopy {
         }))
     }
 }
+
+/// What is said when what is open is not what it was.
+const OTHER_FOLDERS: &str = "other folders are open now, so they were copied anew: ignored files that commands had made are gone";
 
 const LEFT_RUNNING: &str =
     "processes that it left running were ended with it: use background to let one run on";

@@ -14,7 +14,7 @@ use super::{Asked, CommandSettings, hidden, hints};
 use crate::blocking::on_thread;
 use crate::command::{Exit, Sink, result_text, strip_escapes};
 use crate::layer::{Collected, LayerError};
-use crate::tool::{Context, Hides, Output};
+use crate::tool::{Context, Output};
 use attended::{Attended, attended};
 use live::{Builds, Live, room_of};
 use ropewalk_sandbox::{End, Room};
@@ -22,7 +22,7 @@ use ropewalk_workspace::View;
 use std::convert::Infallible;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 use tokio::sync::{Mutex, OwnedMutexGuard, oneshot};
 
@@ -34,8 +34,6 @@ const MAIN: &str = "main";
 pub(super) struct OverFork {
     settings: Arc<CommandSettings>,
     live: Arc<Mutex<Option<Live>>>,
-    /// Whether what is hidden is to be looked for again.
-    stale: AtomicBool,
     layers: AtomicU64,
 }
 
@@ -48,17 +46,12 @@ impl OverFork {
     }
 
     /// Tries whether commands run over these roots, by running one. The error says why not.
-    pub(super) async fn try_out(&self, view: &Arc<View>, hides: &Arc<Hides>) -> Result<(), String> {
+    pub(super) async fn try_out(&self, view: &Arc<View>) -> Result<(), String> {
         let mut held = self.live.clone().lock_owned().await;
-        let live = Live::start(&self.settings, view, hides).await?;
+        let live = Live::start(&self.settings, view).await?;
         live.try_out().await?;
         *held = Some(live);
         Ok(())
-    }
-
-    /// A turn begins: files that are to be hidden may have come.
-    pub(super) fn turn_begins(&self) {
-        self.stale.store(true, Ordering::Relaxed);
     }
 
     /// Waits until nothing runs any more of a command whose future was dropped.
@@ -68,18 +61,17 @@ impl OverFork {
 
     /// Runs a command to its end, after those that were asked for before. Dropping the future kills it.
     pub(super) async fn run(&self, asked: Asked, context: &Context) -> Result<Output, Output> {
-        let view = context.view.clone();
-        let show = move |live: &mut Live| Ok((live.show(&view)?, live.builds()));
+        let (own, command) = (context.clone(), asked.command.clone());
+        let show = move |live: &mut Live| Ok((live.show(&command, &own)?, live.builds()));
         let (mut held, (shown, builds), mut told) = self.with_room(context, show).await?;
-        told.extend(shown);
+        told.extend(shown.told);
         let live = live_of(&mut held)?;
-        let unhidden = live.unhidden_for(&asked.command, context);
         let secrets = live.hidden.secrets.clone();
         live.unfinished =
             Some(Unfinished { view: context.view.clone(), started: SystemTime::now() });
         let sandbox = live.sandbox.clone();
         let sink = super::showing(context);
-        let mut asked = asked.over_fork(context, &self.settings, MAIN, unhidden);
+        let mut asked = asked.over_fork(context, &self.settings, MAIN, shown.veil);
         asked.build_in(builds.variables, builds.laid);
         // A task of its own, which keeps the layer until all that the command started is dead, also when nobody
         // waits for its result any more.
@@ -143,7 +135,7 @@ impl OverFork {
     }
 
     async fn anew(&self, context: &Context) -> Result<Live, Output> {
-        let live = Live::start(&self.settings, &context.view, &context.hides).await;
+        let live = Live::start(&self.settings, &context.view).await;
         live.map_err(|why| {
             Output::error(format_args!("commands can't run over the fork any more: {why}"))
         })
@@ -155,15 +147,15 @@ impl OverFork {
         let (own, name_of) = (context.clone(), name.clone());
         let make = move |live: &mut Live| {
             let folder = live.sandbox.layers().join(&name_of);
-            let beside = live.beside(&folder, &own.view)?;
-            let unhidden = live.unhidden_for(&asked.command, &own);
-            Ok((beside, unhidden, live.hidden.secrets.clone(), asked.clone()))
+            let beside = live.beside(&folder, &asked.command, &own)?;
+            Ok((beside, live.hidden.secrets.clone(), asked.clone()))
         };
         let (held, made, mut told) = self.with_room(context, make).await?;
-        let (mut beside, unhidden, secrets, asked) = made;
+        let (mut beside, secrets, asked) = made;
         drop(held);
-        told.append(&mut beside.told);
-        let mut asked = asked.over_fork(context, &self.settings, &name, unhidden);
+        let shown = std::mem::take(&mut beside.shown);
+        told.extend(shown.told);
+        let mut asked = asked.over_fork(context, &self.settings, &name, shown.veil);
         let Builds { variables, laid } = std::mem::take(&mut beside.builds);
         asked.build_in(variables, laid);
         let own = super::apart(context);
@@ -196,8 +188,7 @@ impl OverFork {
     async fn ready(&self, context: &Context) -> Result<(Held, Vec<String>), Output> {
         let mut held = self.live.clone().lock_owned().await;
         let mut told = Vec::new();
-        let look = self.stale.swap(false, Ordering::Relaxed);
-        let fits = match held.as_mut() {
+        let fits = match held.as_ref() {
             None => false,
             Some(live) if !live.sandbox.is_alive() => {
                 told.push(
@@ -206,14 +197,17 @@ impl OverFork {
                 );
                 false
             }
-            Some(live) => live.fits(&context.view, look.then_some(&context.hides)).await,
+            Some(live) => {
+                let fits = live.fits(&context.view);
+                if !fits && live.has_run {
+                    told.push(OTHER_FOLDERS.to_owned());
+                }
+                fits
+            }
         };
         if !fits {
             *held = None;
             *held = Some(self.anew(context).await?);
-        }
-        if let Some(live) = held.as_mut() {
-            told.append(&mut live.news());
         }
         Ok((held, told))
     }
@@ -230,6 +224,9 @@ async fn made_in<T: Send + 'static>(
     });
     made.await
 }
+
+/// What is said when what is open is not what it was.
+const OTHER_FOLDERS: &str = "other folders are open now, so the sandbox of this session was started anew: ignored files that commands had made are gone";
 
 /// What is said when a full layer is left.
 const EMPTIED: &str = "this session's layer was full and was emptied: ignored files that commands had made are gone. Make less of them, or tell the user of commands.layer_megabytes";

@@ -51,7 +51,7 @@ impl Layer {
             }
         }
         let is_copy = self.copy.is_some();
-        std::thread::scope(|scope| {
+        let collected = std::thread::scope(|scope| {
             let beside = Beside::new(scope, view);
             let mut judge = Judge::new(beside, view, ever, started.into());
             for (own, materials) in self.roots.iter_mut().zip(&materials) {
@@ -73,7 +73,8 @@ impl Layer {
                 walk.run(&Arc::new(up), &Arc::new(below)).map_err(LayerError::at(&at))?;
             }
             Ok(judge.finish())
-        })
+        });
+        collected.map(|collected| self.without_veiled(collected))
     }
 }
 

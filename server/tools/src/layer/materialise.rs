@@ -52,7 +52,10 @@ impl Layer {
         view: &View,
         ever: &mut EverDirty,
     ) -> Result<Materialised, LayerError> {
-        let copied = self.find_copied()?;
+        let mut copied = self.find_copied()?;
+        for (own, copied) in self.roots.iter().zip(&mut copied) {
+            copied.retain(|path, _| !self.veil.covers(&own.root.join(path)));
+        }
         let is_copy = self.copy.is_some();
         let mut wants: Vec<Wants> = self.roots.iter().map(|_| Wants::new()).collect();
         for material in view.materials() {
@@ -79,6 +82,10 @@ impl Layer {
                     differs: true,
                 });
             }
+            // That something is missing is no secret, and what the disk has there is covered.
+            wants.retain(|path, want| {
+                matches!(want.stands, Stand::Missing) || !self.veil.covers(&own.root.join(path))
+            });
             let up = Folder::ours(&own.up).map_err(LayerError::at(&own.up))?;
             let disks = disks.as_slice();
             let mut writer = Writer { own, up, below, disks, ever, out: &mut out, is_copy };

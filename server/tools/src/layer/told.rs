@@ -92,7 +92,8 @@ impl Told {
     }
 }
 
-fn list(mut names: Vec<String>) -> String {
+/// Some names, in their order, and how many more there are.
+pub(super) fn list(mut names: Vec<String>) -> String {
     names.sort_unstable();
     names.dedup();
     let more = names.len().saturating_sub(NAMED);

@@ -1,9 +1,10 @@
 //! A layer that is full: what is said of it, what is lost, and that the next command works.
 
 use crate::support::Bench;
-use crate::{begin_with, says, says_in_background, turn};
+use crate::{begin_with, says, says_in_background};
 use ropewalk_sandbox::Upper;
 use ropewalk_tools::commands::CommandSettings;
+use ropewalk_workspace::Roots;
 use serde_json::json;
 use std::fs;
 
@@ -106,13 +107,11 @@ pub(crate) fn one_in_the_background_keeps_its_layer_when_the_session_takes_anoth
             "echo up; until grep -q open gate; do sleep 0.05; done; cat a.txt; echo new > b.txt";
         let started = bench.say("bash", json!({ "command": command, "background": true }));
         assert!(started.starts_with("Started in the background"), "{started}");
-        // Something comes that is to be hidden, so that the session's next command has another sandbox.
-        bench.put(".env", b"KEY=secret\n");
-        turn(&mut bench);
-        assert_eq!(
-            says(&mut bench, "cat .env; ls b.txt 2>/dev/null; echo kept > y.bin"),
-            "(no output)"
-        );
+        // Other folders are opened, so that the session's next command has another sandbox.
+        let roots = ["w", "outside"].map(|name| (name.to_owned(), bench.beside(name)));
+        bench.workspace.set_roots(Roots::new(roots.to_vec()));
+        let said = says(&mut bench, "ls b.txt 2>/dev/null; echo kept > y.bin");
+        assert!(said.starts_with("(no output)\n(other folders are open now"), "{said}");
         bench.put("gate", b"open\n");
         let said = bench.wait(bench.commands.next_finished()).output.text;
         assert_eq!(said, "up\ndisk\n(changed: b.txt)", "{upper:?}");

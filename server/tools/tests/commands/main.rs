@@ -6,6 +6,7 @@
 
 mod builds;
 mod full;
+mod hidden;
 mod session;
 #[path = "../../../../tests/support/skip.rs"]
 mod skip;
@@ -34,6 +35,16 @@ const CASES: &[Case] = &[
     ),
     ("more_secrets_than_are_hidden_are_said", session::more_secrets_than_are_hidden_are_said),
     ("a_build_is_of_the_text_that_commands_see", builds::make_builds_the_text_that_commands_see),
+    ("what_the_fork_or_a_buffer_has_is_hidden", hidden::what_the_fork_or_a_buffer_has_is_hidden),
+    (
+        "what_comes_to_be_hidden_is_so_for_the_next_command",
+        hidden::what_comes_to_be_hidden_is_so_for_the_next_command,
+    ),
+    (
+        "what_is_written_blindly_is_dropped_in_words",
+        hidden::what_is_written_blindly_is_dropped_in_words,
+    ),
+    ("what_is_lost_with_other_folders_is_said", hidden::what_is_lost_with_other_folders_is_said),
     ("the_want_of_a_network_is_said_once_there_is_none", session::the_want_of_a_network_is_said),
     ("the_words_of_real_programs_are_known", session::the_words_of_real_programs_are_known),
     ("a_folder_of_the_disk_is_renamed_by_a_copy", session::a_folder_of_the_disk_is_renamed),

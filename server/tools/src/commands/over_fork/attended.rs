@@ -21,9 +21,18 @@ pub(super) struct ForSandbox {
     layer: String,
     network: bool,
     shown: Vec<PathBuf>,
-    unhidden: Vec<PathBuf>,
+    veil: Veil,
     laid: Vec<(PathBuf, PathBuf)>,
     secrets: Secrets,
+}
+
+/// What a command does not see.
+#[derive(Debug, Default)]
+pub(super) struct Veil {
+    /// Of what the roots have, and what is shown around them.
+    pub(super) hidden: Vec<PathBuf>,
+    /// What it sees after all, of what is hidden from all commands.
+    pub(super) unhidden: Vec<PathBuf>,
 }
 
 /// How it went.
@@ -43,7 +52,7 @@ impl Asked {
         context: &Context,
         settings: &CommandSettings,
         layer: &str,
-        unhidden: Vec<PathBuf>,
+        veil: Veil,
     ) -> ForSandbox {
         let ours = allowed_environment(std::env::vars_os(), &settings.environment);
         let mut env = context.secrets.environment(ours);
@@ -54,7 +63,7 @@ impl Asked {
             layer: layer.to_owned(),
             network: context.reach.network,
             shown: context.reach.outside.clone(),
-            unhidden,
+            veil,
             laid: Vec::new(),
             secrets: context.secrets.clone(),
         }
@@ -81,7 +90,7 @@ pub(super) async fn attended(
     sink: Sink,
     interrupt: impl Future<Output = ()>,
 ) -> Result<Attended, Output> {
-    let ForSandbox { asked, env, layer, network, shown, unhidden, laid, secrets } = command;
+    let ForSandbox { asked, env, layer, network, shown, veil, laid, secrets } = command;
     // These errors bring the word with them.
     let not_started = |error: CommandError| Output {
         text: error.to_string(),
@@ -114,7 +123,8 @@ pub(super) async fn attended(
         layer,
         network,
         shown,
-        unhidden,
+        hidden: veil.hidden,
+        unhidden: veil.unhidden,
         laid,
     };
     let began = Instant::now();

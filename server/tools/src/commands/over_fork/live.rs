@@ -2,11 +2,12 @@
 
 use crate::blocking::on_thread;
 use crate::commands::folders::{LayerFolder, Unfinished, roots_of};
-use crate::commands::hidden::{Hidden, hidden, named_by};
+use crate::commands::hidden::{Hidden, Hiding};
+use crate::commands::over_fork::attended::Veil;
 use crate::commands::{BUILDS, CommandSettings, repository};
 use crate::layer::{BuildCaches, Collected, EverDirty, Layer, LayerError};
 use crate::policy::is_sensitive;
-use crate::tool::{Context, Hides, Output};
+use crate::tool::{Context, Output};
 use ropewalk_sandbox::{End, Limits, Plan, Room, Sandbox, Spec, Upper};
 use ropewalk_workspace::View;
 use std::ffi::OsString;
@@ -22,8 +23,13 @@ const HOUR: Duration = Duration::from_secs(3600);
 #[derive(Debug)]
 pub(super) struct Live {
     pub(super) sandbox: Arc<Sandbox>,
-    /// What no command sees unless it is allowed to by name.
+    /// What the last command was kept from, unless it was allowed to by name.
     pub(super) hidden: Hidden,
+    hiding: Hiding,
+    /// What was said of what is not hidden.
+    said: Vec<String>,
+    /// Whether there was a command.
+    pub(super) has_run: bool,
     /// The command whose changes nobody has collected yet.
     pub(super) unfinished: Option<Unfinished>,
     layer: Layer,
@@ -31,10 +37,10 @@ pub(super) struct Live {
     /// When to look at the size of build caches again.
     measure: Option<Instant>,
     roots: Vec<PathBuf>,
+    /// What lies around them and is shown with them.
+    around: Vec<PathBuf>,
     /// Our own folders.
     private: Vec<PathBuf>,
-    /// What was said of what is not hidden.
-    said: Vec<String>,
     /// Whether a command was ended because layers on a disk hold too much: the next one would be, too.
     pub(super) is_full: bool,
     /// The most bytes that layers may hold.
@@ -46,7 +52,7 @@ pub(super) struct Live {
 /// What is known before a sandbox is started.
 struct Planned {
     plan: Plan,
-    hidden: Hidden,
+    around: Vec<PathBuf>,
     built: Built,
     disk: LayerFolder,
 }
@@ -56,12 +62,11 @@ impl Live {
     pub(super) async fn start(
         settings: &Arc<CommandSettings>,
         view: &Arc<View>,
-        hides: &Arc<Hides>,
     ) -> Result<Self, String> {
-        let (settings, view, hides) = (settings.clone(), view.clone(), hides.clone());
+        let (settings, view) = (settings.clone(), view.clone());
         let private = settings.private.clone();
-        let planned = on_thread(move |_| plan(&settings, &view, &*hides).map_err(Output::error));
-        let Planned { plan, hidden, built, disk } = planned.await.map_err(words)?;
+        let planned = on_thread(move |_| plan(&settings, &view).map_err(Output::error));
+        let Planned { plan, around, built, disk } = planned.await.map_err(words)?;
         let (roots, layer_bytes) = (plan.roots.clone(), plan.limits.layer_bytes);
         let sandbox = Sandbox::start(plan).await.map_err(|error| error.to_string())?;
         let (folder, over) = (sandbox.layers().join(super::MAIN), roots.clone());
@@ -69,14 +74,17 @@ impl Live {
         let layer = opened.await.map_err(words)?;
         Ok(Self {
             sandbox: Arc::new(sandbox),
-            hidden,
+            hidden: Hidden::default(),
+            hiding: Hiding::default(),
+            said: Vec::new(),
+            has_run: false,
             unfinished: None,
             layer,
             built,
             measure: None,
             roots,
+            around,
             private,
-            said: Vec::new(),
             is_full: false,
             layer_bytes,
             disk: Arc::new(disk),
@@ -94,6 +102,7 @@ impl Live {
             layer: super::MAIN.to_owned(),
             network: false,
             shown: Vec::new(),
+            hidden: Vec::new(),
             unhidden: Vec::new(),
             laid: Vec::new(),
         };
@@ -104,60 +113,39 @@ impl Live {
         }
     }
 
-    /// Whether it is for what is open now and, with `hides`, hides all that is to be hidden.
-    pub(super) async fn fits(&mut self, view: &Arc<View>, hides: Option<&Arc<Hides>>) -> bool {
-        if self.roots != roots_of(view) {
-            return false;
-        }
-        let Some(hides) = hides else { return true };
-        let (view, hides, known) = (view.clone(), hides.clone(), self.hidden.clone());
-        let looked = on_thread(move |_| {
-            let found = hidden(&view, &around(&roots_of(&view)), &*hides);
-            let is_known = |path: &PathBuf| known.paths.iter().any(|known| path.starts_with(known));
-            // What a rule keeps from readers since then can't be allowed any more.
-            let stays =
-                |path: &PathBuf| found.secrets.contains(path) || !found.paths.contains(path);
-            let fits = found.paths.iter().all(is_known) && known.secrets.iter().all(stays);
-            Ok((fits, found.projects, found.told))
-        });
-        // What can't be looked for is no reason to show more.
-        let Ok((fits, projects, told)) = looked.await else { return false };
-        self.hidden.projects = projects;
-        self.hidden.told = told;
-        fits
+    /// Whether it is for what is open now.
+    pub(super) fn fits(&self, view: &View) -> bool {
+        self.roots == roots_of(view)
     }
 
-    /// What is not hidden though it may be to be, in words that were not said before.
-    pub(super) fn news(&mut self) -> Vec<String> {
-        let mut news = self.hidden.told.clone();
-        news.retain(|words| !self.said.contains(words));
-        self.said.clone_from(&self.hidden.told);
-        news
-    }
-
-    /// Makes the layer show a view, without what an interrupted command left. Gives what it can't show, in words.
-    /// Blocking.
-    pub(super) fn show(&mut self, view: &View) -> Result<Vec<String>, LayerError> {
+    /// Makes the layer show a view to a command, without what an interrupted one left. Blocking.
+    pub(super) fn show(&mut self, command: &str, context: &Context) -> Result<Shown, LayerError> {
         if self.unfinished.is_some() {
             // What is collected and never merged is taken away by the next line.
             self.collect()?;
         }
-        let told = self.layer.materialise(view, &mut self.built.ever)?.told;
+        let mut shown = self.hide(command, context);
+        self.layer.veil(&shown.veil.hidden);
+        shown.told.extend(self.layer.materialise(&context.view, &mut self.built.ever)?.told);
         self.built.begins();
-        Ok(told)
+        Ok(shown)
     }
 
-    /// What a command that the user allowed to see secrets is shown of what is hidden: what it names, in the open
-    /// folders and outside. Our own folders are not to be seen by any.
-    pub(super) fn unhidden_for(&self, command: &str, context: &Context) -> Vec<PathBuf> {
-        if !context.reach.secrets {
-            return Vec::new();
-        }
+    /// Finds out what a command is not to see. One that the user allowed to see secrets is shown those that it names,
+    /// in the open folders and outside. Our own folders are not to be seen by any.
+    fn hide(&mut self, command: &str, context: &Context) -> Shown {
+        self.has_run = true;
+        self.hidden = self.hiding.now(&context.view, &self.around, &context.hides);
+        let mut told = self.hidden.told.clone();
+        told.retain(|words| !self.said.contains(words));
+        self.said.clone_from(&self.hidden.told);
         let is_ours = |path: &Path| self.private.iter().any(|private| path.starts_with(private));
-        let outside = context.reach.outside.iter();
-        let outside =
-            outside.filter(|path| is_sensitive(&path.to_string_lossy()) && !is_ours(path));
-        named_by(command, &self.hidden.secrets).into_iter().chain(outside.cloned()).collect()
+        let is_allowed = |path: &&PathBuf| {
+            context.reach.secrets && is_sensitive(&path.to_string_lossy()) && !is_ours(path)
+        };
+        let unhidden = context.reach.outside.iter().filter(is_allowed).cloned().collect();
+        let hidden = self.hidden.for_command(command, &context.reach);
+        Shown { veil: Veil { hidden, unhidden }, told }
     }
 
     /// The command that was to run next never did.
@@ -200,8 +188,15 @@ impl Live {
     }
 
     /// What a command in the background works in instead: a layer with what is ignored in ours, and caches that no
-    /// other command has. Shows the view; gives what it can't show, in words. Blocking.
-    pub(super) fn beside(&self, folder: &Path, view: &Arc<View>) -> Result<Beside, LayerError> {
+    /// other command has. Shows the view. Blocking.
+    pub(super) fn beside(
+        &mut self,
+        folder: &Path,
+        command: &str,
+        context: &Context,
+    ) -> Result<Beside, LayerError> {
+        let mut shown = self.hide(command, context);
+        let view = &context.view;
         let own = LayerFolder::at(folder.to_owned());
         // What comes along leaves room for what the command writes.
         let most = room_of(&self.sandbox).map_or(self.layer_bytes / 4, |room| room.free / 2);
@@ -209,12 +204,13 @@ impl Live {
         let mut built = Built::of(self.built.caches.as_ref().and_then(BuildCaches::another));
         // What is ignored in the layer was built from what commands of ours have seen.
         built.ever.take_in(&self.built.ever);
-        let told = layer.materialise(view, &mut built.ever)?.told;
+        layer.veil(&shown.veil.hidden);
+        shown.told.extend(layer.materialise(view, &mut built.ever)?.told);
         built.begins();
         let builds = built.builds(&layer, &self.hidden);
         let unfinished = Some(Unfinished { view: view.clone(), started: SystemTime::now() });
         let (sandbox, disk) = (self.sandbox.clone(), self.disk.clone());
-        Ok(Beside { sandbox, builds, told, layer, built, unfinished, _folder: own, _disk: disk })
+        Ok(Beside { sandbox, builds, shown, layer, built, unfinished, _folder: own, _disk: disk })
     }
 }
 
@@ -227,13 +223,21 @@ impl Drop for Live {
     }
 }
 
+/// How a view is shown to a command.
+#[derive(Debug, Default)]
+pub(super) struct Shown {
+    pub(super) veil: Veil,
+    /// What it can't show, and what is not hidden though it may be to be, in words.
+    pub(super) told: Vec<String>,
+}
+
 /// What a command in the background works in.
 pub(super) struct Beside {
     pub(super) sandbox: Arc<Sandbox>,
     /// Where builds go.
     pub(super) builds: Builds,
-    /// What its layer can't show, in words.
-    pub(super) told: Vec<String>,
+    /// What the command sees of the view.
+    pub(super) shown: Shown,
     layer: Layer,
     built: Built,
     /// The command, until it was collected.
@@ -331,13 +335,12 @@ impl Built {
 }
 
 /// What the commands of a session may see and write, and the folder for layers on a disk. Blocking.
-fn plan(settings: &CommandSettings, view: &View, hides: &Hides) -> io::Result<Planned> {
+fn plan(settings: &CommandSettings, view: &View) -> io::Result<Planned> {
     let disk = LayerFolder::make(settings)?;
     let roots = roots_of(view);
     let around = around(&roots);
-    let hidden = hidden(view, &around, hides);
     let outputs = view.outputs().into_iter().flat_map(|outputs| outputs.iter());
-    let shown = around.into_iter().chain(outputs.map(|root| root.path().to_owned())).collect();
+    let shown = around.iter().cloned().chain(outputs.map(|root| root.path().to_owned())).collect();
     let mut limits = Limits::default();
     limits.layer_bytes = settings.layer_bytes.unwrap_or(limits.layer_bytes);
     limits.memory_bytes = settings.memory_bytes.unwrap_or(limits.memory_bytes);
@@ -348,7 +351,7 @@ fn plan(settings: &CommandSettings, view: &View, hides: &Hides) -> io::Result<Pl
     // Who works on our own files has them as a root.
     let private = settings.private.iter().filter(|path| !roots.contains(path)).cloned();
     let plan = Plan {
-        hidden: hidden.paths.iter().cloned().chain(private).collect(),
+        hidden: private.collect(),
         links: links(view),
         roots,
         shown,
@@ -359,7 +362,7 @@ fn plan(settings: &CommandSettings, view: &View, hides: &Hides) -> io::Result<Pl
         disk_layers: disk.path().to_owned(),
         limits,
     };
-    Ok(Planned { plan, hidden, built, disk })
+    Ok(Planned { plan, around, built, disk })
 }
 
 /// The paths under which roots were opened through links, as the user's tools may have written them down.
