@@ -329,6 +329,17 @@ pub(crate) fn names_a_toolchain(name: &OsStr) -> bool {
     name == "PATH" || VARIABLES.iter().any(|known| name == *known)
 }
 
+/// Whether what a variable names may be a toolchain: a folder of its own, not one that holds the home or what everybody
+/// writes to. No file is looked at.
+pub(crate) fn is_one(folder: &Path, home: Option<&Path>) -> bool {
+    let holds = |other: &Path| other.starts_with(folder);
+    folder.is_absolute()
+        && folder.components().count() > 2
+        && !folder.components().any(|part| part == std::path::Component::ParentDir)
+        && !home.is_some_and(holds)
+        && !TEMPORARY.iter().chain(&["/dev", "/proc", "/var/run"]).any(|own| holds(own.as_ref()))
+}
+
 /// Whether a path is the top of the file tree, lies in a folder of the system's that every command is shown, or in
 /// one of which a command has its own. No file is looked at.
 pub fn is_of_the_system(path: &Path) -> bool {
@@ -342,7 +353,7 @@ pub fn is_of_the_system(path: &Path) -> bool {
 pub fn is_of_a_toolchain(path: &Path, home: Option<&Path>) -> bool {
     let in_home = home
         .is_some_and(|home| HOME_TOOLCHAINS.iter().any(|name| path.starts_with(home.join(name))));
-    let inside = |folder: &Path| folder.is_absolute() && path.starts_with(folder);
+    let inside = |folder: &Path| is_one(folder, home) && path.starts_with(folder);
     let named =
         || VARIABLES.iter().filter_map(std::env::var_os).any(|folder| inside(folder.as_ref()));
     let in_path = || {
@@ -372,6 +383,12 @@ mod tests {
             let path = Path::new("/home/a").join(name).join("bin/x");
             assert!(is_of_a_toolchain(&path, home), "{name}");
             assert!(!is_of_a_toolchain(&path, None), "{name}");
+        }
+        for folder in ["/home/a/sdk", "/srv/java", "/tmp/venv", "/home/b"] {
+            assert!(is_one(folder.as_ref(), home), "{folder}");
+        }
+        for folder in ["/", "/home", "/srv", "/tmp", "/var/tmp", "/home/a", "/a/../b/c", "bin"] {
+            assert!(!is_one(folder.as_ref(), home), "{folder}");
         }
         for path in ["/home/a/.swiftly/bin/swift", "/home/a/go/bin/x"] {
             assert!(is_of_a_toolchain(path.as_ref(), home), "{path}");

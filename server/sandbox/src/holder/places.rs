@@ -135,16 +135,9 @@ fn secrets() -> Vec<PathBuf> {
 /// not one that is shown already.
 fn is_fit_toolchain(path: &Path, plan: &Plan) -> bool {
     let holds = |other: &Path| other.starts_with(path);
-    let plain = path.is_absolute()
-        && path.components().count() > 2
-        && !path.components().any(|part| part == std::path::Component::ParentDir);
-    plain
-        && !plan.home.as_deref().is_some_and(holds)
+    data::is_one(path, plan.home.as_deref())
         // One that holds a root is shown: roots are laid after it.
         && !plan.roots.iter().any(|root| path.starts_with(root))
         && !plan.caches.iter().any(|cache| holds(cache) || path.starts_with(cache))
         && !data::SYSTEM.iter().chain(data::SOFTWARE).any(|system| path.starts_with(system))
-        && !["/tmp", "/var/tmp", "/run", "/dev", "/proc", "/var/run"]
-            .iter()
-            .any(|p| holds(Path::new(p)))
 }

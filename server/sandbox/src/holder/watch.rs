@@ -69,8 +69,9 @@ fn of(status: WaitStatus) -> End {
 }
 
 /// What the namespace's processes use, in bytes: what is their own, what they share, and the segments of their IPC
-/// namespace, mapped or not. Nothing else can be unseen here: files in memory without a name are refused to commands,
-/// and those with one lie in folders of a bounded size.
+/// namespace, mapped or not. Files in memory without a name are refused to commands, and those with one lie in folders
+/// of a bounded size. What the kernel keeps for descriptors is not seen: sockets and pipes hold 0.2 MB each (see
+/// `calls.rs`). When the machine's memory runs out of that, the kernel ends commands first (see `limits.rs`).
 ///
 /// What is shared is counted in steps, each finer than the one before and dearer: the next is taken only if the
 /// last says that it is too much. The first counts files that are mapped, which can be given back at any time, and

@@ -250,14 +250,14 @@ def call(code, number, first):
   status = os.waitpid(child, 0)[1]
   return 'refused' if status == 0 or os.WIFSIGNALED(status) else 'made'
 known = os.uname().machine == 'x86_64'
-for number in 359, 102, 425, 356, 447, 357, 336, 374:
+for number in 359, 366, 102, 425, 356, 447, 357, 336, 374:
   print(number, call(b'\\xcd\\x80', number, 1) if known else 'refused')
 for number in 39, 41:
   print('third', number, call(b'\\x0f\\x05', 0x40000000 + number, 1) if known else 'refused')
 END
 python3 /tmp/c.py",
         Exactly(
-            "359 refused\n102 refused\n425 refused\n356 refused\n447 refused\n357 refused\n336 refused\n374 refused\nthird 39 refused\nthird 41 refused\n",
+            "359 refused\n366 refused\n102 refused\n425 refused\n356 refused\n447 refused\n357 refused\n336 refused\n374 refused\nthird 39 refused\nthird 41 refused\n",
         ),
         Code(0),
     ),
@@ -464,6 +464,12 @@ own
         "python3 -c 'import ctypes,time\nl=ctypes.CDLL(None); l.shmat.restype=ctypes.c_void_p; l.shmdt.argtypes=[ctypes.c_void_p]\nfor i in range(40):\n  p=l.shmat(l.shmget(0, ctypes.c_size_t(24<<20), 0o1600), None, 0); ctypes.memset(p, 1, 24<<20); l.shmdt(p)\ntime.sleep(100)'",
         Has(&[]),
         Memory,
+    ),
+    row(
+        "fill the memory by what sockets hold",
+        "python3 -c 'import socket\na,b=socket.socketpair(); o=(socket.SOL_SOCKET,socket.SO_SNDBUF); was=a.getsockopt(*o)\na.setsockopt(*o,1<<30); a.setsockopt(socket.SOL_SOCKET,socket.SO_KEEPALIVE,1); print(a.getsockopt(*o)==was, a.getsockopt(socket.SOL_SOCKET,socket.SO_KEEPALIVE))'",
+        Exactly("True 1\n"),
+        Code(0),
     ),
     row(
         "one huge file",

@@ -75,6 +75,10 @@ const CASES: &[Case] = &[
         sees::commands_reach_each_other_over_the_loopback,
     ),
     ("the_usual_things_work", sees::the_usual_things_work),
+    (
+        "what_an_overlay_does_otherwise_tools_can_do_with",
+        sees::what_an_overlay_does_otherwise_tools_can_do_with,
+    ),
     ("a_file_saved_outside_shows_through", sees::a_file_saved_outside_shows_through),
     (
         "plans_that_cannot_be_run_are_refused_in_words",

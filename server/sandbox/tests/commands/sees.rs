@@ -421,6 +421,42 @@ pub(crate) fn the_usual_things_work() {
     });
 }
 
+pub(crate) fn what_an_overlay_does_otherwise_tools_can_do_with() {
+    World::new().run(async |world| {
+        let root = world.root().to_owned();
+        world.write("below/in/a.txt", "a");
+        world.write("one", "x\n");
+        std::fs::hard_link(root.join("one"), root.join("other")).unwrap();
+        let outside = std::fs::File::open(root.join("one")).unwrap();
+        outside.lock().unwrap();
+        let git = |arguments: &[&str]| {
+            let own = ["-c", "user.name=a", "-c", "user.email=a@b"];
+            let done = std::process::Command::new("git").arg("-C").arg(&root).args(own).args(arguments).output();
+            assert!(done.as_ref().is_ok_and(|done| done.status.success()), "{done:?}");
+        };
+        git(&["init", "-q", "."]);
+        git(&["add", "."]);
+        git(&["commit", "-qm", "first"]);
+        let sandbox = world.sandbox().await;
+        // A folder from below can't be renamed, of two hard links one is written, and locks are not those of outside.
+        let script = "python3 -c 'import os; os.rename(\"below\", \"above\")' 2>&1 | grep -c 'cross-device'; \
+            mv below above; cat above/in/a.txt; echo; ls below 2>&1 | grep -c 'No such'; \
+            echo y >> one; cat other; flock -n one echo free";
+        let said = world.sh(&sandbox, script).await;
+        assert_eq!(said, (OK, "1\na\n1\nx\nfree\n".to_owned()));
+        let script = "set -e; mv above below; git config user.name a; git config user.email a@b; git stash -q; cat one; \
+            git stash pop -q; cat one; git commit -qam second; git checkout -q HEAD~1; cat one; git checkout -q -; \
+            git gc -q; git fsck --strict --no-dangling; git log --format=%s; sed -i s/y/z/ one; cat one; \
+            python3 -c 'import mmap; f=open(\"one\",\"r+b\"); m=mmap.mmap(f.fileno(),0); m[0:1]=b\"M\"; m.flush()'; cat one";
+        let said = world.sh(&sandbox, script).await;
+        let expected = "x\nx\ny\nx\nsecond\nfirst\nx\nz\nM\nz\n";
+        assert_eq!(said, (OK, expected.to_owned()));
+        assert_eq!((world.read("one"), world.read("other")), ("x\n".to_owned(), "x\n".to_owned()));
+        git(&["diff", "--exit-code", "--quiet"]);
+        assert!(root.join("below/in/a.txt").exists());
+    });
+}
+
 pub(crate) fn a_file_saved_outside_shows_through() {
     World::new().run(async |world| {
         let sandbox = world.sandbox().await;
