@@ -291,6 +291,18 @@ async fn result(
                 .to_owned(),
         );
     }
+    if hints::wants_repository(&printed, failed) {
+        told.push(
+            "git changes are not kept (commit after accepting), and a repository around the open folders can only be read"
+                .to_owned(),
+        );
+    }
+    if hints::wants_owner(&printed, failed) {
+        told.push(
+            "files of another owner or group than the user's first can't be changed over the fork: edit_file can, and with commands.over_fork = \"copy\" commands can"
+                .to_owned(),
+        );
+    }
     let missed =
         if failed { hidden::named_by(hints::end_of(&printed), secrets) } else { Vec::new() };
     if let Some(missed) = missed.first().filter(|_| !context.reach.secrets) {
