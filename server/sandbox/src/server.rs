@@ -2,6 +2,7 @@
 //!
 //! It touches no namespace itself.
 
+mod measure;
 pub(crate) mod trial;
 
 use crate::plan::{End, Plan, Room, SandboxError, Spec};
@@ -365,25 +366,7 @@ async fn grow_beyond(measured: Arc<[Measured]>) -> End {
 impl Measured {
     /// The end, if it holds more than it may.
     fn full(&self) -> Option<End> {
-        let size = size_of(&self.folders);
+        let size = measure::taken(&self.folders, self.most);
         (size > self.most).then(|| (self.end)(size))
     }
-}
-
-/// What the files of some folders hold on the disk. Links are not followed.
-fn size_of(folders: &[PathBuf]) -> u64 {
-    use std::os::unix::fs::MetadataExt;
-    let mut open = folders.to_vec();
-    let mut size: u64 = 0;
-    while let Some(folder) = open.pop() {
-        let Ok(entries) = std::fs::read_dir(folder) else { continue };
-        for entry in entries.flatten() {
-            let Ok(metadata) = entry.metadata() else { continue };
-            size = size.saturating_add(metadata.blocks().saturating_mul(512));
-            if metadata.is_dir() {
-                open.push(entry.path());
-            }
-        }
-    }
-    size
 }

@@ -278,6 +278,18 @@ pub(crate) fn what_is_written_in_earnest_or_to_toolchains_on_a_disk_is_bounded()
         assert!(matches!(end, End::CacheFull { bytes } if bytes > 16 << 20), "{end:?}");
         let (end, _) = world.sh(&sandbox, &format!("rm {one}/x; sleep 1")).await;
         assert_eq!(end, OK);
+        // Neither deeper than a path can name, nor without a byte.
+        for fill in [
+            "for (1..2100) { mkdir \"d\"; chdir \"d\" or die } open F, \">x\"; print F \"x\" x 20_000_000",
+            "for (1..6_000) { open F, \">$_\" }",
+        ] {
+            let script = format!("cd {one} && perl -e '{fill}'; sleep 1000");
+            let (end, _) = world.sh(&sandbox, &script).await;
+            assert!(matches!(end, End::CacheFull { bytes } if bytes > 16 << 20), "{fill} {end:?}");
+            let empty = format!("find {one} -mindepth 1 -delete");
+            let done = std::process::Command::new("sh").args(["-c", &empty]).status();
+            assert!(done.unwrap().success());
+        }
         let script = "head -c 100M /dev/zero > ~/.cargo/x; sleep 1000";
         let (end, _) = world.sh(&sandbox, script).await;
         assert!(matches!(end, End::LayerFull { bytes } if bytes > 64 << 20), "{end:?}");
