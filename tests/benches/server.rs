@@ -215,11 +215,13 @@ fn publish_in_process(report: &mut Report) {
             let call = registry.prepare("edit_file", input.clone()).expect("a good call");
             let output = call.run(context).await;
             let maker = Maker::Call("call".into());
-            let merged = fork
-                .lock()
-                .expect("unspoilt")
-                .merge(&workspace, &view, 1, &maker, output.proposals)
-                .expect("it merges");
+            let merged = fork.lock().expect("unspoilt").merge(
+                &workspace,
+                &view,
+                1,
+                &maker,
+                output.proposals,
+            );
             let selection = Selection::Hunks(merged.hunks);
             let bounds = Default::default();
             let done = publish(&workspace, &*editor, &fork, &selection, bounds, &NoWitness).await;

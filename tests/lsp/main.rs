@@ -17,6 +17,9 @@ mod ordinary_user;
 mod over_fork;
 #[cfg(test)]
 #[cfg(target_os = "linux")]
+mod over_fork_out_of_reach;
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod over_fork_words;
 #[cfg(test)]
 mod review;

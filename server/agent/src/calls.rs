@@ -286,33 +286,51 @@ impl Turn {
 
     /// What the call proposes enters the fork, and in auto mode the user's text.
     pub(crate) async fn merge(&self, call: &Arc<str>, view: &Arc<View>, output: &mut Output) {
-        let proposals = std::mem::take(&mut output.proposals);
-        if let Err(refusal) = self.keeps_keys(view, &proposals).await {
-            *output = refusal;
-            return;
+        let mut proposals = std::mem::take(&mut output.proposals);
+        match self.would_lose_keys(view, &proposals).await {
+            Ok(files) if files.is_empty() => {}
+            Ok(files) => {
+                proposals.retain(|proposal| !files.contains(&proposal.place.shown));
+                fails(
+                    output,
+                    format_args!(
+                        "{} holds a key that is not shown: where you read [key], another text stands, and it would be lost. \
+                     Nothing was changed there. Change the text around it with edit_file",
+                        named(&files)
+                    ),
+                );
+            }
+            Err(broken) => {
+                *output = broken;
+                return;
+            }
         }
         let maker = Maker::Call(call.clone());
-        let merged = lock(&self.shared.fork).merge(
+        let report = lock(&self.shared.fork).merge(
             &self.shared.workspace,
             view,
             self.number,
             &maker,
             proposals,
         );
-        let report = match merged {
-            Ok(report) => report,
-            Err(error) => {
-                *output = Output::error(error);
-                return;
-            }
-        };
+        if !report.refused.is_empty() {
+            let why: Vec<String> = report.refused.iter().map(ToString::to_string).collect();
+            fails(
+                output,
+                format_args!(
+                    "{}: what can't be read can't be brought back, so it was left out alone and is as it was",
+                    named(&why)
+                ),
+            );
+        }
         if !report.conflicts.is_empty() {
-            output.is_error = true;
-            output.text = format!(
-                "Error: The user changed the same text in {} while this call ran; that part was left out. Read it \
-                 again before you go on.\n{}",
-                report.conflicts.join(", "),
-                output.text
+            fails(
+                output,
+                format_args!(
+                    "The user changed the same text in {} while this call ran; that part was left out. Read it again \
+                 before you go on.",
+                    report.conflicts.join(", ")
+                ),
             );
         }
         if self.shared.settings().mode == Mode::Auto && !report.hunks.is_empty() {
@@ -322,23 +340,20 @@ impl Turn {
         }
     }
 
-    /// Refuses what would write `[key]` over a key that the model was not shown.
-    async fn keeps_keys(&self, view: &Arc<View>, proposals: &[Proposal]) -> Result<(), Output> {
+    /// The files in which a proposal would write `[key]` over a key that the model was not shown.
+    async fn would_lose_keys(
+        &self,
+        view: &Arc<View>,
+        proposals: &[Proposal],
+    ) -> Result<Vec<String>, Output> {
         let keys = self.shared.keys();
         if keys.is_empty() {
-            return Ok(());
+            return Ok(Vec::new());
         }
         let (view, proposals) = (view.clone(), proposals.to_vec());
         let looked =
             tokio::task::spawn_blocking(move || hidden::overwritten(&keys, &view, &proposals));
-        match looked.await {
-            Ok(None) => Ok(()),
-            Ok(Some(file)) => Err(Output::error(format_args!(
-                "{file} holds a key that is not shown: where you read [key], another text stands, and it would be \
-                 lost. Nothing was changed. Change the text around it with edit_file"
-            ))),
-            Err(error) => Err(Output::error(error)),
-        }
+        looked.await.map_err(Output::error)
     }
 
     async fn publish(&self, hunks: Vec<HunkId>, output: &mut Output) {
@@ -426,6 +441,24 @@ async fn write_whole(folder: &Path, file: &Path, text: &str) -> io::Result<()> {
 
 /// The most bytes of what an interrupted command had printed that the model is told.
 const PRINTED: usize = 2_000;
+
+/// Makes a result one of a call that failed in part: it says so first, and then all that it said.
+fn fails(output: &mut Output, why: impl std::fmt::Display) {
+    output.is_error = true;
+    output.text = format!("Error: {why}\n{}", output.text);
+}
+
+/// How many names one sentence has.
+const NAMED: usize = 10;
+
+/// So many of them, and how many there are besides.
+fn named(all: &[String]) -> String {
+    let joined = all.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match all.len().saturating_sub(NAMED) {
+        0 => joined,
+        more => format!("{joined} and {more} more"),
+    }
+}
 
 /// Adds `more` and drops what is too much from the start.
 fn keep_end(text: &mut String, more: &str) {

@@ -86,7 +86,7 @@ impl Bench {
         let change =
             ProposedChange::Write(Text::from(text.to_string().replacen(old, new, 1).as_str()));
         let maker = Maker::Call("c".into());
-        fork.merge(&self.workspace, &view, 1, &maker, vec![Proposal { place, change }]).unwrap();
+        fork.merge(&self.workspace, &view, 1, &maker, vec![Proposal { place, change }]);
     }
 
     fn hunks(&self) -> usize {
@@ -269,7 +269,7 @@ fn a_call_whose_changes_were_published_meanwhile_does_not_make_them_twice() {
     let change = ProposedChange::Write(Text::from(text.as_str()));
     let maker = Maker::Call("c".into());
     let proposals = vec![Proposal { place, change }];
-    bench.fork.lock().unwrap().merge(&bench.workspace, &view, 1, &maker, proposals).unwrap();
+    bench.fork.lock().unwrap().merge(&bench.workspace, &view, 1, &maker, proposals);
     assert_eq!(bench.drive(bench.publish(), || {}).failed, []);
     assert_eq!(bench.text(), text);
 }

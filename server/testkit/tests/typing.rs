@@ -160,7 +160,7 @@ fn typing_with_an_agent_editing_between_ends_in_the_right_text() {
                         &maker,
                         vec![proposal],
                     );
-                    assert!(merged.unwrap().conflicts.len() <= 1);
+                    assert!(merged.conflicts.len() <= 1);
                     let all = Selection::All;
                     let report = runtime.block_on(publish(
                         &buffer.workspace,

@@ -12,6 +12,7 @@ mod sync;
 pub(crate) use hunks::file_hunks;
 pub(crate) use sync::{follow_disk, sync_file};
 
+use crate::disk::FileError;
 use crate::entry::{Base, Entry, FileChange, HunkIds, Maker, SetAside};
 use crate::ledger::Published;
 use crate::note::Note;
@@ -78,6 +79,8 @@ pub struct MergeReport {
     pub hunks: Vec<HunkId>,
     /// Files in which a change had lost its place meanwhile.
     pub conflicts: Vec<String>,
+    /// Why files were left out: what stands there could not be read, so that no undo could bring it back.
+    pub refused: Vec<FileError>,
 }
 
 /// Whether a hunk waits for the user or is on its way.

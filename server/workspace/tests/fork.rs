@@ -89,7 +89,7 @@ impl Bench {
     fn propose(&self, change: impl FnOnce(&View) -> Proposal) -> MergeReport {
         let (view, proposal) = self.call(change);
         let mut fork = self.fork.lock().unwrap();
-        fork.merge(&self.workspace, &view, 1, &Maker::Call("c1".into()), vec![proposal]).unwrap()
+        fork.merge(&self.workspace, &view, 1, &Maker::Call("c1".into()), vec![proposal])
     }
 
     fn write(&self, name: &str, text: &str) -> MergeReport {

@@ -40,7 +40,7 @@ impl Bench {
         let change = ProposedChange::Write(Text::from(call));
         let maker = Maker::Call("c".into());
         let proposals = vec![Proposal { place, change }];
-        bench.fork.merge(&bench.workspace, &view, 1, &maker, proposals).unwrap();
+        bench.fork.merge(&bench.workspace, &view, 1, &maker, proposals);
         assert_eq!(bench.text(), call);
         bench
     }

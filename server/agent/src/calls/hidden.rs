@@ -15,9 +15,9 @@ fn has_struck(text: &Text, range: Range<usize>) -> bool {
     text.slice(range.start.saturating_sub(STRUCK.len())..end).contains(STRUCK)
 }
 
-/// The shown name of the first file in which a proposal would write `[key]` over a key. O(their texts),
-/// but for edits that bring no such text.
-pub(super) fn overwritten(keys: &Keys, view: &View, proposals: &[Proposal]) -> Option<String> {
+/// The shown names of the files in which a proposal would write `[key]` over a key. O(their texts), but for edits
+/// that bring no such text.
+pub(super) fn overwritten(keys: &Keys, view: &View, proposals: &[Proposal]) -> Vec<String> {
     let is_lost = |proposal: &&Proposal| {
         let old = || match view.read(&proposal.place) {
             Ok(FileState::Text { text, .. }) => Some(text),
@@ -35,5 +35,5 @@ pub(super) fn overwritten(keys: &Keys, view: &View, proposals: &[Proposal]) -> O
             _ => false,
         }
     };
-    proposals.iter().find(is_lost).map(|proposal| proposal.place.shown.clone())
+    proposals.iter().filter(is_lost).map(|proposal| proposal.place.shown.clone()).collect()
 }

@@ -102,8 +102,7 @@ impl World {
             let session = &mut self.sessions[index];
             session.turn += 1;
             let mut fork = session.fork.lock().unwrap();
-            let report =
-                fork.merge(&self.workspace, &view, session.turn, &maker, proposals).unwrap();
+            let report = fork.merge(&self.workspace, &view, session.turn, &maker, proposals);
             fork.sync(&self.workspace);
             report
         };

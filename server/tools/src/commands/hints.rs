@@ -74,16 +74,6 @@ const HERE: &[&str] = &["localhost", "127.0.0.1", "::1"];
 const WANTS_RENAME: &[Sign] =
     &[sign(&["cross-device link"]), sign(&["exdev:"]), sign(&["(os error 18)"])];
 
-/// Signs that git was to change a repository that lies around what is open.
-const WANTS_REPOSITORY: &[Sign] = &[sign(&[".lock': read-only file system"])];
-
-/// Signs that a file of another owner or group was to be changed, which an overlay can't copy.
-const WANTS_OWNER: &[Sign] = &[
-    sign(&["value too large for defined data type"]),
-    sign(&["eoverflow:"]),
-    sign(&["(os error 75)"]),
-];
-
 /// Signs that there is no room left for what is written.
 const WANTS_ROOM: &[Sign] =
     &[sign(&["no space left on device"]), sign(&["enospc:"]), sign(&["(os error 28)"])];
@@ -102,16 +92,6 @@ pub(super) fn wants_network(output: &str, failed: bool) -> bool {
 /// Whether a command seems to have failed because it renamed a folder of the disk's.
 pub(super) fn wants_rename(output: &str, failed: bool) -> bool {
     failed && has(output, WANTS_RENAME)
-}
-
-/// Whether a command seems to have failed because it changed git's own files outside of what is open.
-pub(super) fn wants_repository(output: &str, failed: bool) -> bool {
-    failed && has(output, WANTS_REPOSITORY)
-}
-
-/// Whether a command seems to have failed because a file is not of the user and the user's first group.
-pub(super) fn wants_owner(output: &str, failed: bool) -> bool {
-    failed && has(output, WANTS_OWNER)
 }
 
 /// The part of an output that is looked through for names.
@@ -203,26 +183,6 @@ mod tests {
         for words in ["a link to another device", "(os error 180)", ""] {
             assert!(!wants_rename(words, true), "{words}");
         }
-    }
-
-    #[test]
-    fn what_is_others_is_told_by_its_words() {
-        for words in [
-            "fatal: Unable to create '/w/.git/index.lock': Read-only file system",
-            "error: cannot lock ref 'HEAD': Unable to create '/w/.git/HEAD.lock': Read-only file system",
-        ] {
-            assert!(wants_repository(words, true) && !wants_repository(words, false), "{words}");
-        }
-        assert!(!wants_repository("touch: a.lock: Read-only file system", true));
-        for words in [
-            "bash: line 1: a.txt: Value too large for defined data type",
-            "OSError: [Errno 75] Value too large for defined data type: 'a.txt'",
-            "Error: EOVERFLOW: value too large for defined data type, open 'a.txt'",
-            "failed to write: Value too large for defined data type (os error 75)",
-        ] {
-            assert!(wants_owner(words, true) && !wants_owner(words, false), "{words}");
-        }
-        assert!(!wants_owner("value too large for u8", true));
     }
 
     #[test]

@@ -130,15 +130,9 @@ impl OnACopy {
         let mut held = self.live.clone().lock_owned().await;
         let (settings, own) = (self.settings.clone(), context.clone());
         let shown = on_thread(move |_| {
-            let mut told = Vec::new();
-            if held.as_ref().is_none_or(|copied| copied.roots != roots_of(&own.view)) {
-                if held.take().is_some_and(|copied| copied.has_run) {
-                    told.push(OTHER_FOLDERS.to_owned());
-                }
-                *held = Some(Copied::new(&settings, &own.view).map_err(Output::error)?);
-            }
+            let mut told =
+                shown(&mut held, &settings, &asked.command, &own).map_err(Output::error)?;
             let copied = copy_of(&mut held)?;
-            told.extend(copied.show_to(&asked.command, &own).map_err(Output::error)?);
             let (asked, words) = copied.moved(asked)?;
             told.push(words);
             let (view, started) = (own.view.clone(), SystemTime::now());
@@ -154,9 +148,18 @@ impl OnACopy {
         }
         let mut output = result_of(&outcome, file, context).await;
         let collected = on_thread(move |_| {
-            Ok(copy_of(&mut held)?.collect().map_err(|error| error.to_string()))
+            let collected = copy_of(&mut held)?.collect();
+            if collected.is_err() {
+                // Nor would what the next one changed be known.
+                *held = None;
+            }
+            Ok(collected)
         });
-        taken_in(&mut output, collected.await?, told);
+        let collected = collected.await?.map_err(|error| {
+            told.push(GIVEN_UP.to_owned());
+            error.to_string()
+        });
+        taken_in(&mut output, collected, told);
         Ok(output)
     }
 
@@ -201,6 +204,42 @@ const OTHER_FOLDERS: &str = "other folders are open now, so they were copied ane
 
 const LEFT_RUNNING: &str =
     "processes that it left running were ended with it: use background to let one run on";
+
+/// What is said when a copy was not to be used any more.
+const GIVEN_UP: &str =
+    "the copy is given up for a new one: ignored files that commands had made are gone";
+
+/// Brings the copy in step with what a command is to see; a new one where there is none for what is open, or it can't
+/// be used any more. Gives what it can't show, in words. Blocking.
+fn shown(
+    held: &mut Held,
+    settings: &CommandSettings,
+    command: &str,
+    context: &Context,
+) -> Result<Vec<String>, LayerError> {
+    let mut told = Vec::new();
+    // First it gives back the room that it takes.
+    if let Some(mut copied) = held.take() {
+        if copied.roots == roots_of(&context.view) {
+            match copied.show_to(command, context) {
+                Err(error @ (LayerError::Full | LayerError::Io { .. })) => {
+                    tracing::warn!(%error, "a copy can't be brought in step");
+                    told.push(GIVEN_UP.to_owned());
+                }
+                shown => {
+                    **held = Some(copied);
+                    return shown;
+                }
+            }
+        } else if copied.has_run {
+            told.push(OTHER_FOLDERS.to_owned());
+        }
+    }
+    let mut copied = Copied::new(settings, &context.view)?;
+    told.extend(copied.show_to(command, context)?);
+    **held = Some(copied);
+    Ok(told)
+}
 
 fn copy_of(held: &mut Held) -> Result<&mut Copied, Output> {
     held.as_mut().ok_or_else(|| Output::error("the copy is gone; call again"))

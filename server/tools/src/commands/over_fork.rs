@@ -94,11 +94,19 @@ impl OverFork {
         }
         let collected = on_thread(move |_| {
             let live = live_of(&mut held)?;
-            let collected = live.collect().map_err(|error| error.to_string());
+            let collected = live.collect();
             let room = room_of(&live.sandbox);
+            if collected.is_err() {
+                // Nor would what the next one changed be known.
+                *held = None;
+            }
             Ok((held, collected, room))
         });
         let (mut held, collected, room) = collected.await?;
+        let collected = collected.map_err(|error| {
+            told.push(GIVEN_UP.to_owned());
+            error.to_string()
+        });
         // The next command waits for it, and this one's result does not.
         let was_full = matches!(ran.end, End::CacheFull { .. });
         tokio::task::spawn_blocking(move || {
@@ -110,7 +118,8 @@ impl OverFork {
     }
 
     /// What the layer gives for this, and what is to be said of that. A layer that is full is left for an empty one:
-    /// what fills it are files that are ignored, and if they stayed no command could run to remove them.
+    /// what fills it are files that are ignored, and if they stayed no command could run to remove them. So is one
+    /// that can't be read or written.
     async fn with_room<T: Send + 'static>(
         &self,
         context: &Context,
@@ -121,10 +130,15 @@ impl OverFork {
             true => (held, Err(LayerError::Full)),
             false => made_in(held, how.clone()).await?,
         };
-        if let Err(LayerError::Full) = made {
+        let left = match &made {
+            Err(LayerError::Full) => Some(EMPTIED.to_owned()),
+            Err(error @ LayerError::Io { .. }) => Some(left_for(error)),
+            _ => None,
+        };
+        if let Some(words) = left {
             *held = None;
             *held = Some(self.anew(context).await?);
-            told.push(EMPTIED.to_owned());
+            told.push(words);
             (held, made) = made_in(held, how).await?;
         }
         let made = made.map_err(|error| match error {
@@ -231,6 +245,17 @@ const OTHER_FOLDERS: &str = "other folders are open now, so the sandbox of this 
 /// What is said when a full layer is left.
 const EMPTIED: &str = "this session's layer was full and was emptied: ignored files that commands had made are gone. Make less of them, or tell the user of commands.layer_megabytes";
 
+/// What is said when the layer could not be read after a command.
+const GIVEN_UP: &str =
+    "this session's layer is given up for a new one: ignored files that commands had made are gone";
+
+/// What is said when a layer is left that can't be read or written.
+fn left_for(error: &LayerError) -> String {
+    format!(
+        "this session's layer could not be used any more ({error}) and was given up for a new one: ignored files that commands had made are gone"
+    )
+}
+
 /// What is said when an empty layer has no room for what a command is to see.
 const TOO_SMALL: &str = "what is open and not accepted yet takes more room than this session's commands may write: let the user accept or reject what is pending and close large files, or tell them of commands.layer_megabytes";
 
@@ -288,18 +313,6 @@ async fn result(
     if hints::wants_rename(&printed, failed) {
         told.push(
             "a folder that is on the disk can't be renamed in one step here, as between two disks: `mv` works, because it copies"
-                .to_owned(),
-        );
-    }
-    if hints::wants_repository(&printed, failed) {
-        told.push(
-            "git changes are not kept (commit after accepting), and a repository around the open folders can only be read"
-                .to_owned(),
-        );
-    }
-    if hints::wants_owner(&printed, failed) {
-        told.push(
-            "files of another owner or group than the user's first can't be changed over the fork: edit_file can, and with commands.over_fork = \"copy\" commands can"
                 .to_owned(),
         );
     }

@@ -10,7 +10,7 @@
 use super::folder::{Folder, Kind};
 use super::ignores::Ignores;
 use super::{EverDirty, Layer, Rooted};
-use rustix::fs::{FileType, FlockOperation, RawMode, flock};
+use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
@@ -77,6 +77,9 @@ const ALL: u64 = 4;
 
 /// What the system counts a file's room in.
 const BLOCK: u64 = 512;
+
+/// The least that a file or folder counts, as while a command runs: nothing but empty ones fill a disk too.
+const LEAST: u64 = 4_096;
 
 /// The list of ever-dirty files in a set.
 const EVER: &str = "ever-dirty.json";
@@ -225,11 +228,15 @@ impl BuildCaches {
     }
 
     /// Keeps the list, before a command runs and builds. Until [`BuildCaches::ended`] says that the list holds what
-    /// it changed, nobody knows what was built from what. So what was built goes when the list can't be kept.
+    /// it changed, nobody knows what was built from what. So what was built goes when the list can't be kept, or lost
+    /// a file that can't be read any more.
     ///
     /// # Errors
     /// The system's.
     pub fn begins(&self, ever: &mut EverDirty) -> io::Result<()> {
+        if ever.take_spoilt() {
+            self.forget()?;
+        }
         let set = self.folder();
         let kept = ever.save(&set.join(EVER)).and_then(|()| fs::write(set.join(RUNS), ""));
         self.or_forget(kept)
@@ -440,16 +447,14 @@ pub(crate) fn remove(path: &Path) -> io::Result<()> {
     Folder::ours(folder)?.remove(name)
 }
 
-/// The room that all files under a path take on the disk; less than their lengths where they have holes. What can't be
-/// looked at counts as nothing.
+/// The room that all files and folders under a path take on the disk: a block at least, and less than their lengths
+/// where they have holes. What can't be looked at counts as nothing.
 fn size_of(path: &Path) -> u64 {
     let mut size = 0_u64;
     let looked = Folder::ours(path).and_then(|folder| {
         folder.through(|_, _, found| {
-            if !FileType::from_raw_mode(found.st_mode as RawMode).is_dir() {
-                let blocks = u64::try_from(found.st_blocks).unwrap_or_default();
-                size = size.saturating_add(blocks.saturating_mul(BLOCK));
-            }
+            let blocks = u64::try_from(found.st_blocks).unwrap_or_default();
+            size = size.saturating_add(blocks.saturating_mul(BLOCK).max(LEAST));
             Ok(())
         })
     });

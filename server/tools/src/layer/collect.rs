@@ -164,12 +164,18 @@ impl Walk<'_, '_, '_> {
             return Ok(());
         }
         let inner = Arc::new(up.enter(name)?);
-        let disk = match below {
-            Some(below) => below.look(name)?.zip(Some(below)),
-            None => None,
-        };
+        let Some(disk) = self.disk(path, below, name) else { return Ok(()) };
         let lower = match disk {
-            Some((Stamp { kind: Kind::Folder, .. }, below)) => enter(below, name)?.map(Arc::new),
+            Some((Stamp { kind: Kind::Folder, .. }, below)) => match enter(below, name) {
+                Ok(lower) => lower.map(Arc::new),
+                Err(_) => {
+                    // Only what a command put there needs words.
+                    if !inner.names()?.is_empty() {
+                        self.judge.told.unreadable.push(plain(path));
+                    }
+                    return Ok(());
+                }
+            },
             Some((stamp, below)) => {
                 // A file or a link of the disk's made way for the folder.
                 if !matches!(self.own.held.get(path), Some(Held::Opaque { .. }))
@@ -234,14 +240,11 @@ impl Walk<'_, '_, '_> {
             self.own.held.insert(path.to_owned(), Held::Left { stamp });
             return Ok(());
         }
-        let disk = match below {
-            Some(below) => below.look(name)?.zip(Some(below)),
-            None => None,
-        };
+        let Some(disk) = self.disk(path, below, name) else { return Ok(()) };
         // A folder of the disk's that something else took the place of, or that is gone.
         let hidden = match disk {
-            Some((Stamp { kind: Kind::Folder, .. }, below)) => match enter(below, name)? {
-                Some(lower) => {
+            Some((Stamp { kind: Kind::Folder, .. }, below)) => match enter(below, name) {
+                Ok(Some(lower)) => {
                     if stamp.kind == Kind::Gone && self.ignores.ignores(name, true) {
                         return Ok(());
                     }
@@ -251,7 +254,11 @@ impl Walk<'_, '_, '_> {
                     self.ignores.leave();
                     Some(hidden)
                 }
-                None => None,
+                Ok(None) => None,
+                Err(_) => {
+                    self.judge.told.unreadable.push(plain(path));
+                    Some(Hidden::TooMuch)
+                }
             },
             _ => None,
         };
@@ -282,6 +289,23 @@ impl Walk<'_, '_, '_> {
             Verdict::Later => {}
         }
         Ok(())
+    }
+
+    /// What the disk has under a name, if anything. None when it can't be looked at, which is told.
+    fn disk<'b>(
+        &mut self,
+        path: &Path,
+        below: Option<&'b Arc<Folder>>,
+        name: &OsStr,
+    ) -> Option<Option<(Stamp, &'b Arc<Folder>)>> {
+        let Some(below) = below else { return Some(None) };
+        match below.look(name) {
+            Ok(found) => Some(found.zip(Some(below))),
+            Err(_) => {
+                self.judge.told.unreadable.push(plain(path));
+                None
+            }
+        }
     }
 
     /// The mark of a deleted name, over a file or link of the disk's or over nothing.

@@ -86,7 +86,7 @@ impl Layer {
                 }
                 continue;
             };
-            below(Path::new(".git"), &folder, &mut git, 0).map_err(LayerError::at(&own.root))?;
+            below(Path::new(".git"), &folder, &mut git, 0);
             bytes = bytes.saturating_add(git.values().map(|stamp| stamp.len).sum());
             if bytes <= most {
                 copied.append(&mut git);
@@ -110,9 +110,10 @@ fn listed(root: &Path) -> io::Result<Copied> {
     for entry in walker(root).build().flatten() {
         let Ok(path) = entry.path().strip_prefix(root) else { continue };
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { continue };
-        let Some(folder) = near.reach(&base, parent)? else { continue };
+        // What the disk doesn't let us look at is not copied.
+        let Ok(Some(folder)) = near.reach(&base, parent) else { continue };
         // What has no name in text can't be proposed, but a command may well need it.
-        if let Some(stamp) = folder.look(name)?
+        if let Ok(Some(stamp)) = folder.look(name)
             && matches!(stamp.kind, Kind::File | Kind::Link | Kind::Folder)
         {
             let len = if stamp.kind == Kind::File { stamp.len } else { 0 };
@@ -122,16 +123,16 @@ fn listed(root: &Path) -> io::Result<Copied> {
     Ok(out)
 }
 
-/// All files and folders in a folder, but for the locks of whoever works in it now.
-fn below(path: &Path, folder: &Folder, out: &mut Copied, depth: usize) -> io::Result<()> {
-    for name in folder.names()? {
+/// All files and folders in a folder, but for the locks of whoever works in it now and what can't be looked at.
+fn below(path: &Path, folder: &Folder, out: &mut Copied, depth: usize) {
+    for name in folder.names().unwrap_or_default() {
         let path = path.join(&name);
-        let Some(stamp) = folder.look(&name)? else { continue };
+        let Ok(Some(stamp)) = folder.look(&name) else { continue };
         match stamp.kind {
             Kind::Folder if depth < DEEPEST => {
                 out.insert(path.clone(), Stamp { len: 0, ..stamp });
                 if let Ok(inner) = folder.enter(&name) {
-                    below(&path, &inner, out, depth + 1)?;
+                    below(&path, &inner, out, depth + 1);
                 }
             }
             Kind::File if path.extension().is_none_or(|end| end != "lock") => {
@@ -143,18 +144,27 @@ fn below(path: &Path, folder: &Folder, out: &mut Copied, depth: usize) -> io::Re
             _ => {}
         }
     }
-    Ok(())
 }
 
 /// Puts a `.git` of a copy back to what was copied: what is new goes, and what was changed goes too, so that it is
 /// copied again. Gives whether anything was changed but the times that the index remembers.
 pub(super) fn put_back(own: &mut Rooted, path: &Path, folder: &Folder) -> io::Result<bool> {
+    put_back_below(own, path, folder, 0)
+}
+
+fn put_back_below(
+    own: &mut Rooted,
+    path: &Path,
+    folder: &Folder,
+    depth: usize,
+) -> io::Result<bool> {
     let mut changed = false;
     for name in folder.names()? {
         let path = path.join(&name);
         let Some(stamp) = folder.look(&name)? else { continue };
-        if stamp.kind == Kind::Folder {
-            changed |= put_back(own, &path, &folder.enter(&name)?)?;
+        // What is deeper was not copied.
+        if stamp.kind == Kind::Folder && depth < DEEPEST {
+            changed |= put_back_below(own, &path, &folder.enter(&name)?, depth + 1)?;
             continue;
         }
         if own.held.get(&path).and_then(Held::stamp) == Some(&stamp) {
@@ -162,7 +172,7 @@ pub(super) fn put_back(own: &mut Rooted, path: &Path, folder: &Folder) -> io::Re
         }
         changed |= path != Path::new(".git/index")
             || stamp.kind != Kind::File
-            || !is_same_index(&own.root, folder)?;
+            || !is_same_index(&own.root, folder);
         own.held.remove(&path);
         folder.remove(&name)?;
     }
@@ -170,9 +180,10 @@ pub(super) fn put_back(own: &mut Rooted, path: &Path, folder: &Folder) -> io::Re
 }
 
 /// Whether the index in a copy's `.git` says what the root's does.
-fn is_same_index(root: &Path, copy: &Folder) -> io::Result<bool> {
+fn is_same_index(root: &Path, copy: &Folder) -> bool {
     let name = OsStr::new("index");
-    let Some(below) = Folder::disk(root)?.reach(Path::new(".git"))? else { return Ok(false) };
+    let below = Folder::disk(root).and_then(|root| root.reach(Path::new(".git")));
+    let Ok(Some(below)) = below else { return false };
     let (old, new) = (below.read(name, LONGEST_INDEX), copy.read(name, LONGEST_INDEX));
-    Ok(matches!((old, new), (Ok(old), Ok(new)) if same_entries(&old, &new)))
+    matches!((old, new), (Ok(old), Ok(new)) if same_entries(&old, &new))
 }

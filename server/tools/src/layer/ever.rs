@@ -26,6 +26,8 @@ pub struct EverDirty {
     /// By path: as it is written, which asks for less than its parts.
     files: HashMap<OsString, Last>,
     changed: bool,
+    /// Whether it is not known any more of some file what it should be about.
+    is_spoilt: bool,
 }
 
 /// What commands last saw of a file.
@@ -62,7 +64,7 @@ impl EverDirty {
             let hash = line.hash.and_then(|hash| u128::from_str_radix(&hash, 16).ok());
             (OsString::from(line.path), Last { hash: hash.map(ContentHash), mtime: line.mtime })
         });
-        Ok(Self { files: files.collect(), changed: false })
+        Ok(Self { files: files.collect(), ..Self::default() })
     }
 
     /// Writes the list if it changed: beside its file, then over it.
@@ -116,6 +118,20 @@ impl EverDirty {
 
     pub(super) fn get(&self, path: &Path) -> Option<Last> {
         self.files.get(path.as_os_str()).copied()
+    }
+
+    /// Takes out a file that can't be kept in a layer any more: what was built from it may be older than what the disk
+    /// has, and count as fresh.
+    pub(super) fn forget(&mut self, path: &Path) {
+        if self.files.remove(path.as_os_str()).is_some() {
+            self.changed = true;
+            self.is_spoilt = true;
+        }
+    }
+
+    /// Whether a file was taken out so since this was last asked: then what was built has to go.
+    pub(super) fn take_spoilt(&mut self) -> bool {
+        std::mem::take(&mut self.is_spoilt)
     }
 
     /// Takes in what commands saw elsewhere, so that what was built from either counts as fresh only from the same

@@ -67,9 +67,9 @@ impl Folder {
     /// Opens what is no link. What is ours and not to be opened gets these permissions as well, for as long as that
     /// takes if it is a file.
     fn open_in(&self, name: &OsStr, flags: OFlags, more: Mode) -> io::Result<OwnedFd> {
-        let open = || rustix::fs::openat(&self.handle, name, flags, Mode::empty());
+        let open = || self.mended(|| rustix::fs::openat(&self.handle, name, flags, Mode::empty()));
         match open() {
-            Err(Errno::ACCESS) if self.is_ours => {
+            Err(error) if self.is_ours && error.kind() == io::ErrorKind::PermissionDenied => {
                 let found = self.look(name)?.filter(|found| found.kind != Kind::Link);
                 let found = found.ok_or(io::ErrorKind::NotFound)?;
                 self.set_mode(name, found.mode | more.bits())?;
@@ -80,6 +80,21 @@ impl Folder {
                 Ok(opened?)
             }
             opened => Ok(opened?),
+        }
+    }
+
+    /// Does something in this folder; if that is forbidden, once more with all rights to it, where it is ours.
+    fn mended<T>(&self, how: impl Fn() -> rustix::io::Result<T>) -> io::Result<T> {
+        match how() {
+            Err(Errno::ACCESS) if self.is_ours => {
+                let mode = Mode::from_raw_mode(self.own()?.mode as RawMode);
+                if mode.contains(Mode::RWXU) {
+                    return Err(Errno::ACCESS.into());
+                }
+                rustix::fs::fchmod(&self.handle, mode | Mode::RWXU)?;
+                Ok(how()?)
+            }
+            done => Ok(done?),
         }
     }
 
@@ -98,15 +113,16 @@ impl Folder {
 
     pub(super) fn set_mode(&self, name: &OsStr, mode: u32) -> io::Result<()> {
         let mode = Mode::from_raw_mode(mode as RawMode);
-        Ok(rustix::fs::chmodat(&self.handle, name, mode, AtFlags::empty())?)
+        self.mended(|| rustix::fs::chmodat(&self.handle, name, mode, AtFlags::empty()))
     }
 
     /// What stands under a name, if anything.
     pub(super) fn look(&self, name: &OsStr) -> io::Result<Option<Stamp>> {
-        match rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
+        let look = || rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW);
+        match self.mended(look) {
             Ok(stat) => Ok(Some(stamp(&stat))),
-            Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
-            Err(error) => Err(error.into()),
+            Err(error) if is_absence(&error) => Ok(None),
+            Err(error) => Err(error),
         }
     }
 
@@ -166,7 +182,7 @@ impl Folder {
 
     /// Where a link leads, as it is written.
     pub(super) fn read_link(&self, name: &OsStr) -> io::Result<PathBuf> {
-        let target = rustix::fs::readlinkat(&self.handle, name, Vec::new())?;
+        let target = self.mended(|| rustix::fs::readlinkat(&self.handle, name, Vec::new()))?;
         Ok(PathBuf::from(OsStr::from_bytes(target.as_bytes())))
     }
 

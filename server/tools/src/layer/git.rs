@@ -8,7 +8,6 @@
 //! words. Reads versions 2 to 4 with 20-byte object names; what it can't read counts as different.
 
 use super::folder::{Folder, Kind};
-use std::io;
 use std::path::Path;
 
 /// What in a `.git` says where it is and what was put away.
@@ -28,32 +27,30 @@ enum Said {
 
 /// Whether a `.git` went to another commit or put changes away, or took them back: what a command left `over` what
 /// was there `below`. In an overlay a name that is not there was not touched; in a copy it was deleted.
-pub(super) fn went_elsewhere(over: &Folder, below: &Folder, is_copy: bool) -> io::Result<bool> {
-    for path in WHERE {
-        let path = Path::new(path);
-        let was = said(below, path)?;
-        let went = match said(over, path)? {
+pub(super) fn went_elsewhere(over: &Folder, below: &Folder, is_copy: bool) -> bool {
+    WHERE.iter().map(Path::new).any(|path| {
+        let was = said(below, path);
+        match said(over, path) {
             Said::Nothing => is_copy && was != Said::Nothing,
             Said::Gone => was != Said::Nothing,
             now @ Said::Bytes(_) => now != was,
-        };
-        if went {
-            return Ok(true);
         }
-    }
-    Ok(false)
+    })
 }
 
-fn said(folder: &Folder, path: &Path) -> io::Result<Said> {
+fn said(folder: &Folder, path: &Path) -> Said {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-        return Ok(Said::Nothing);
+        return Said::Nothing;
     };
-    let Some(folder) = folder.reach(parent)? else { return Ok(Said::Nothing) };
-    Ok(match folder.look(name)?.map(|found| found.kind) {
-        None => Said::Nothing,
-        Some(Kind::File) => folder.read(name, LONGEST_INDEX).map_or(Said::Gone, Said::Bytes),
-        Some(_) => Said::Gone,
-    })
+    let found = folder.reach(parent).and_then(|folder| {
+        let Some(folder) = folder else { return Ok(Said::Nothing) };
+        Ok(match folder.look(name)?.map(|found| found.kind) {
+            None => Said::Nothing,
+            Some(Kind::File) => Said::Bytes(folder.read(name, LONGEST_INDEX)?),
+            Some(_) => Said::Gone,
+        })
+    });
+    found.unwrap_or(Said::Gone)
 }
 
 /// Whether both have the same entries: name, mode, object and flags.

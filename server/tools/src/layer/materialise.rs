@@ -11,12 +11,13 @@ mod parents;
 
 use super::copy::Copied;
 use super::folder::{Folder, Kind, Moment, Stamp};
+use super::told::{list, plain};
 use super::{EverDirty, Held, Layer, LayerError, Materialised, Rooted};
 use content::Content;
 use ropewalk_text::Text;
 use ropewalk_text::decode::FileFormat;
 use ropewalk_workspace::View;
-use ropewalk_workspace::view::{Material, Stands};
+use ropewalk_workspace::view::{LARGEST_FILE, Material, Stands};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io;
@@ -65,6 +66,7 @@ impl Layer {
             }
         }
         let mut out = Materialised { changed: 0, told: std::mem::take(&mut self.told) };
+        let mut unreadable = Vec::new();
         let open = |own: &Rooted| {
             let below = Folder::disk(&own.root).map_err(LayerError::at(&own.root))?;
             Ok::<_, LayerError>((own.root.clone(), below))
@@ -88,7 +90,8 @@ impl Layer {
             });
             let up = Folder::ours(&own.up).map_err(LayerError::at(&own.up))?;
             let disks = disks.as_slice();
-            let mut writer = Writer { own, up, below, disks, ever, out: &mut out, is_copy };
+            let left = Vec::new();
+            let mut writer = Writer { own, up, below, disks, ever, out: &mut out, left, is_copy };
             writer.take_away(&wants, copied).map_err(LayerError::at(&writer.own.up))?;
             // In a copy nothing shows through.
             if !is_copy && !writer.renew(&wants).map_err(LayerError::at(&writer.own.root))? {
@@ -99,12 +102,23 @@ impl Layer {
                     .stand(path, want, &wants)
                     .map_err(LayerError::at(&writer.own.root.join(path)))?;
             }
+            for path in std::mem::take(&mut writer.left) {
+                unreadable.push(plain(&path));
+                wants.remove(&path);
+            }
             writer.copy(copied, &wants).map_err(LayerError::at(&writer.own.root))?;
         }
         if !unseen.is_empty() && !std::mem::replace(&mut self.has_unseen, true) {
             out.told.push(format!(
                 "{} holds too many files to find out what was built outside since: a tool that goes by times may take such output for fresh though it is of another text. Build all anew where that matters (make -B)",
                 unseen.join(", ")
+            ));
+        }
+        if !unreadable.is_empty() {
+            out.told.push(format!(
+                "can't be read or is larger than {} MB, so commands have it as it is on the disk: {}",
+                LARGEST_FILE >> 20,
+                list(unreadable)
             ));
         }
         Ok(out)
@@ -131,6 +145,8 @@ struct Writer<'a> {
     disks: &'a [(PathBuf, Folder)],
     ever: &'a mut EverDirty,
     out: &'a mut Materialised,
+    /// What should be as the disk has it, and can't be read there.
+    left: Vec<PathBuf>,
     is_copy: bool,
 }
 
@@ -175,10 +191,9 @@ impl Writer<'_> {
 
     fn stand(&mut self, path: &Path, want: &Want, wants: &Wants) -> io::Result<()> {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
-        let disk = match self.below.reach(parent)? {
-            Some(below) => below.look(name)?,
-            None => None,
-        };
+        // What the disk doesn't let us look at hides nothing from the command either.
+        let below = self.below.reach(parent).ok().flatten();
+        let disk = below.and_then(|below| below.look(name).ok().flatten());
         match &want.stands {
             Stand::Missing => self.stand_missing(path, disk, wants),
             Stand::Link(target) => self.stand_link(path, target, wants),
@@ -257,7 +272,9 @@ impl Writer<'_> {
             }
             _ => None,
         };
-        let Some(content) = self.content(want, held.map(|(_, hash, from)| (hash, from)))? else {
+        let held_content = held.map(|(_, hash, from)| (hash, from));
+        let Ok(content) = self.content(want, held_content) else { return self.leave(path) };
+        let Some(content) = content else {
             // The disk has no such file: nothing is to be seen.
             if self.ever.get(&full).is_some_and(|last| last.hash.is_some()) {
                 self.ever.saw(&full, None, Moment::now());
@@ -300,6 +317,23 @@ impl Writer<'_> {
         }
         self.out.changed += 1;
         self.hold(path, &folder, name, &content)
+    }
+
+    /// Lets the disk's file be seen, which can't be read. If it is one that commands saw with another content, nobody
+    /// knows any more what was built from what.
+    fn leave(&mut self, path: &Path) -> io::Result<()> {
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
+        if let Some(folder) = self.up.reach(parent)?
+            && folder.look(name)?.is_some()
+        {
+            folder.remove(name)?;
+            self.prune(parent)?;
+            self.out.changed += 1;
+        }
+        self.own.held.remove(path);
+        self.ever.forget(&self.own.root.join(path));
+        self.left.push(path.to_owned());
+        Ok(())
     }
 
     fn hold(

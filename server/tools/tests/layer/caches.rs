@@ -7,9 +7,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::symlink;
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 const LARGE: u64 = 1 << 20;
 
@@ -183,7 +181,7 @@ fn what_is_too_large_goes_the_oldest_first_and_never_what_is_in_use() {
         .iter()
         .map(|root| {
             let caches = open(dir.path(), &[root]);
-            fill(&caches, LARGE * 9 / 10);
+            fill(&caches, LARGE * 7 / 10);
             target(&caches)
         })
         .collect();
@@ -286,25 +284,4 @@ fn folders_without_permissions_go_and_planted_links_lead_nowhere() {
     own.make_room().unwrap();
     assert_eq!(fs::read_dir(target(&own)).unwrap().count(), 0);
     assert_eq!(mode(&outside.join("kept")), 0o400);
-}
-
-/// Nothing is shut to who may do all.
-#[test]
-fn nor_do_they_stay_for_an_ordinary_user() {
-    const ID: u32 = 65_534;
-    if !rustix::process::geteuid().is_root() {
-        return;
-    }
-    let dir = tempfile::tempdir().unwrap();
-    std::os::unix::fs::chown(dir.path(), Some(ID), Some(ID)).unwrap();
-    // Others may not go where this program lies.
-    let copy = dir.path().join("tests");
-    fs::copy(std::env::current_exe().unwrap(), &copy).unwrap();
-    let mut again = Command::new(copy);
-    again
-        .args(["--exact", "caches::folders_without_permissions_go_and_planted_links_lead_nowhere"]);
-    again.env("TMPDIR", dir.path()).current_dir("/").uid(ID).gid(ID);
-    let output = again.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && said.contains("1 passed"), "{said}");
 }

@@ -9,6 +9,8 @@ mod copied;
 mod forked;
 mod git;
 mod hostile;
+mod ordinary_user;
+mod out_of_reach;
 mod real;
 #[path = "../../../../tests/support/skip.rs"]
 mod skip;

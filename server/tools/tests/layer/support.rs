@@ -74,7 +74,7 @@ impl Bench {
 
     pub(crate) fn merge(&mut self, view: &View, proposals: Vec<Proposal>) -> MergeReport {
         let maker = Maker::Call("c".into());
-        self.fork.merge(&self.workspace, view, 1, &maker, proposals).unwrap()
+        self.fork.merge(&self.workspace, view, 1, &maker, proposals)
     }
 
     pub(crate) fn materialise(&mut self) -> (View, Materialised) {
@@ -96,7 +96,7 @@ impl Bench {
     pub(crate) fn command(&mut self, run: impl FnOnce(&Self)) -> Collected {
         let (view, collected) = self.collect(run);
         let report = self.merge(&view, collected.proposals.clone());
-        assert_eq!(report.conflicts, Vec::<String>::new());
+        assert_eq!((report.conflicts, report.refused), (vec![], vec![]));
         collected
     }
 
@@ -128,6 +128,11 @@ pub(crate) fn said(collected: &Collected) -> Vec<String> {
         }
     };
     collected.proposals.iter().map(say).collect()
+}
+
+/// To whom nothing is shut.
+pub(crate) fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
 }
 
 pub(crate) fn put(path: &Path, bytes: &[u8]) {

@@ -117,7 +117,7 @@ impl Bench {
             &Maker::Call("c".into()),
             output.proposals.clone(),
         );
-        merged.unwrap();
+        assert_eq!(merged.refused, []);
         output
     }
 

@@ -12,15 +12,14 @@ use crate::workspace::Workspace;
 use crate::{ContentHash, DocId};
 use ropewalk_text::decode::{FileFormat, encode};
 use ropewalk_text::{Text, diff, refine};
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 impl Fork {
     /// Takes in what a call made on `view`: maps it over what happened since, else over the difference
-    /// between the view's text and the one now.
-    ///
-    /// # Errors
-    /// [`FileError`], when a file that is not open can't be read; what came before it is taken in.
+    /// between the view's text and the one now. A file that is not open and can't be read is left out alone, with
+    /// all that is proposed for it.
     pub fn merge(
         &mut self,
         workspace: &Workspace,
@@ -28,19 +27,28 @@ impl Fork {
         turn: u64,
         maker: &Maker,
         proposals: Vec<Proposal>,
-    ) -> Result<MergeReport, FileError> {
+    ) -> MergeReport {
         let mut report = MergeReport::default();
-        let mut merged = Ok(());
+        let mut refused = HashSet::new();
         for Proposal { place, change } in proposals {
+            if refused.contains(&place.path) {
+                continue;
+            }
+            let to = match &change {
+                ProposedChange::Rename { to } => Some(to.path.clone()),
+                _ => None,
+            };
             let mark = Mark { id: self.ids.give(), turn, makers: vec![maker.clone()], sent: None };
+            let hunks = report.hunks.len();
             let mut merging = Merging { fork: self, view, mark, report: &mut report };
-            merged = merging.one(workspace, &place, change);
-            if merged.is_err() {
-                break;
+            if let Err(error) = merging.one(workspace, &place, change) {
+                report.hunks.truncate(hunks);
+                report.refused.push(error);
+                refused.extend(to.into_iter().chain([place.path]));
             }
         }
         self.files.retain(|_, file| !file.entry.is_empty());
-        merged.map(|()| report)
+        report
     }
 }
 

@@ -107,7 +107,7 @@ impl Bench {
         let proposal = |(name, change)| Proposal { place: place(name), change };
         let proposals = all.into_iter().map(proposal).collect();
         let mut fork = self.fork.lock().unwrap();
-        fork.merge(&self.workspace, &view, 1, &Maker::Call("c1".into()), proposals).unwrap()
+        fork.merge(&self.workspace, &view, 1, &Maker::Call("c1".into()), proposals)
     }
 
     pub(crate) fn propose(&self, name: &str, change: ProposedChange) -> MergeReport {

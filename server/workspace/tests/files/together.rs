@@ -4,7 +4,9 @@
 use crate::bench::{Bench, Thing};
 use ropewalk_text::Text;
 use ropewalk_workspace::publish::Failure;
+use ropewalk_workspace::view::LARGEST_FILE;
 use ropewalk_workspace::{DocId, Fork, ProposedChange, Selection, Witness};
+use std::path::Path;
 
 fn file(bytes: &[u8], mode: u32) -> Option<Thing> {
     Some(Thing::File(bytes.to_vec(), mode))
@@ -53,6 +55,33 @@ fn text_and_mode_are_accepted_one_by_one() {
         assert_eq!(bench.undo(&Selection::All).failed, []);
         assert_eq!(bench.things(), before);
     }
+}
+
+#[test]
+fn a_file_that_cant_be_read_is_left_out_alone() {
+    let bench = Bench::new(&[("a.txt", b"one\n")]);
+    for name in ["big", "other"] {
+        let large = std::fs::File::create(bench.path(name)).unwrap();
+        large.set_len(LARGEST_FILE + 1).unwrap();
+    }
+    let to = bench.view().roots().place_in(0, Path::new("moved")).unwrap();
+    let write = |text: &str| ProposedChange::Write(Text::from(text));
+    let report = bench.propose_all(vec![
+        ("a.txt", write("two\n")),
+        ("big", ProposedChange::Delete),
+        ("big", mode(0o600)),
+        ("other", ProposedChange::Rename { to }),
+        ("moved", mode(0o600)),
+        ("new.txt", write("new\n")),
+    ]);
+    let refused: Vec<String> = report.refused.iter().map(ToString::to_string).collect();
+    let words = "268435457 bytes, more than the 268435456 that are read at once";
+    assert_eq!(refused, [format!("big has {words}"), format!("other has {words}")]);
+    assert_eq!((report.conflicts.len(), report.hunks.len()), (0, 2));
+    assert_eq!(bench.review().len(), 2, "{:?}", bench.review());
+    assert_eq!(bench.accept(&Selection::All).failed, []);
+    assert_eq!(bench.thing("a.txt"), file(b"two\n", 0o644));
+    assert_eq!(bench.thing("new.txt"), file(b"new\n", 0o644));
 }
 
 #[test]

@@ -269,7 +269,7 @@ fn a_file_that_somebody_made_while_the_call_ran_is_not_joined_with_ours() {
                 let maker = Maker::Call("c1".into());
                 let report = {
                     let mut fork = world.fork.lock().unwrap();
-                    fork.merge(&world.workspace, &view, 1, &maker, proposals).unwrap()
+                    fork.merge(&world.workspace, &view, 1, &maker, proposals)
                 };
                 let own = match &change {
                     ProposedChange::Write(own) => Some(own.to_string()),
@@ -320,7 +320,7 @@ fn two_commands_that_made_the_same_file_are_not_joined() {
     let maker = Maker::Call("c2".into());
     let mut fork = world.fork.lock().unwrap();
     let proposals = vec![Proposal { place, change }];
-    let report = fork.merge(&world.workspace, &view, 1, &maker, proposals).unwrap();
+    let report = fork.merge(&world.workspace, &view, 1, &maker, proposals);
     assert_eq!((report.hunks.len(), report.conflicts.len()), (0, 1));
     drop(fork);
     assert_eq!(world.hunks()[0].new, "of one\n");

@@ -265,7 +265,7 @@ fn merged_after(
     view.read(&place).unwrap();
     happens();
     let proposals = vec![Proposal { place, change }];
-    fork.merge(&world.workspace, &view, 1, &Maker::Call("c1".into()), proposals).unwrap()
+    fork.merge(&world.workspace, &view, 1, &Maker::Call("c1".into()), proposals)
 }
 
 #[test]

@@ -256,7 +256,7 @@ impl World {
         let place = view.contain(name).unwrap();
         let maker = Maker::Call(format!("c{}", self.turn).into());
         let proposals = vec![Proposal { place, change }];
-        fork.merge(&self.workspace, &view, self.turn, &maker, proposals).unwrap()
+        fork.merge(&self.workspace, &view, self.turn, &maker, proposals)
     }
 
     /// The same of a name itself, which may be a link.
@@ -268,7 +268,7 @@ impl World {
         let place = view.roots().place_in(0, Path::new(name)).unwrap();
         let proposals = vec![Proposal { place, change }];
         let maker = Maker::Call("c1".into());
-        fork.merge(&self.workspace, &view, self.turn, &maker, proposals).unwrap()
+        fork.merge(&self.workspace, &view, self.turn, &maker, proposals)
     }
 
     pub(crate) fn write(&self, name: &str, text: &str) -> MergeReport {

@@ -154,13 +154,14 @@ impl Live {
         self.built.ended();
     }
 
-    /// What the unfinished command changed. Blocking.
+    /// What the unfinished command changed. If that can't be found out, what it built goes when the caches are opened
+    /// again. Blocking.
     pub(super) fn collect(&mut self) -> Result<Collected, LayerError> {
         match self.unfinished.take() {
             Some(Unfinished { view, started }) => {
-                let collected = self.layer.collect(&view, started, &mut self.built.ever);
+                let collected = self.layer.collect(&view, started, &mut self.built.ever)?;
                 self.built.ended();
-                collected
+                Ok(collected)
             }
             None => Ok(Collected::default()),
         }
@@ -259,9 +260,9 @@ impl Beside {
         let Some(Unfinished { view, started }) = self.unfinished.take() else {
             return Ok(Collected::default());
         };
-        let collected = self.layer.collect(&view, started, &mut self.built.ever);
+        let collected = self.layer.collect(&view, started, &mut self.built.ever)?;
         self.built.ended();
-        collected
+        Ok(collected)
     }
 }
 

@@ -20,13 +20,11 @@ impl Walk<'_, '_, '_> {
         below: Option<&Folder>,
     ) -> io::Result<()> {
         let inner = enter(up, name)?;
-        let lower = match below {
-            Some(below) => enter(below, name)?,
-            None => None,
-        };
+        // One of the disk's that can't be read is taken for none.
+        let lower = below.and_then(|below| below.enter(name).ok());
         let is_copied = self.is_copy && path == Path::new(".git");
         if let (Some(inner), Some(lower)) = (&inner, &lower)
-            && went_elsewhere(inner, lower, is_copied)?
+            && went_elsewhere(inner, lower, is_copied)
         {
             self.judge.told.elsewhere.push(plain(path));
         }
@@ -54,10 +52,8 @@ fn only_times(over: &Folder, below: &Folder) -> io::Result<bool> {
         if name != index {
             return Ok(false);
         }
-        let is_file = |folder: &Folder| {
-            Ok::<_, io::Error>(folder.look(index)?.is_some_and(|found| found.kind == Kind::File))
-        };
-        if !is_file(over)? || !is_file(below)? {
+        let is_file = |folder: &Folder| matches!(folder.look(index), Ok(Some(found)) if found.kind == Kind::File);
+        if !is_file(over) || !is_file(below) {
             return Ok(false);
         }
         let (new, old) = (over.read(index, LONGEST_INDEX), below.read(index, LONGEST_INDEX));

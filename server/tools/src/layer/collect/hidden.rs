@@ -64,8 +64,10 @@ impl Walk<'_, '_, '_> {
                 let Some(lower) = enter(lower, &name)? else { continue };
                 let full = self.own.root.join(&path);
                 self.ignores.enter(&full, None, Some(&lower));
-                self.list(&path, &lower, inner.as_ref(), (&mut *found, &mut *all), depth + 1)?;
+                let listed =
+                    self.list(&path, &lower, inner.as_ref(), (&mut *found, &mut *all), depth + 1);
                 self.ignores.leave();
+                listed?;
             } else if stands.is_none() && matches!(stamp.kind, Kind::File | Kind::Link) {
                 if !self.judge.has_room_for(1)? {
                     self.cut = true;

@@ -24,7 +24,11 @@ impl Walk<'_, '_, '_> {
             };
             match (folder, stamp) {
                 (Some(folder), Some(stamp)) => {
-                    let below = below.reach(parent)?.map(Arc::new);
+                    let Ok(below) = below.reach(parent) else {
+                        self.judge.told.unreadable.push(plain(&path));
+                        continue;
+                    };
+                    let below = below.map(Arc::new);
                     self.is_moving = match &below {
                         Some(below) => self.judge.is_since(&below.own()?),
                         None => false,
@@ -52,9 +56,16 @@ impl Walk<'_, '_, '_> {
         below: &Folder,
     ) -> io::Result<()> {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
-        let Some(folder) = below.reach(parent)? else { return Ok(()) };
+        let found = below.reach(parent).and_then(|folder| {
+            let Some(folder) = folder else { return Ok(None) };
+            Ok(folder.look(name)?.map(|disk| (disk, folder)))
+        });
+        let Ok(found) = found else {
+            self.judge.told.unreadable.push(plain(path));
+            return Ok(());
+        };
         // Gone on both sides is no change.
-        let Some(disk) = folder.look(name)?.filter(|disk| disk.kind != Kind::Folder) else {
+        let Some((disk, folder)) = found.filter(|(disk, _)| disk.kind != Kind::Folder) else {
             return Ok(());
         };
         let moved = matches!(held, Some(Held::File { from: Some(from), .. }) if from != disk);

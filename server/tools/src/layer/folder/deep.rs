@@ -4,7 +4,7 @@
 //! held at a time, and the way back up is the folder's own `..`, which counts only if it is the folder we came from.
 
 use super::{Folder, Kind, is_absence};
-use rustix::fs::{AtFlags, Mode, Stat};
+use rustix::fs::{AtFlags, Stat};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -78,9 +78,10 @@ impl Folder {
     }
 
     fn stat(&self, name: &OsStr) -> io::Result<Option<Stat>> {
-        match rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
-            found => Ok(Some(found?)),
+        let stat = || rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW);
+        match self.mended(stat) {
+            Err(error) if is_absence(&error) => Ok(None),
+            found => found.map(Some),
         }
     }
 
@@ -113,22 +114,16 @@ impl Folder {
         Err(io::Error::other("something is put into a folder again and again while it is removed"))
     }
 
-    /// Removes one name, in a folder that is made writable if it is not. False if it is another thing by now, or a
-    /// folder that holds something.
+    /// Removes one name. False if it is another thing by now, or a folder that holds something.
     fn unlink(&self, name: &OsStr, is_folder: bool) -> io::Result<bool> {
         let flags = if is_folder { AtFlags::REMOVEDIR } else { AtFlags::empty() };
-        let unlink = || rustix::fs::unlinkat(&self.handle, name, flags);
-        let removed = match unlink() {
-            Err(Errno::ACCESS) if self.is_ours => {
-                rustix::fs::fchmod(&self.handle, Mode::RWXU)?;
-                unlink()
-            }
-            removed => removed,
+        let Err(error) = self.mended(|| rustix::fs::unlinkat(&self.handle, name, flags)) else {
+            return Ok(true);
         };
-        match removed {
-            Ok(()) | Err(Errno::NOENT) => Ok(true),
-            Err(Errno::NOTEMPTY | Errno::NOTDIR | Errno::ISDIR) => Ok(false),
-            Err(error) => Err(error.into()),
+        match Errno::from_io_error(&error) {
+            Some(Errno::NOENT) => Ok(true),
+            Some(Errno::NOTEMPTY | Errno::NOTDIR | Errno::ISDIR) => Ok(false),
+            _ => Err(error),
         }
     }
 }

@@ -17,13 +17,9 @@ impl Folder {
     /// Puts overlay's mark for a deleted name where nothing is.
     pub(in crate::layer) fn mark_gone(&self, name: &OsStr) -> io::Result<()> {
         #[cfg(target_os = "linux")]
-        return Ok(rustix::fs::mknodat(
-            &self.handle,
-            name,
-            FileType::CharacterDevice,
-            Mode::empty(),
-            0,
-        )?);
+        return self.mended(|| {
+            rustix::fs::mknodat(&self.handle, name, FileType::CharacterDevice, Mode::empty(), 0)
+        });
         #[cfg(not(target_os = "linux"))]
         {
             let _ = name;

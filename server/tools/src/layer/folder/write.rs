@@ -25,7 +25,8 @@ impl Folder {
     /// A new file under a name that is free, for our eyes until it is finished.
     pub(in crate::layer) fn create(&self, name: &OsStr) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        Ok(rustix::fs::openat(&self.handle, name, flags, Mode::RUSR | Mode::WUSR)?.into())
+        let mode = Mode::RUSR | Mode::WUSR;
+        Ok(self.mended(|| rustix::fs::openat(&self.handle, name, flags, mode))?.into())
     }
 
     /// Copies a plain file to a name that is free in another folder, sharing its blocks where the disk can, with
@@ -42,12 +43,12 @@ impl Folder {
 
     /// Puts a link under a name that is free.
     pub(in crate::layer) fn put_link(&self, name: &OsStr, target: &Path) -> io::Result<()> {
-        Ok(rustix::fs::symlinkat(target, &self.handle, name)?)
+        self.mended(|| rustix::fs::symlinkat(target, &self.handle, name))
     }
 
     /// Makes a folder under a name that is free.
     pub(in crate::layer) fn make(&self, name: &OsStr, mode: u32) -> io::Result<Self> {
-        rustix::fs::mkdirat(&self.handle, name, Mode::RWXU)?;
+        self.mended(|| rustix::fs::mkdirat(&self.handle, name, Mode::RWXU))?;
         let made = self.enter(name)?;
         rustix::fs::fchmod(&made.handle, Mode::from_raw_mode((mode | 0o700) as RawMode))?;
         Ok(made)
@@ -69,12 +70,12 @@ impl Folder {
     /// Sets a file's time of last change.
     pub(in crate::layer) fn set_mtime(&self, name: &OsStr, mtime: Moment) -> io::Result<()> {
         let times = times(mtime);
-        Ok(rustix::fs::utimensat(&self.handle, name, &times, AtFlags::SYMLINK_NOFOLLOW)?)
+        self.mended(|| rustix::fs::utimensat(&self.handle, name, &times, AtFlags::SYMLINK_NOFOLLOW))
     }
 
     /// Removes a folder if it is empty. Whether it went.
     pub(in crate::layer) fn remove_empty(&self, name: &OsStr) -> bool {
-        rustix::fs::unlinkat(&self.handle, name, AtFlags::REMOVEDIR).is_ok()
+        self.mended(|| rustix::fs::unlinkat(&self.handle, name, AtFlags::REMOVEDIR)).is_ok()
     }
 }
 

@@ -18,6 +18,9 @@ pub(super) struct Content {
 
 impl Writer<'_> {
     /// What a file is to hold; None when the disk's file that it is to be a copy of is not there.
+    ///
+    /// # Errors
+    /// The system's, when that can't be read, or is too large.
     pub(super) fn content(
         &mut self,
         want: &Want,

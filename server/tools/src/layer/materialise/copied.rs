@@ -12,7 +12,7 @@ impl Writer<'_> {
         let (mut near, mut near_up) = (Near::default(), Near::default());
         for (path, found) in copied.iter().filter(|(path, _)| !wants.contains_key(*path)) {
             let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { continue };
-            let Some(source) = near.reach(self.below, parent)? else { continue };
+            let Ok(Some(source)) = near.reach(self.below, parent) else { continue };
             let target = match found.kind {
                 Kind::Link => source.read_link(name).ok(),
                 _ => None,

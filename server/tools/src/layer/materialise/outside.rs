@@ -72,7 +72,7 @@ impl Writer<'_> {
         let now = Moment::now();
         for (path, want) in wants {
             let Some(since) = self.ever.get(&self.own.root.join(path)) else { continue };
-            let until = self.same_since(path, want)?.unwrap_or(now);
+            let until = self.same_since(path, want).unwrap_or(now);
             if since.hash.is_none() || since.mtime >= until {
                 continue;
             }
@@ -85,7 +85,7 @@ impl Writer<'_> {
         let mut search =
             Search { writer: self, sources, older: Vec::new(), left: MOST_NAMES, rules: None };
         for top in tops {
-            if let Some(folder) = self.below.reach(&top)? {
+            if let Ok(Some(folder)) = self.below.reach(&top) {
                 search.look_in(&top, &folder, 0)?;
             }
         }
@@ -98,18 +98,15 @@ impl Writer<'_> {
         Ok(is_whole)
     }
 
-    /// Since when the disk has what is wanted at a path, if it has.
-    fn same_since(&self, path: &Path, want: &Want) -> io::Result<Option<Moment>> {
+    /// Since when the disk has what is wanted at a path, if it has and that can be looked at.
+    fn same_since(&self, path: &Path, want: &Want) -> Option<Moment> {
         let is_disks = match &want.stands {
             Stand::Disk(source) => *source == self.own.root.join(path),
             _ => !want.differs,
         };
-        let (Some(parent), Some(name), true) = (path.parent(), path.file_name(), is_disks) else {
-            return Ok(None);
-        };
-        let Some(folder) = self.below.reach(parent)? else { return Ok(None) };
-        let found = folder.look(name)?.filter(|found| found.kind == Kind::File);
-        Ok(found.map(|found| found.mtime))
+        let (parent, name) = (path.parent()?, path.file_name().filter(|_| is_disks)?);
+        let found = self.below.reach(parent).ok()??.look(name).ok()??;
+        (found.kind == Kind::File).then_some(found.mtime)
     }
 }
 

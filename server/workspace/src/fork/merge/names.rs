@@ -156,8 +156,12 @@ impl Merging<'_> {
         };
         let Some(place) = file.place.clone() else { return Ok(()) };
         let (whole, mode) = self.content(id)?;
-        self.fork.files.remove(id);
-        self.ensure(id, &place)?;
+        let renamed = self.fork.files.remove(id);
+        if let Err(error) = self.ensure(id, &place) {
+            // Nothing of it is lost with the change that asks for its name.
+            self.fork.files.extend(renamed.map(|file| (id.clone(), file)));
+            return Err(error);
+        }
         let own = std::mem::replace(&mut self.mark, mark);
         self.put(id, whole)?;
         self.give_mode(id, mode);
