@@ -88,6 +88,38 @@ fn a_lean_prompt_still_says_what_matters() {
     assert!(!whole.contains("(cut here"), "{whole}");
 }
 
+#[test]
+fn the_whole_prompt_says_how_commands_run() {
+    let over_fork = [
+        "Commands run over the fork",
+        "see unsaved text and your pending changes under the real paths",
+        "what they write in the open folders is reviewed with the rest",
+        "what they write elsewhere is thrown away",
+        "no terminal, no input, and no network unless you set `network` and the user allows it",
+        "files that may hold secrets are empty unless named",
+        "Changes of .git are dropped: the user commits after accepting",
+    ];
+    let on_a_copy = [
+        "Commands run on a copy of the open folders",
+        "paths they print differ",
+        "may wait for the user's approval",
+    ];
+    let in_place = ["commands see the disk, not unsaved text", "may wait for the user's approval"];
+    for (tier, parts, others) in [
+        (Tier::OverFork, over_fork.as_slice(), [on_a_copy[0], in_place[0]]),
+        (Tier::Copy, &on_a_copy, [over_fork[0], in_place[0]]),
+        (Tier::InPlace, &in_place, [over_fork[0], on_a_copy[0]]),
+    ] {
+        let prompt = prelude(Protocol::Chat, tier, false, "");
+        for part in parts {
+            assert!(prompt.contains(part), "{tier:?}: no {part:?} in {prompt}");
+        }
+        for other in others {
+            assert!(!prompt.contains(other), "{tier:?}: {other:?} in {prompt}");
+        }
+    }
+}
+
 /// A model that finds out with its second look that its context is small, as one that is loaded by its first request.
 struct Loads {
     inner: Arc<dyn Model>,
