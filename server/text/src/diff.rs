@@ -134,6 +134,12 @@ fn equal_suffix(a: &[u8], b: &[u8]) -> usize {
 
 /// The changes between two strings that stand at `offset` of the text.
 fn diff_lines(old: &str, new: &str, offset: usize) -> Vec<Change> {
+    // One line in the place of one: there is nothing to compare by lines.
+    let is_line =
+        |text: &str| memchr::memchr(b'\n', text.as_bytes()).is_none_or(|at| at + 1 == text.len());
+    if is_line(old) && is_line(new) {
+        return narrowed(old, 0..old.len(), new, 0..new.len(), offset).into_iter().collect();
+    }
     let input = InternedInput::new(old, new);
     if repeated_lines(&input) > REPEATED_LIMIT {
         return narrowed(old, 0..old.len(), new, 0..new.len(), offset).into_iter().collect();

@@ -33,6 +33,12 @@ impl DocId {
     /// The id of the file at `path`, which should be absolute and resolved (dot segments are
     /// removed by name only). A relative path gives an id that has no path. O(n).
     pub fn from_path(path: &Path) -> Self {
+        if let Some(path) = path.to_str().filter(|_| cfg!(unix)) {
+            let uri = format!("file://{path}");
+            if is_plainly_canonical(&uri) {
+                return Self(uri.into());
+            }
+        }
         let (host, bytes) = path_parts(path);
         if bytes.contains(&0) || bytes.first() != Some(&b'/') {
             let mut uri = String::from("file:");
@@ -240,6 +246,10 @@ mod tests {
             let uri = format!("file://{path}");
             if is_plainly_canonical(&uri) {
                 prop_assert_eq!(canonical(&uri), uri);
+            }
+            if path.starts_with('/') {
+                let id = DocId::from_path(Path::new(&path));
+                prop_assert_eq!(id.as_str(), spell("", path.as_bytes()));
             }
         }
     }

@@ -64,6 +64,9 @@ pub(super) fn too_long(path: &Path) -> bool {
 ///
 /// With the trouble comes the place where it was met.
 pub(super) fn resolve(path: &Path, over: &Links) -> Result<PathBuf, (Trouble, PathBuf)> {
+    if over.0.is_empty() && path.to_str().is_some_and(super::is_plain) && leads_to_itself(path) {
+        return Ok(path.to_owned());
+    }
     let mut at = PathBuf::new();
     let mut steps = VecDeque::new();
     put_first(&mut steps, &mut at, path);
@@ -133,6 +136,31 @@ pub(super) fn resolve(path: &Path, over: &Links) -> Result<PathBuf, (Trouble, Pa
         return Err((Trouble::TooLong, at));
     }
     Ok(as_on_disk(at, missing))
+}
+
+/// Whether a path, in which there are only names, has no link in it and at least its folder is there. False also where
+/// that can't be said by asking the system once or twice.
+fn leads_to_itself(path: &Path) -> bool {
+    let is_free = || {
+        let found = std::fs::symlink_metadata(path);
+        found.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+    };
+    is_without_links(path) || path.parent().is_some_and(is_without_links) && is_free()
+}
+
+/// Whether something is at an absolute path and no link on the way or at its end, in one question to the system.
+/// False where it can't say.
+#[cfg(target_os = "linux")]
+fn is_without_links(path: &Path) -> bool {
+    use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
+    // Only the path is opened, so that nothing happens to what is there.
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS).is_ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_without_links(_path: &Path) -> bool {
+    false
 }
 
 /// Puts the steps of `path` before those that are left; an absolute path starts over.
