@@ -19,6 +19,10 @@ use std::time::Instant;
 
 const RUNS: usize = 200;
 
+/// As many folders as a session has for its commands: three for those one after the other, and for each of eight in
+/// the background.
+const CACHES: usize = 27;
+
 fn main() -> ExitCode {
     if let Some(code) = ropewalk_sandbox::helper() {
         return code;
@@ -61,6 +65,13 @@ async fn all(report: &mut Report) {
     report.row("killing a command, worst", worst, "ms", Bar::AtMost(100.0));
     let (disk, _) = measure(&Plan { upper: Upper::Disk, ..plan.clone() }).await;
     report.row("the same with the layer on a disk", disk - plain, "ms", Bar::Shown);
+    let caches =
+        (0..CACHES).map(|number| home.join(format!("caches/{number}"))).collect::<Vec<_>>();
+    for cache in &caches {
+        std::fs::create_dir_all(cache).unwrap();
+    }
+    let more = more(&plan, &Plan { caches, ..plan.clone() }).await;
+    report.row("what build caches add", more, "ms", Bar::AtMost(0.3));
     let ballast = vec![1_u8; 1 << 30];
     let (heavy, worst) = measure(&plan).await;
     assert_eq!(std::hint::black_box(&ballast).len(), 1 << 30);
@@ -69,8 +80,8 @@ async fn all(report: &mut Report) {
     report.row("killing a command then, worst", worst, "ms", Bar::AtMost(100.0));
 }
 
-/// Runs `true` again and again, and `sleep` to be killed: the median of the first, the worst of the second.
-async fn measure(plan: &Plan) -> (f64, f64) {
+/// A sandbox with 10 dirty files in its layer.
+async fn started(plan: &Plan) -> Sandbox {
     let sandbox = Sandbox::start(plan.clone()).await.unwrap();
     for part in ["up/src", "work"] {
         std::fs::create_dir_all(sandbox.layers().join("main/0").join(part)).unwrap();
@@ -79,7 +90,11 @@ async fn measure(plan: &Plan) -> (f64, f64) {
         let file = sandbox.layers().join(format!("main/0/up/src/{index}.rs"));
         std::fs::write(file, "fn main() {}\n".repeat(100)).unwrap();
     }
-    let spec = |program: &[&str]| Spec {
+    sandbox
+}
+
+fn spec(plan: &Plan, program: &[&str]) -> Spec {
+    Spec {
         argv: program.iter().map(Into::into).collect(),
         cwd: plan.roots.first().unwrap().clone(),
         env: Vec::new(),
@@ -90,14 +105,34 @@ async fn measure(plan: &Plan) -> (f64, f64) {
         hidden: Vec::new(),
         unhidden: Vec::new(),
         laid: Vec::new(),
-    };
+    }
+}
+
+/// How much longer `true` takes with the second plan: both in turns, so that what else goes on counts for both.
+async fn more(plan: &Plan, other: &Plan) -> f64 {
+    let both = [(plan, started(plan).await), (other, started(other).await)];
+    let mut times = [Vec::new(), Vec::new()];
+    for _ in 0..RUNS {
+        for ((plan, sandbox), times) in both.iter().zip(&mut times) {
+            let began = Instant::now();
+            sandbox.run(spec(plan, &["/bin/true"])).await.unwrap().wait().await;
+            times.push(began.elapsed().as_secs_f64() * 1000.0);
+        }
+    }
+    let [without, with] = times.map(middle);
+    with - without
+}
+
+/// Runs `true` again and again, and `sleep` to be killed: the median of the first, the worst of the second.
+async fn measure(plan: &Plan) -> (f64, f64) {
+    let sandbox = started(plan).await;
     let ran = median(async || {
-        sandbox.run(spec(&["/bin/true"])).await.unwrap().wait().await;
+        sandbox.run(spec(plan, &["/bin/true"])).await.unwrap().wait().await;
     })
     .await;
     let mut kills = Vec::new();
     for _ in 0..20 {
-        let mut running = sandbox.run(spec(&["/bin/sleep", "1000"])).await.unwrap();
+        let mut running = sandbox.run(spec(plan, &["/bin/sleep", "1000"])).await.unwrap();
         let began = Instant::now();
         running.kill();
         running.wait().await;
