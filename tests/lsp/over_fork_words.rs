@@ -236,6 +236,7 @@ const SET: &[&str] = &[
     "CARGO_TARGET_DIR",
     "CI",
     "DEBIAN_FRONTEND",
+    "GIT_DISCOVERY_ACROSS_FILESYSTEM",
     "GIT_EDITOR",
     "GIT_OPTIONAL_LOCKS",
     "GIT_PAGER",

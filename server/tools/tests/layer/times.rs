@@ -211,7 +211,7 @@ fn outside(bench: &Bench, name: &str) {
 #[test]
 fn a_source_is_younger_than_what_was_built_outside_of_another_text() {
     let mut bench = Bench::new(&[
-        (".gitignore", "*.o\nbuild/\nnode_modules/\n"),
+        (".gitignore", "*.o\n*.log\n.*.swp\nbuild/\nnode_modules/\n"),
         ("sub/Makefile", ""),
         ("sub/src/main.c", "disk\n"),
         ("sub/src/clean.c", "clean\n"),
@@ -233,6 +233,8 @@ fn a_source_is_younger_than_what_was_built_outside_of_another_text() {
         "main.o",
         "sub/node_modules/x",
         "sub/crate/target/x",
+        "sub/server.log",
+        "sub/src/.main.c.swp",
     ] {
         outside(&bench, name);
         assert_eq!(times(&mut bench, &names), before, "{name}");

@@ -28,12 +28,13 @@ const BY_TIME: &[&str] = &[
     "pom.xml",
 ];
 
-/// Folders that hold what was fetched, by the millions of files, and nothing that was built from a source of the
-/// project's.
-const FETCHED: &[&str] = &[
+/// Folders that hold what was fetched, by the millions of files, or what editors keep, and nothing that was built from a
+/// source of the project's.
+const NOT_BUILT: &[&str] = &[
     ".cache",
     ".git",
     ".gradle",
+    ".idea",
     ".mypy_cache",
     ".nox",
     ".pytest_cache",
@@ -41,6 +42,7 @@ const FETCHED: &[&str] = &[
     ".terraform",
     ".tox",
     ".venv",
+    ".vscode",
     ".yarn",
     "Pods",
     "__pycache__",
@@ -48,6 +50,9 @@ const FETCHED: &[&str] = &[
     "node_modules",
     "venv",
 ];
+
+/// How the names of files end that editors and servers write all the time, and no build.
+const NO_OUTPUT: &[&str] = &[".log", ".pid", ".swo", ".swp", ".tmp", "~"];
 
 /// The most names that are looked at in one root.
 const MOST_NAMES: usize = 50_000;
@@ -180,12 +185,13 @@ impl Search<'_, '_> {
                 |source: &Source| source.since <= found.mtime && found.mtime < source.until;
             if found.kind == Kind::Folder {
                 let is_passed_over = depth == DEEPEST
-                    || FETCHED.iter().any(|fetched| name == fetched)
+                    || NOT_BUILT.iter().any(|other| name == other)
                     || is_cached && crate::layer::is_built_in(name);
                 if let (false, Ok(inner)) = (is_passed_over, folder.enter(name)) {
                     self.look_in(&path.join(name), &inner, depth + 1)?;
                 }
             } else if found.kind == Kind::File
+                && !NO_OUTPUT.iter().any(|end| name.as_encoded_bytes().ends_with(end.as_bytes()))
                 && self.sources.iter().any(is_older)
                 && self.is_seen(path, name)?
                 && self.is_ignored(path, name)?
