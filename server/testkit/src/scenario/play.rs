@@ -480,7 +480,8 @@ impl Home {
         use std::sync::atomic::{AtomicU32, Ordering};
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("ropewalk-scenario-{}-{number}", std::process::id());
+        // Equally long for all pages of a run: what is said of a path may be cut at a length.
+        let name = format!("ropewalk-scenario-{}-{number:04}", std::process::id());
         // The system's own spelling: paths in results are compared with it.
         let path = std::env::temp_dir().canonicalize()?.join(name);
         std::fs::create_dir(&path)?;
