@@ -30,7 +30,7 @@ fn a_deleted_file_that_no_undo_could_bring_back_stays_alone() {
                     .expect_text(why),
                 bash("ls").expect_text("big\nnew\nown\n").expect_text("changed: more"),
                 say("Done.").expect_text("more\nnew\n"),
-                bash("ls").conversation("another session"),
+                bash("ls big own").conversation("another session"),
                 say("Done again.").conversation("another session").expect_text("big\nown\n"),
             ],
         );
