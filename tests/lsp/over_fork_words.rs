@@ -7,6 +7,7 @@ use crate::support::agent::Agent;
 use crate::support::skip;
 use crate::support::stage::{QUIET, Stage, bash, edit, say, turn, until};
 use ropewalk_testkit::editor::{Dialog, FakeEditor, Profile};
+use ropewalk_testkit::planted;
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -198,6 +199,7 @@ const GIVEN: &[&str] = &[
     "LANG",
     "LC_TIME",
     "LOGNAME",
+    "MY_TOKEN",
     "MY_TOOL",
     "PATH",
     "RUST_BACKTRACE",
@@ -285,8 +287,13 @@ fn commands_are_given_the_variables_on_the_list_and_no_others() {
     }
     WITHHELD.iter().for_each(|name| give(name, "planted-value"));
     stage.agent.environment().iter().for_each(|(name, value)| give(name, value));
-    // A name that leads to an editor or holds a key is not given, whoever asks for it.
-    let more = json!(["MY_TOOL", "NVIM", "AWS_PROFILE", "CARGO_REGISTRY_TOKEN"]);
+    // What leads to an editor or holds the model's key is not given, whoever asks for it.
+    let named = ["MY_TOOL", "MY_TOKEN", "NVIM", "ANTHROPIC_API_KEY", planted::VARIABLE];
+    let file = stage.agent.folder("config").join("ropewalk/config.toml");
+    let config = std::fs::read_to_string(&file).unwrap();
+    stage.agent.configure(&format!("commands.environment = {named:?}\n{config}"));
+    // What an editor's settings name may come from the folder that is open in it.
+    let more = json!(["FOO", "MY_KEY", "CARGO_REGISTRY_TOKEN"]);
     let options = json!({ "commands": { "overFork": "auto", "environment": more } });
     let (editor, _script) = started_by(&stage, &script, options);
     assert_eq!(turn(&editor, "Try"), "end_turn");

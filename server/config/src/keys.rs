@@ -268,7 +268,7 @@ pub const KEYS: &[Key] = &[
     ),
     Key {
         name: "commands.environment",
-        description: "Names of more variables that commands over the fork are given; what holds a key, or leads to an editor or an agent for keys, never is.",
+        description: "Names of more variables that commands over the fork are given, a `NPM_TOKEN` among them if you name it; those with a model's key, and what leads to an editor or an agent for keys, never are. Not taken from a project or an editor's settings.",
         project: ProjectRule::Ignored,
         kind: Kind::Variables,
     },
@@ -459,6 +459,7 @@ impl Key {
         match self.kind {
             Kind::KeyCommand => Some("it starts a program"),
             Kind::CaFile => Some("it says whom to trust"),
+            Kind::Variables => Some("it gives away what you keep there"),
             _ => None,
         }
     }

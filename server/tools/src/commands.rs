@@ -276,7 +276,7 @@ fn apart(context: &Context) -> Context {
 
 /// What a process is given of our environment, on the disk itself or on a copy of it.
 fn whole_environment(context: &Context) -> Vec<(std::ffi::OsString, std::ffi::OsString)> {
-    context.secrets.environment(std::env::vars_os())
+    context.secrets.environment(std::env::vars_os(), &[])
 }
 
 /// What to run, on the disk itself.

@@ -20,7 +20,7 @@ fn spec(command: &str, cwd: &Path) -> CommandSpec {
     CommandSpec {
         command: command.to_owned(),
         cwd: cwd.to_owned(),
-        env: command_environment(std::env::vars_os()),
+        env: command_environment(std::env::vars_os(), &[]),
         timeout: Duration::from_secs(60),
         output_file: None,
         secrets: Secrets::default(),
@@ -231,6 +231,44 @@ async fn without_bash_there_is_sh_and_without_both_words() {
     assert!(matches!(error, CommandError::NoShell));
 }
 
+#[test]
+fn what_the_user_named_is_given_but_for_the_models_keys_and_ways_out() {
+    let names = [
+        "NPM_TOKEN",
+        "npm_token",
+        "STRIPE_KEY",
+        "AWS_PROFILE",
+        "DATABASE_PASSWORD",
+        "ACME_KEY",
+        "COPY",
+        "ANTHROPIC_API_KEY",
+        "OPENAI_API_KEY",
+        "OPENROUTER_X",
+        "ROPEWALK_X",
+        "SSH_AUTH_SOCK",
+        "DBUS_SESSION_BUS_ADDRESS",
+        "VSCODE_IPC_HOOK_CLI",
+        "NVIM",
+        "BASH_ENV",
+    ];
+    let value = |name: &str| if name == "COPY" { "a key: k-123" } else { "value" };
+    let ours = || names.map(|name| (OsString::from(name), OsString::from(value(name))));
+    let strike = || -> Strike { Box::new(|bytes, _| bytes.retain(|byte| *byte != b'k')) };
+    let secrets =
+        Secrets { variables: ["ACME_KEY".to_owned()].into(), strike: Some(Arc::new(strike)) };
+    let given = |named: &[&str]| {
+        let named: Vec<String> = named.iter().copied().map(str::to_owned).collect();
+        let set = command_environment([], &[]);
+        let given = secrets.environment(ours(), &named).into_iter();
+        let given = given.filter(|variable| !set.contains(variable));
+        given.map(|(name, _)| name.into_string().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(given(&[]), ["STRIPE_KEY"]);
+    assert_eq!(given(&["NPM_TOKEN"]), ["NPM_TOKEN", "STRIPE_KEY"]);
+    let all = ["NPM_TOKEN", "npm_token", "STRIPE_KEY", "AWS_PROFILE", "DATABASE_PASSWORD"];
+    assert_eq!(given(&names), all);
+}
+
 #[tokio::test]
 async fn secrets_do_not_reach_a_command() {
     let given = [
@@ -246,7 +284,7 @@ async fn secrets_do_not_reach_a_command() {
         ("TOKENIZERS_PARALLELISM", "false"),
         ("LANG", "C.UTF-8"),
     ];
-    let env = command_environment(given.map(|(k, v)| (OsString::from(k), OsString::from(v))));
+    let env = command_environment(given.map(|(k, v)| (OsString::from(k), OsString::from(v))), &[]);
     let dir = tempfile::tempdir().unwrap();
     let spec = CommandSpec { env, ..spec("env", dir.path()) };
     let printed = text(&run(spec, None, pending()).await.unwrap());
@@ -302,7 +340,7 @@ async fn what_is_struck_is_in_no_chunk_no_file_and_no_result() {
 #[test]
 fn a_variable_that_holds_a_secret_is_left_out_whatever_its_name() {
     let given = [("PATH", "/bin"), ("COPY", "to hush up"), ("ACME", "x"), ("LANG", "C")];
-    let env = hush().environment(given.map(|(k, v)| (OsString::from(k), OsString::from(v))));
+    let env = hush().environment(given.map(|(k, v)| (OsString::from(k), OsString::from(v))), &[]);
     let names: Vec<_> = env.iter().map(|(name, _)| name.to_str().unwrap()).collect();
     assert_eq!(names[..2], ["PATH", "LANG"]);
     assert!(!names.contains(&"COPY") && !names.contains(&"ACME"), "{names:?}");

@@ -210,6 +210,29 @@ fn the_lean_set_is_configured_for_a_provider_or_a_model() {
 }
 
 #[test]
+fn what_commands_are_given_is_for_nobody_but_the_user_to_say() {
+    let said = "commands.environment = ['NPM_TOKEN', 'MY_TOOL']";
+    let named = |world: World| world.build().commands.environment;
+    let both = ["NPM_TOKEN", "MY_TOOL"];
+    assert_eq!(named(World::new().file(USER, said)), both);
+    assert_eq!(named(World::new().file(SYSTEM, said)), both);
+    assert_eq!(named(World::new().flag("commands.environment=['NPM_TOKEN', 'MY_TOOL']")), both);
+    for refused in [
+        World::new().file(PROJECT, said),
+        World::new().initialization(json!({"commands": {"environment": both}})),
+        World::new().settings(json!({"ropewalk.commands.environment": both})),
+    ] {
+        let config = refused.build();
+        assert!(config.commands.environment.is_empty());
+        let told = problems(&config);
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(told[0].contains("put it into ~/.config/ropewalk/config.toml"), "{told:?}");
+        // It is nothing that trust in a folder gives.
+        assert_eq!(config.untrusted, []);
+    }
+}
+
+#[test]
 fn whom_to_trust_is_for_nobody_but_the_user_to_say() {
     let said = "ca_file = 'certs/own.pem'";
     let file = |world: World| world.build().ca_file;

@@ -1,23 +1,16 @@
 //! The environment that a command gets: ours without secrets, set up for no terminal.
 //!
-//! What is a secret is told by its name alone, from the lists here; values are not looked at.
+//! What is a secret is told by its name alone, from the lists here; values are not looked at. The user may name some
+//! that commands over the fork are given all the same; never what opens the model's account or leads out of a command.
 
 use std::ffi::OsString;
 
-/// Names that begin like this hold keys, or lead to programs that hold some.
-const DENIED_STARTS: &[&str] = &[
-    "ANTHROPIC_",
-    "AWS_",
-    "AZURE_",
-    "DBUS_",
-    "GITHUB_TOKEN",
-    "GOOGLE_APPLICATION_",
-    "OPENAI_",
-    "OPENROUTER_",
-    "ROPEWALK_",
-    "VAULT_",
-    "VSCODE_",
-];
+/// Names that begin like this hold keys.
+const DENIED_STARTS: &[&str] = &["AWS_", "AZURE_", "GITHUB_TOKEN", "GOOGLE_APPLICATION_", "VAULT_"];
+
+/// Names that begin like this hold the model's keys, or lead to programs that hold some.
+const CLOSED_STARTS: &[&str] =
+    &["ANTHROPIC_", "DBUS_", "OPENAI_", "OPENROUTER_", "ROPEWALK_", "VSCODE_"];
 
 /// Names that end like this hold keys.
 const DENIED_ENDS: &[&str] = &[
@@ -40,21 +33,20 @@ const DENIED_ENDS: &[&str] = &[
     "PASSWORD",
 ];
 
-/// Other names: secrets, ways to agents that hold some, and what changes how bash starts.
-const DENIED: &[&str] = &[
-    "API_KEY",
+/// Other names of secrets.
+const DENIED: &[&str] = &["API_KEY", "PASSWORD", "SECRET", "TOKEN"];
+
+/// Ways to editors and to agents that hold keys, and what changes how bash starts.
+const CLOSED: &[&str] = &[
     "BASH_ENV",
     "DISPLAY",
     "ENV",
     "GPG_AGENT_INFO",
     "NVIM",
     "NVIM_LISTEN_ADDRESS",
-    "PASSWORD",
-    "SECRET",
     "SSH_AGENT_PID",
     "SSH_AUTH_SOCK",
     "TMUX",
-    "TOKEN",
     "WAYLAND_DISPLAY",
 ];
 
@@ -133,14 +125,19 @@ const SET: &[(&str, &str)] = &[
     ("TERM", "dumb"),
 ];
 
-/// Takes secrets out of an environment and adds what commands need without a terminal.
+/// Takes secrets out of an environment, but for those that the user `named`, and adds what commands need without a
+/// terminal.
 ///
-/// Names are compared without regard to case. Order is kept; what is set comes last.
+/// Names are compared without regard to case, but with those that are named. Order is kept; what is set comes last.
 pub fn command_environment(
     environment: impl IntoIterator<Item = (OsString, OsString)>,
+    named: &[String],
 ) -> Vec<(OsString, OsString)> {
-    let mut kept: Vec<(OsString, OsString)> =
-        environment.into_iter().filter(|(name, _)| !is_denied(&name.to_string_lossy())).collect();
+    let is_kept = |(name, _): &(OsString, OsString)| {
+        let name = name.to_string_lossy();
+        !is_closed(&name) && (!is_denied(&name) || named.iter().any(|named| *named == name))
+    };
+    let mut kept: Vec<(OsString, OsString)> = environment.into_iter().filter(is_kept).collect();
     kept.extend(SET.iter().map(|(name, value)| ((*name).into(), (*value).into())));
     kept.push((INSIDE.into(), "1".into()));
     kept
@@ -161,10 +158,17 @@ pub fn allowed_environment(
     environment.into_iter().filter(|(name, _)| is_allowed(name)).collect()
 }
 
-fn is_denied(name: &str) -> bool {
+/// Whether it is never given, or set.
+fn is_closed(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     SET.iter().any(|(set, _)| *set == name)
-        || DENIED.contains(&name.as_str())
+        || CLOSED.contains(&name.as_str())
+        || CLOSED_STARTS.iter().any(|start| name.starts_with(start))
+}
+
+fn is_denied(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    DENIED.contains(&name.as_str())
         || DENIED_STARTS.iter().any(|start| name.starts_with(start))
         || DENIED_ENDS.iter().any(|end| name.ends_with(end))
 }

@@ -23,16 +23,17 @@ pub struct Secrets {
 
 impl Secrets {
     /// The environment that a command gets: [`command_environment`] without the variables that are named here,
-    /// and without those whose value holds a secret.
+    /// and without those whose value holds a secret, whatever the user `named`.
     pub fn environment(
         &self,
         ours: impl IntoIterator<Item = (OsString, OsString)>,
+        named: &[String],
     ) -> Vec<(OsString, OsString)> {
         let kept = ours.into_iter().filter(|(name, value)| {
             !self.variables.iter().any(|variable| name.as_os_str() == variable.as_str())
                 && !self.is_in(value.as_encoded_bytes())
         });
-        command_environment(kept)
+        command_environment(kept, named)
     }
 
     fn is_in(&self, value: &[u8]) -> bool {

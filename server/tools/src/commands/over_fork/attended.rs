@@ -55,7 +55,7 @@ impl Asked {
         veil: Veil,
     ) -> ForSandbox {
         let ours = allowed_environment(std::env::vars_os(), &settings.environment);
-        let mut env = context.secrets.environment(ours);
+        let mut env = context.secrets.environment(ours, &settings.environment);
         env.push(("TMPDIR".into(), "/tmp".into()));
         ForSandbox {
             asked: self,
