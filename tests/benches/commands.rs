@@ -1,4 +1,4 @@
-//! Commands over the fork through the whole server: how soon an interrupted one is dead. Bars are in the README.
+//! Commands through the whole server, in each tier: how soon an interrupted one is dead. Bars are in the README.
 //!
 //! What a sandbox costs by itself is measured in its own room.
 
@@ -33,16 +33,26 @@ fn main() {
 
 /// From `ropewalk.interrupt` to the end of the turn, which is told when all that the command started is dead.
 fn interrupt(report: &mut Report) {
-    let names = ["interrupt to the turn's end, worst", "interrupt to the turn's end, median"];
-    if !names.iter().any(|name| report.wants(name)) {
-        return;
+    for (tier, words) in [("auto", "over the fork"), ("copy", "on a copy"), ("off", "in place")] {
+        let names = ["worst", "median"]
+            .map(|which| format!("interrupt to the turn's end, {words}, {which}"));
+        if names.iter().any(|name| report.wants(name)) {
+            let times = interrupted(tier);
+            report.row(&names[0], times[ROUNDS - 1], "ms", Bar::AtMost(100.0));
+            report.row(&names[1], times[ROUNDS / 2], "ms", Bar::Shown);
+        }
     }
+}
+
+/// The times in milliseconds, sorted.
+fn interrupted(tier: &str) -> Vec<f64> {
     let command = "for i in 1 2 3 4 5 6 7 8; do setsid sh -c 'trap \"\" TERM INT; sleep 1000; sleep 1000' & done; echo up; wait";
     let reply = || ScriptedReply::new().call("bash", json!({ "command": command }));
     let agent = Agent::new("review", (0..ROUNDS).map(|_| reply()));
+    agent.allow("bash(*)");
     let config = agent.folder("config").join("ropewalk/config.toml");
     let text = fs::read_to_string(&config).expect("the configuration");
-    agent.configure(&text.replace("over_fork = \"off\"", "over_fork = \"auto\""));
+    agent.configure(&text.replace("over_fork = \"off\"", &format!("over_fork = \"{tier}\"")));
     let folder = tempfile::tempdir().expect("a folder");
     let mut client = Client::initialized(server(agent.environment()), folder.path());
     let mut times: Vec<f64> = (0..ROUNDS)
@@ -58,6 +68,5 @@ fn interrupt(report: &mut Report) {
         .collect();
     client.end();
     times.sort_by(f64::total_cmp);
-    report.row(names[0], times[ROUNDS - 1], "ms", Bar::AtMost(100.0));
-    report.row(names[1], times[ROUNDS / 2], "ms", Bar::Shown);
+    times
 }

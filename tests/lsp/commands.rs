@@ -1,4 +1,4 @@
-//! Commands over the fork that end badly: by the user, with their sandbox, with the server.
+//! Commands that end badly, over the fork, on a copy and in place: by the user, with their sandbox, with the server.
 //!
 //! What they do when all is well is in tests/scenarios.
 
@@ -9,10 +9,21 @@ use ropewalk_testkit::editor::{FakeEditor, Profile};
 use ropewalk_testkit::model::ScriptedReply;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+/// The tiers, as the settings call them.
+const TIERS: [&str; 3] = ["auto", "copy", "off"];
 
 /// An editor whose server runs commands over the fork and tells events.
 fn editor(stage: &Stage) -> FakeEditor {
-    let options = json!({ "events": true, "commands": { "overFork": "auto" } });
+    editor_on("auto", stage)
+}
+
+/// An editor whose server runs commands in this tier, without asking, and tells events.
+fn editor_on(tier: &str, stage: &Stage) -> FakeEditor {
+    stage.agent.allow("bash(*)");
+    let options = json!({ "events": true, "commands": { "overFork": tier } });
     let editor = stage.editor_with(Profile::VSCODE, options);
     editor.ignore(QUIET);
     editor
@@ -40,6 +51,17 @@ fn processes(text: &str) -> Vec<i32> {
 fn parent_of(id: i32) -> Option<i32> {
     let status = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;
     status.lines().find_map(|line| line.strip_prefix("PPid:")?.trim().parse().ok())
+}
+
+/// A command that sleeps in three ways: itself, in a group of its own, and as a daemon that nobody is the parent of.
+fn sleeping(sleep: &str) -> String {
+    let daemon = format!("setsid sh -c 'setsid nohup sleep {sleep} >/dev/null 2>&1 &'");
+    format!("{daemon}; set -m; sleep {sleep} & sleep {sleep}")
+}
+
+/// Waits until what [`sleeping`] starts sleeps.
+fn all_sleep(sleep: &str) {
+    until("all sleep", || processes(&format!("sleep\0{sleep}")).len() == 3);
 }
 
 /// A number of seconds that no other test sleeps.
@@ -104,17 +126,71 @@ fn a_sandbox_that_dies_is_said_and_started_anew() {
 #[test]
 fn nothing_outlives_a_server_that_is_killed() {
     let sleep = long(3);
-    let stage = Stage::new(
-        "review",
-        &[],
-        [bash(&format!("(setsid nohup sleep {sleep} &); echo up; sleep {sleep}"))],
-    );
-    let editor = editor(&stage);
-    editor.prompt("go");
-    printed(&editor, "up");
-    until("both sleep", || processes(&format!("sleep\0{sleep}")).len() == 2);
-    editor.kill_server();
-    until("its commands have ended", || processes(&sleep).is_empty());
+    for tier in TIERS {
+        let stage = Stage::new("review", &[], [bash(&sleeping(&sleep))]);
+        let editor = editor_on(tier, &stage);
+        editor.prompt("go");
+        all_sleep(&sleep);
+        editor.kill_server();
+        until("its commands have ended", || processes(&sleep).is_empty());
+    }
+}
+
+#[test]
+fn nothing_in_the_background_outlives_a_server_that_is_killed() {
+    let sleep = long(5);
+    for tier in TIERS {
+        let input = json!({ "command": sleeping(&sleep), "background": true });
+        let replies = [ScriptedReply::new().call("bash", input), say("It runs.")];
+        let stage = Stage::new("review", &[], replies);
+        let editor = editor_on(tier, &stage);
+        assert_eq!(turn(&editor, "go"), "end_turn");
+        all_sleep(&sleep);
+        editor.kill_server();
+        until("its commands have ended", || processes(&sleep).is_empty());
+    }
+}
+
+#[test]
+fn nothing_is_left_of_a_command_that_is_interrupted_or_of_a_session_that_ends() {
+    let sleep = long(6);
+    for tier in TIERS {
+        let stage = Stage::new("review", &[], [bash(&sleeping(&sleep)), bash(&sleeping(&sleep))]);
+        let editor = editor_on(tier, &stage);
+        editor.prompt("go");
+        all_sleep(&sleep);
+        editor.execute("ropewalk.interrupt", Value::Null).unwrap();
+        assert_eq!(editor.wait_for_turn_end().stop_reason, "interrupted");
+        // The turn's end waits for it: what comes next must not meet what is still being killed.
+        assert!(processes(&sleep).is_empty(), "{tier}");
+        editor.prompt("again");
+        all_sleep(&sleep);
+        stage.end(editor);
+        until("its commands have ended", || processes(&sleep).is_empty());
+    }
+}
+
+#[test]
+fn a_server_removes_the_copy_of_one_that_was_killed_and_no_other() {
+    let stage = Stage::new("review", &[("a.txt", "one\n")], [say("A."), say("B."), say("C.")]);
+    let layers = stage.agent.folder("cache").join("ropewalk/layers");
+    let copies = || -> BTreeSet<PathBuf> {
+        std::fs::read_dir(&layers).unwrap().map(|entry| entry.unwrap().path()).collect()
+    };
+    let [dead, living] = [(), ()].map(|()| editor_on("copy", &stage));
+    assert_eq!(turn(&dead, "go"), "end_turn");
+    let of_dead = copies();
+    assert_eq!(turn(&living, "go"), "end_turn");
+    let of_living = &copies() - &of_dead;
+    assert_eq!((of_dead.len(), of_living.len()), (1, 1));
+    dead.kill_server();
+    assert_eq!(copies(), &of_dead | &of_living, "nobody could remove it");
+    let next = editor_on("copy", &stage);
+    assert_eq!(turn(&next, "go"), "end_turn");
+    assert!(copies().is_disjoint(&of_dead) && copies().is_superset(&of_living));
+    assert_eq!(copies().len(), 2);
+    next.shutdown();
+    stage.end(living);
 }
 
 #[test]

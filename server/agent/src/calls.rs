@@ -201,9 +201,13 @@ impl Turn {
         let settings = self.shared.settings();
         let effect = prepared.effect;
         let paths = prepared.subject.paths.clone();
-        let (shared, turn, id) = (self.shared.clone(), self.number, call.id.clone());
+        let (turn, id) = (self.number, call.id.clone());
+        // What runs in the background must not keep alive the session that ends it.
+        let shared = Arc::downgrade(&self.shared);
         let shown = Arc::new(Printed::new(move |text| {
-            shared.tell(Event::ToolOutput { turn, call: id.clone(), text });
+            if let Some(shared) = shared.upgrade() {
+                shared.tell(Event::ToolOutput { turn, call: id.clone(), text });
+            }
         }));
         let showing = shown.clone();
         let printed = Arc::new(Mutex::new(String::new()));

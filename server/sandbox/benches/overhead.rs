@@ -1,5 +1,5 @@
-//! What a command in a sandbox costs over a plain one, in median milliseconds, and how soon a killed one is gone.
-//! Bars are in tests/benches/README.md.
+//! What a command costs over a plain one, in a sandbox and kept without one, in median milliseconds, and how soon a
+//! killed one is gone. Bars are in tests/benches/README.md.
 //!
 //! `cargo bench -p ropewalk-sandbox`; the numbers of an unoptimised build (`--profile dev`) differ little, because
 //! nearly all of it is the kernel's time.
@@ -11,7 +11,7 @@
 mod harness;
 
 use harness::{Bar, Report};
-use ropewalk_sandbox::{Plan, Sandbox, Spec, Upper};
+use ropewalk_sandbox::{Kept, Outside, Plan, Sandbox, Spec, Upper};
 use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::process::ExitCode;
@@ -53,6 +53,9 @@ async fn all(report: &mut Report) {
     })
     .await;
     report.row("plain spawn", plain, "ms", Bar::Shown);
+    let (kept, worst) = measure_kept().await;
+    report.row("a kept command over plain", kept - plain, "ms", Bar::AtMost(6.0));
+    report.row("killing a kept command, worst", worst, "ms", Bar::AtMost(100.0));
     let mut starting = Vec::new();
     for _ in 0..20 {
         let began = Instant::now();
@@ -136,6 +139,32 @@ async fn measure(plan: &Plan) -> (f64, f64) {
         let began = Instant::now();
         running.kill();
         running.wait().await;
+        kills.push(began.elapsed().as_secs_f64() * 1000.0);
+    }
+    (ran, kills.into_iter().fold(0.0, f64::max))
+}
+
+/// The same of commands on the machine itself.
+async fn measure_kept() -> (f64, f64) {
+    let start = async |program: &[&str]| {
+        let command = Outside {
+            argv: program.iter().map(Into::into).collect(),
+            cwd: "/".into(),
+            env: Vec::new(),
+            output: OwnedFd::from(File::create("/dev/null").unwrap()),
+        };
+        Kept::start(command).await.unwrap()
+    };
+    let ran = median(async || {
+        start(&["/bin/true"]).await.wait().await;
+    })
+    .await;
+    let mut kills = Vec::new();
+    for _ in 0..20 {
+        let mut kept = start(&["/bin/sleep", "1000"]).await;
+        let began = Instant::now();
+        kept.kill();
+        kept.wait().await;
         kills.push(began.elapsed().as_secs_f64() * 1000.0);
     }
     (ran, kills.into_iter().fold(0.0, f64::max))

@@ -30,9 +30,8 @@ use std::io::{ErrorKind, Read};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::process::ExitCode;
 
-/// To be called first of all in `main`: `Some` when this process was started as the holder, and has done its
-/// work. It must be called before there is another thread, and before anything reads standard input.
-pub fn helper() -> Option<ExitCode> {
+/// See [`crate::helper`].
+pub(crate) fn helper() -> Option<ExitCode> {
     let is_holder = std::env::args_os().nth(1).is_some_and(|first| first == crate::HELPER);
     is_holder.then(|| if hold().is_some() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

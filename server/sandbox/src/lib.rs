@@ -7,11 +7,16 @@
 //! command. The holder lives as long as the socket to the server does, and everything in it as long as the
 //! holder: a server that is killed leaves no process and no mount.
 //!
+//! A command that runs on the machine itself instead is [`Kept`]: a **keeper** process of its own, this executable
+//! again, ends all that it has started when it ends, or when the server does.
+//!
 //! This room knows nothing of forks, views or tools. What stands in a layer before a command, and what becomes
 //! of it after, is the caller's; so is the decision what a command may see.
 
 #[cfg(target_os = "linux")]
 mod holder;
+mod keeper;
+mod kept;
 #[cfg(not(target_os = "linux"))]
 mod other;
 mod plan;
@@ -23,10 +28,9 @@ mod toolchains;
 #[cfg(target_os = "linux")]
 mod wire;
 
-#[cfg(target_os = "linux")]
-pub use holder::helper;
+pub use kept::{Kept, Outside};
 #[cfg(not(target_os = "linux"))]
-pub use other::{Running, Sandbox, helper};
+pub use other::{Running, Sandbox};
 pub use plan::{End, Limits, Plan, Room, SandboxError, Spec};
 #[cfg(target_os = "linux")]
 pub use server::{Running, Sandbox};
@@ -35,3 +39,15 @@ pub use toolchains::{is_of_a_toolchain, is_of_the_system};
 
 /// The first argument with which this executable is started as the holder. Not for people.
 pub const HELPER: &str = "--ropewalk-sandbox-holder";
+
+/// The first argument with which this executable is started as a keeper. Not for people.
+pub const KEEPER: &str = "--ropewalk-command-keeper";
+
+/// To be called first of all in `main`: `Some` when this process was started as the holder or as a keeper, and has
+/// done its work. It must be called before there is another thread, and before anything reads standard input.
+pub fn helper() -> Option<std::process::ExitCode> {
+    let done = keeper::helper();
+    #[cfg(target_os = "linux")]
+    let done = done.or_else(holder::helper);
+    done
+}

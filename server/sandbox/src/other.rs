@@ -60,8 +60,3 @@ impl Running {
         match *self {}
     }
 }
-
-/// Never the holder.
-pub fn helper() -> Option<std::process::ExitCode> {
-    None
-}

@@ -39,7 +39,7 @@ pub struct Input {
 impl Tool for Bash {
     type Input = Input;
     const NAME: &'static str = "bash";
-    const DESCRIPTION: &'static str = "Runs a shell command on the files as they are on disk: unsaved text and unpublished changes are not there. No input, no terminal. Each call is a new shell.";
+    const DESCRIPTION: &'static str = "Runs a shell command on the files as they are on disk: unsaved text and unpublished changes are not there. No input, no terminal. Each call is a new shell; processes it leaves running are ended.";
     const EFFECT: Effect = Effect::Execute;
 
     fn description(tier: Tier) -> &'static str {
@@ -48,7 +48,7 @@ impl Tool for Bash {
                 "Runs a shell command over the fork: it sees unsaved text and unpublished changes under the real paths, and what it writes is reviewed like your edits. No network unless you ask for it, nothing outside the open folders but the system and toolchains. No input, no terminal. Each call is a new shell; processes it leaves running are ended."
             }
             Tier::Copy => {
-                "Runs a shell command on a copy of the open folders with unsaved text and unpublished changes in it; what it writes there is reviewed like your edits. Paths differ: the copy is elsewhere. No input, no terminal. Each call is a new shell."
+                "Runs a shell command on a copy of the open folders with unsaved text and unpublished changes in it; what it writes there is reviewed like your edits. Paths differ: the copy is elsewhere. No input, no terminal. Each call is a new shell; processes it leaves running are ended."
             }
             Tier::InPlace => Self::DESCRIPTION,
         }

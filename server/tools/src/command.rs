@@ -1,45 +1,41 @@
-//! Runs one shell command: its own process group, one pipe for all it prints, bounded memory.
+//! Runs one shell command on the machine itself: one pipe for all it prints, bounded memory, nothing of it left.
 //!
 //! Standard output and standard error share a pipe, so their order is the one the command wrote in.
-//! The whole group is killed on timeout, and when the future is dropped, which is how a command is
-//! interrupted.
+//! All that it has started is killed when its shell ends, on timeout, and when the future is dropped, which is how
+//! a command is interrupted: see [`ropewalk_sandbox::Kept`].
 //!
 //! Deliberately not here: whether a command may run (policy and [`crate::danger`]), which files it
-//! sees, and where the output file lives; the caller says. A child that leaves its process group
-//! (`setsid`) is not found again: only a PID namespace would hold it.
+//! sees, and where the output file lives; the caller says.
 
 mod attend;
 mod collect;
 mod environment;
 mod escapes;
-mod group;
 mod outputs;
 mod report;
 mod secrets;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use tokio::process::{Child, Command};
+use ropewalk_sandbox::{End, Kept, Outside};
+use tokio::net::unix::pipe::Receiver;
 
 pub(crate) use attend::{Stopped, attend};
 pub(crate) use collect::Collector;
 pub use collect::{Collected, MAX_FILE_BYTES, Sink};
 pub use environment::{INSIDE, allowed_environment, command_environment};
 pub use escapes::strip_escapes;
-use group::Group;
-pub use group::LeftRunning;
 pub use outputs::{private_file, private_folder};
+pub(crate) use report::LEFT_RUNNING;
 pub use report::result_text;
 pub use secrets::{Secrets, Strike};
 
 /// How long a command may take unless the caller says otherwise.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// How long to wait for the pipe's end after the shell has exited, in case something that it left
-/// in the background holds it.
+/// How long to wait for the pipe's end after the command has, in case something that could not be ended holds it.
 const GRACE: Duration = Duration::from_millis(250);
 
 /// The shells that are tried, in this order.
@@ -67,7 +63,7 @@ pub struct CommandSpec {
 pub enum Exit {
     /// The shell's exit code.
     Exited(i32),
-    /// The shell was ended by this signal.
+    /// The shell was ended by this signal; by SIGKILL where nobody knows.
     Signalled(i32),
     /// It was killed because its time was over.
     TimedOut(Duration),
@@ -84,8 +80,8 @@ pub struct CommandOutcome {
     pub output: Collected,
     /// From the start to the end.
     pub duration: Duration,
-    /// What it left in the background, killed when this is dropped: the session should hold it.
-    pub left_running: Option<LeftRunning>,
+    /// Whether something that it had started still ran, and was ended with it.
+    pub left_running: bool,
     /// The file with all it printed, if one was asked for and holds all of it.
     pub output_file: Option<PathBuf>,
 }
@@ -118,8 +114,7 @@ pub enum CommandError {
 /// Runs `spec` to its end, its timeout or the caller's `interrupt` (`std::future::pending()` for
 /// none).
 ///
-/// `sink` gets the output as text while it is printed. Dropping the future kills the whole process
-/// group, too. Standard input is `/dev/null`. Memory is bounded whatever is printed, and the output
+/// `sink` gets the output as text while it is printed. Dropping the future kills all of it, too. Standard input is `/dev/null`. Memory is bounded whatever is printed, and the output
 /// file by [`MAX_FILE_BYTES`].
 ///
 /// # Errors
@@ -142,30 +137,22 @@ pub async fn run(
         None => None,
     };
     let began = Instant::now();
-    let (mut child, receiver) = start(&spec)?;
-    let group = Group::of(&child);
+    let (mut kept, receiver) = start(&spec).await?;
     let mut collector = Collector::new(receiver, file, sink, &spec.secrets);
-    let (stopped, mut ended) = attend(&mut collector, spec.timeout, interrupt, child.wait()).await;
-    let exit = match stopped {
-        Stopped::Ended(status) => exit_of(status?),
-        Stopped::TimedOut => Exit::TimedOut(spec.timeout),
-        Stopped::Interrupted => Exit::Interrupted,
+    let (stopped, is_read) = attend(&mut collector, spec.timeout, interrupt, kept.wait()).await;
+    let (exit, left_running) = match stopped {
+        Stopped::Ended(end) => exit_of(&end),
+        Stopped::TimedOut => (Exit::TimedOut(spec.timeout), false),
+        Stopped::Interrupted => (Exit::Interrupted, false),
     };
-    let killed = matches!(exit, Exit::TimedOut(_) | Exit::Interrupted);
-    if killed {
-        group.kill();
-        child.wait().await?;
+    if matches!(exit, Exit::TimedOut(_) | Exit::Interrupted) {
+        kept.kill();
+        kept.wait().await;
     }
-    // Everything the shell itself printed is in the pipe by now; who else holds it may never end.
-    if !ended {
-        ended = tokio::time::timeout(GRACE, collector.read()).await.is_ok();
+    if !is_read {
+        let _ = tokio::time::timeout(GRACE, collector.read()).await;
     }
     let (output, file_is_whole) = collector.collected().await;
-    let left_running = if ended && (killed || group.is_gone_within(GRACE).await) {
-        None
-    } else {
-        Some(LeftRunning::new(group, async move { collector.read().await }))
-    };
     Ok(CommandOutcome {
         exit,
         output,
@@ -176,29 +163,22 @@ pub async fn run(
 }
 
 /// Starts the first shell that exists.
-fn start(spec: &CommandSpec) -> Result<(Child, tokio::net::unix::pipe::Receiver), CommandError> {
+async fn start(spec: &CommandSpec) -> Result<(Kept, Receiver), CommandError> {
     let (receive, send) = std::io::pipe()?;
-    let mut command = Command::new(shell(&spec.env)?);
-    command
-        .arg("-c")
-        .arg(&spec.command)
-        .current_dir(&spec.cwd)
-        .env_clear()
-        .envs(spec.env.iter().map(|(k, v)| (k, v)))
-        .stdin(Stdio::null())
-        .stdout(send.try_clone()?)
-        .stderr(send)
-        .process_group(0)
-        .kill_on_drop(true);
-    let child = command.spawn().map_err(|e| {
-        if e.kind() == std::io::ErrorKind::ArgumentListTooLong {
-            CommandError::TooLong(spec.command.len())
-        } else {
-            CommandError::Start(e)
+    let receiver = Receiver::from_owned_fd(receive.into())?;
+    let command = Outside {
+        argv: vec![shell(&spec.env)?.into(), "-c".into(), (&spec.command).into()],
+        cwd: spec.cwd.clone(),
+        env: spec.env.clone(),
+        output: send.into(),
+    };
+    match Kept::start(command).await {
+        Ok(kept) => Ok((kept, receiver)),
+        Err(error) if error.kind() == std::io::ErrorKind::ArgumentListTooLong => {
+            Err(CommandError::TooLong(spec.command.len()))
         }
-    })?;
-    let receiver = tokio::net::unix::pipe::Receiver::from_owned_fd(receive.into())?;
-    Ok((child, receiver))
+        Err(error) => Err(CommandError::Start(error)),
+    }
 }
 
 /// The first shell that exists in the `PATH` that a command will have.
@@ -212,8 +192,16 @@ fn find(shell: &str, env: &[(OsString, OsString)]) -> Option<PathBuf> {
     std::env::split_paths(path).map(|dir| dir.join(shell)).find(|p| p.is_file())
 }
 
-fn exit_of(status: std::process::ExitStatus) -> Exit {
-    use std::os::unix::process::ExitStatusExt as _;
-    // On Unix what has no code was ended by a signal.
-    status.code().map_or_else(|| Exit::Signalled(status.signal().unwrap_or(0)), Exit::Exited)
+/// How it ended, and whether it left something running.
+fn exit_of(end: &End) -> (Exit, bool) {
+    match end {
+        End::Exited { code, left_running } => (Exit::Exited(*code), *left_running),
+        End::Signalled { signal, left_running } => (Exit::Signalled(*signal), *left_running),
+        // SIGKILL, in effect.
+        End::Memory { .. }
+        | End::LayerFull { .. }
+        | End::CacheFull { .. }
+        | End::Killed
+        | End::Lost(_) => (Exit::Signalled(9), false),
+    }
 }

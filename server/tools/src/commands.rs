@@ -12,7 +12,9 @@ mod on_a_copy;
 mod over_fork;
 mod repository;
 
-use crate::command::{CommandOutcome, CommandSpec, Exit, result_text, strip_escapes};
+use crate::command::{
+    CommandError, CommandOutcome, CommandSpec, Exit, Sink, result_text, run, strip_escapes,
+};
 use crate::layer::Collected;
 use crate::tool::{Context, Hides, Output};
 use background::Background;
@@ -20,11 +22,12 @@ pub use background::{Finished, MOST_IN_BACKGROUND};
 use in_place::InPlace;
 use ropewalk_sandbox::{Unsupported, Upper};
 use ropewalk_workspace::{Proposal, View};
+use std::convert::Infallible;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, oneshot};
 
 /// How long the end of an interrupted command is waited for.
 const SETTLING: Duration = Duration::from_secs(5);
@@ -204,9 +207,16 @@ impl Commands {
         self.chosen.get().map_or(Tier::default(), |chosen| chosen.tier)
     }
 
-    /// Waits, not for long, until nothing runs any more of a command that was interrupted over the fork.
+    /// Waits, not for long, until nothing runs any more of a command that was interrupted.
     pub async fn settled(&self) {
-        if tokio::time::timeout(SETTLING, self.over.settled()).await.is_err() {
+        let settled = async {
+            match self.tier() {
+                Tier::OverFork => self.over.settled().await,
+                Tier::Copy => self.copy.settled().await,
+                Tier::InPlace => self.in_place.settled().await,
+            }
+        };
+        if tokio::time::timeout(SETTLING, settled).await.is_err() {
             tracing::warn!("an interrupted command takes long to end");
         }
     }
@@ -291,6 +301,28 @@ fn spec(asked: Asked, context: &Context) -> CommandSpec {
     }
 }
 
+/// Runs a command in a task of its own, which keeps `held` until all that the command started is dead, also when
+/// nobody waits for its result any more: that kills it.
+async fn holding<T: Send + 'static>(
+    held: T,
+    spec: CommandSpec,
+    sink: Sink,
+    stop: impl Future<Output = ()> + Send + 'static,
+) -> Result<(T, Result<CommandOutcome, CommandError>), Output> {
+    let (_wanted, unwanted) = oneshot::channel::<Infallible>();
+    let interrupt = async move {
+        tokio::select! {
+            () = stop => {}
+            _ = unwanted => {}
+        }
+    };
+    let running = tokio::spawn(async move { (held, run(spec, Some(sink), interrupt).await) });
+    running.await.map_err(|error| {
+        tracing::error!(%error, "a command was lost");
+        Output::error("the tool broke down inside, and what the command changed is dropped")
+    })
+}
+
 /// The result for the model. The file with the whole output goes if the result has all of it.
 async fn result_of(outcome: &CommandOutcome, file: Option<PathBuf>, context: &Context) -> Output {
     let output = &outcome.output;
@@ -353,7 +385,7 @@ async fn remove(file: &PathBuf) {
 }
 
 /// A sink that shows what a command prints.
-fn showing(context: &Context) -> crate::command::Sink {
+fn showing(context: &Context) -> Sink {
     let sink: Arc<dyn Fn(&str) + Send + Sync> = context.sink.clone();
     Box::new(move |text| sink(text))
 }

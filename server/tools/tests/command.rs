@@ -1,20 +1,60 @@
 //! Commands run for real: ends, order, bounds, interrupts. No sleep decides a test: what must come
 //! about is polled for, with a bound.
-#![cfg(unix)]
-#![expect(clippy::unwrap_used, reason = "tests may be blunt")]
+//!
+//! This program is its commands' keeper, so it has a `main` of its own, which asks first whether it was started as
+//! that.
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests may be blunt")]
 
 use std::ffi::OsString;
 use std::future::pending;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use libtest_mimic::{Arguments, Trial};
 use ropewalk_tools::bounds::Bounds;
 use ropewalk_tools::command::{
     CommandError, CommandOutcome, CommandSpec, Exit, Secrets, Strike, command_environment,
     result_text, run, strip_escapes,
 };
 use rustix::process::{Pid, test_kill_process};
+
+/// The tests, by their names.
+macro_rules! trials {
+    ($($name:ident),* $(,)?) => {
+        vec![$(Trial::test(stringify!($name), || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            runtime.block_on($name());
+            Ok(())
+        })),*]
+    };
+}
+
+fn main() -> ExitCode {
+    if let Some(code) = ropewalk_sandbox::helper() {
+        return code;
+    }
+    let trials = trials![
+        ends_are_told_apart,
+        both_streams_keep_their_order,
+        a_timeout_kills_grandchildren,
+        dropping_the_future_kills_the_command,
+        an_interrupt_keeps_what_was_printed,
+        what_a_command_leaves_running_is_ended_and_said,
+        long_output_keeps_its_ends_and_is_whole_in_the_file,
+        output_without_end_is_bounded,
+        binary_and_coloured_output_is_readable,
+        the_sink_gets_text_as_it_comes,
+        what_cannot_be_run_is_said,
+        without_bash_there_is_sh_and_without_both_words,
+        what_the_user_named_is_given_but_for_the_models_keys_and_ways_out,
+        secrets_do_not_reach_a_command,
+        what_is_struck_is_in_no_chunk_no_file_and_no_result,
+        a_variable_that_holds_a_secret_is_left_out_whatever_its_name,
+    ];
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
 
 fn spec(command: &str, cwd: &Path) -> CommandSpec {
     CommandSpec {
@@ -57,7 +97,6 @@ fn is_dead(pid: Pid) -> bool {
     test_kill_process(pid).is_err() || stat.is_ok_and(|s| s.contains(") Z "))
 }
 
-#[tokio::test]
 async fn ends_are_told_apart() {
     let outcome = ran("echo hi").await;
     assert_eq!((outcome.exit, text(&outcome).as_str()), (Exit::Exited(0), "hi\n"));
@@ -73,14 +112,12 @@ async fn ends_are_told_apart() {
     assert!(text(&ran("echo \"unclosed").await).contains("(exit code"));
 }
 
-#[tokio::test]
 async fn both_streams_keep_their_order() {
     let outcome = ran("for i in 1 2 3 4 5; do echo out$i; echo err$i >&2; done").await;
     let expected: String = (1..=5).map(|i| format!("out{i}\nerr{i}\n")).collect();
     assert_eq!(text(&outcome), expected);
 }
 
-#[tokio::test]
 async fn a_timeout_kills_grandchildren() {
     let dir = tempfile::tempdir().unwrap();
     let mut spec = spec(
@@ -97,8 +134,7 @@ async fn a_timeout_kills_grandchildren() {
     until("the grandchild is dead", || is_dead(pid)).await;
 }
 
-#[tokio::test]
-async fn dropping_the_future_kills_the_group() {
+async fn dropping_the_future_kills_the_command() {
     let dir = tempfile::tempdir().unwrap();
     let running = tokio::spawn(run(
         spec("bash -c 'echo $$ > pid; sleep 1000; true'; true", dir.path()),
@@ -111,7 +147,6 @@ async fn dropping_the_future_kills_the_group() {
     until("the command is dead", || is_dead(pid)).await;
 }
 
-#[tokio::test]
 async fn an_interrupt_keeps_what_was_printed() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("pid");
@@ -127,24 +162,26 @@ async fn an_interrupt_keeps_what_was_printed() {
     until("its child is dead", || is_dead(pid)).await;
 }
 
-#[tokio::test]
-async fn a_background_process_does_not_hold_the_result_back() {
-    for redirect in ["", ">/dev/null 2>&1"] {
+async fn what_a_command_leaves_running_is_ended_and_said() {
+    const WORDS: &str =
+        "(processes that it left running were ended with it: use background to let one run on)";
+    // The last is a daemon as programs become one: in no group and of no parent of the command's.
+    for left in [
+        "sleep 1000 & echo $! > pid",
+        "sleep 1000 >/dev/null 2>&1 & echo $! > pid",
+        "setsid sh -c 'setsid sh -c \"echo \\$\\$ > pid; exec sleep 1000\" >/dev/null 2>&1 &'; until [ -s pid ]; do :; done",
+    ] {
         let dir = tempfile::tempdir().unwrap();
-        let command = format!("sleep 1000 {redirect} & echo $! > pid; echo started");
+        let command = format!("{left}; echo started");
         let outcome = run(spec(&command, dir.path()), None, pending()).await.unwrap();
         assert_eq!(outcome.exit, Exit::Exited(0));
-        assert_eq!(text(&outcome), "started\n(something it started still runs in the background)");
-        assert!(outcome.duration < Duration::from_secs(30));
-        let pid = pid_in(&dir.path().join("pid")).await;
-        let left = outcome.left_running.unwrap();
-        assert!(left.is_alive() && !is_dead(pid));
-        drop(left);
-        until("it is killed with its handle", || is_dead(pid)).await;
+        assert_eq!(text(&outcome), format!("started\n{WORDS}"));
+        assert!(outcome.left_running && is_dead(pid_in(&dir.path().join("pid")).await));
     }
+    // What only waits for a pipe's end is waited for.
+    assert_eq!(text(&ran("echo late > >(sleep 0.1; cat)").await), "late\n");
 }
 
-#[tokio::test]
 async fn long_output_keeps_its_ends_and_is_whole_in_the_file() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("out.txt");
@@ -160,7 +197,6 @@ async fn long_output_keeps_its_ends_and_is_whole_in_the_file() {
     assert_eq!(outcome.output.total(), whole.len() as u64);
 }
 
-#[tokio::test]
 async fn output_without_end_is_bounded() {
     let dir = tempfile::tempdir().unwrap();
     let mut spec = spec("yes", dir.path());
@@ -172,7 +208,6 @@ async fn output_without_end_is_bounded() {
     assert!(text(&outcome).chars().count() < 52_000);
 }
 
-#[tokio::test]
 async fn binary_and_coloured_output_is_readable() {
     assert_eq!(text(&ran(r"printf 'a\377\200b\0c\n'").await), "a\u{fffd}\u{fffd}bc\n");
     assert_eq!(text(&ran(r"printf '\033[1;31mred\033[0m \033]0;title\007ok\n'").await), "red ok\n");
@@ -181,7 +216,6 @@ async fn binary_and_coloured_output_is_readable() {
     assert_eq!(strip_escapes("10%\r50%\r100%\r\nend\r\n\tx\u{8}y\u{7f}"), "100%\nend\n\txy");
 }
 
-#[tokio::test]
 async fn the_sink_gets_text_as_it_comes() {
     let dir = tempfile::tempdir().unwrap();
     let got = Arc::new(Mutex::new(String::new()));
@@ -200,7 +234,6 @@ async fn the_sink_gets_text_as_it_comes() {
     assert_eq!(text(&outcome), "one é two");
 }
 
-#[tokio::test]
 async fn what_cannot_be_run_is_said() {
     let dir = tempfile::tempdir().unwrap();
     let missing = spec("ls", &dir.path().join("none"));
@@ -218,7 +251,6 @@ async fn what_cannot_be_run_is_said() {
     assert!(matches!(error, CommandError::OutputFile(..)));
 }
 
-#[tokio::test]
 async fn without_bash_there_is_sh_and_without_both_words() {
     let dir = tempfile::tempdir().unwrap();
     let mut only_sh = spec("echo $0", dir.path());
@@ -231,8 +263,7 @@ async fn without_bash_there_is_sh_and_without_both_words() {
     assert!(matches!(error, CommandError::NoShell));
 }
 
-#[test]
-fn what_the_user_named_is_given_but_for_the_models_keys_and_ways_out() {
+async fn what_the_user_named_is_given_but_for_the_models_keys_and_ways_out() {
     let names = [
         "NPM_TOKEN",
         "npm_token",
@@ -269,7 +300,6 @@ fn what_the_user_named_is_given_but_for_the_models_keys_and_ways_out() {
     assert_eq!(given(&names), all);
 }
 
-#[tokio::test]
 async fn secrets_do_not_reach_a_command() {
     let given = [
         ("PATH", "/usr/bin:/bin"),
@@ -314,7 +344,6 @@ fn hush() -> Secrets {
     Secrets { variables: ["ACME".to_owned()].into(), strike: Some(Arc::new(strike)) }
 }
 
-#[tokio::test]
 async fn what_is_struck_is_in_no_chunk_no_file_and_no_result() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("all.txt");
@@ -337,8 +366,7 @@ async fn what_is_struck_is_in_no_chunk_no_file_and_no_result() {
     assert_eq!(std::fs::read_to_string(file).unwrap(), "a * b * c hu");
 }
 
-#[test]
-fn a_variable_that_holds_a_secret_is_left_out_whatever_its_name() {
+async fn a_variable_that_holds_a_secret_is_left_out_whatever_its_name() {
     let given = [("PATH", "/bin"), ("COPY", "to hush up"), ("ACME", "x"), ("LANG", "C")];
     let env = hush().environment(given.map(|(k, v)| (OsString::from(k), OsString::from(v))), &[]);
     let names: Vec<_> = env.iter().map(|(name, _)| name.to_str().unwrap()).collect();

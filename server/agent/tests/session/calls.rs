@@ -322,16 +322,21 @@ async fn other_calls_between_make_it_count_anew() {
 }
 
 #[tokio::test]
-async fn a_command_left_in_the_background_lives_as_long_as_the_session() {
+async fn a_command_in_the_background_lives_as_long_as_the_session() {
+    let command = "exec 3>held; echo r >&3; echo up; sleep 1000; true";
     let mut bench = start_allowing([
-        bash("(exec 3>held; echo r >&3; exec >/dev/null 2>&1 sleep 1000) & true"),
-        says("ok").expect_text("still runs in the background"),
+        reply().call("bash", json!({"command": command, "background": true})),
+        says("ok").expect_text("Started in the background"),
         says("ok"),
     ]);
     let path = bench.path("held");
     assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
     let reading = tokio::task::spawn_blocking(move || std::fs::read_to_string(path).unwrap());
     bench.run("go").await;
+    let is_up = |event: &Event| matches!(event, Event::ToolOutput { text, .. } if text == "up\n");
+    if !bench.seen.iter().any(is_up) {
+        bench.until(|event| is_up(event).then_some(())).await;
+    }
     // Other settings bring other tools; what the old ones hold stays.
     let new = settings(client(&bench.model));
     bench.session.send(ropewalk_agent::Op::Configure(Box::new(new)));

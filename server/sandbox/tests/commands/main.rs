@@ -1,5 +1,5 @@
-//! Commands in real sandboxes. This program is its own holder, so it has a `main` of its own, which asks first
-//! whether it was started as that.
+//! Commands in real sandboxes, and without. This program is its own holder and keeper, so it has a `main` of its own,
+//! which asks first whether it was started as that.
 
 #![expect(clippy::unwrap_used, reason = "tests and their helpers may be blunt")]
 
@@ -7,6 +7,7 @@ mod beside;
 mod check;
 mod ends;
 mod hostile;
+mod kept;
 mod owners;
 mod sees;
 mod world;
@@ -93,6 +94,16 @@ const CASES: &[Case] = &[
     ("many_commands_at_a_time", ends::many_commands_at_a_time),
     ("a_dead_holder_is_noticed", ends::a_dead_holder_is_noticed),
     ("a_killed_server_leaves_nothing", ends::a_killed_server_leaves_nothing),
+    ("kept: ends_are_told_apart", kept::ends_are_told_apart),
+    ("kept: a_kill_ends_everything", kept::a_kill_ends_everything),
+    ("kept: what_runs_from_its_end_is_caught", kept::what_runs_from_its_end_is_caught),
+    ("kept: what_cannot_be_started_is_said", kept::what_cannot_be_started_is_said),
+    ("kept: a_command_holds_nothing_of_its_keepers", kept::a_command_holds_nothing_of_its_keepers),
+    (
+        "kept: a_keeper_that_is_killed_takes_the_command_along",
+        kept::a_keeper_that_is_killed_takes_the_command_along,
+    ),
+    ("kept: a_killed_server_leaves_nothing", kept::a_killed_server_leaves_nothing),
     ("a_root_with_a_mount_in_it_is_told", ends::a_root_with_a_mount_in_it_is_told),
     (
         "a_project_of_another_group_is_refused_in_words",
@@ -115,6 +126,7 @@ fn main() -> ExitCode {
     }
     let role = match std::env::args().nth(1).as_deref() {
         Some(ends::VICTIM) => Some(ends::victim as fn()),
+        Some(kept::VICTIM) => Some(kept::victim as fn()),
         Some(ends::MOUNTED) => Some(ends::mounted as fn()),
         Some(owners::MEMBER) => Some(owners::member as fn()),
         Some(ends::ON_AN_OVERLAY) => Some(ends::on_an_overlay as fn()),

@@ -5,6 +5,10 @@ use std::fmt::Write as _;
 use super::{CommandOutcome, Exit, strip_escapes};
 use crate::bounds::{Bounds, bound_parts};
 
+/// What is said of a command that left something running.
+pub(crate) const LEFT_RUNNING: &str =
+    "processes that it left running were ended with it: use background to let one run on";
+
 /// The result for the model: how the command ended if not well, then what it printed, bounded.
 ///
 /// `Error: Timeout (120s)` stands first when its time was over, `(no output)` where nothing was
@@ -46,8 +50,8 @@ pub fn result_text(outcome: &CommandOutcome, bounds: Bounds) -> String {
         Exit::Exited(code) => note(&format!("(exit code {code})")),
         Exit::Signalled(signal) => note(&format!("(ended by signal {signal})")),
     }
-    if outcome.left_running.is_some() {
-        note("(something it started still runs in the background)");
+    if outcome.left_running {
+        note(&format!("({LEFT_RUNNING})"));
     }
     text
 }

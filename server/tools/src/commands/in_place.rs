@@ -1,38 +1,40 @@
 //! Commands on the disk itself: they see what is saved and published, nothing else, and change it at once.
 
 use super::background::Work;
-use super::{Asked, remove, result_of, showing, spec};
-use crate::command::{CommandError, LeftRunning, result_text, run};
+use super::{Asked, holding, remove, result_of, showing, spec};
+use crate::command::{CommandError, result_text, run};
 use crate::tool::{Context, Output};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Arc;
+use tokio::sync::RwLock;
 
-/// See the module. What commands leave running ends with it.
+/// See the module.
 #[derive(Debug, Default)]
 pub(super) struct InPlace {
-    left_running: Mutex<Vec<LeftRunning>>,
+    /// Each command holds it, together with others.
+    running: Arc<RwLock<()>>,
 }
 
 impl InPlace {
-    /// Runs a command to its end.
+    /// Waits until nothing runs any more of a command whose future was dropped.
+    pub(super) async fn settled(&self) {
+        drop(self.running.write().await);
+    }
+
+    /// Runs a command to its end. Dropping the future kills it.
     pub(super) async fn run(&self, asked: Asked, context: &Context) -> Result<Output, Output> {
         let file = asked.output_file.clone();
-        let ran = run(spec(asked, context), Some(showing(context)), std::future::pending()).await;
-        let mut outcome = match ran {
-            Ok(outcome) => outcome,
+        let held = self.running.clone().read_owned().await;
+        let (spec, sink) = (spec(asked, context), showing(context));
+        let (_held, ran) = holding(held, spec, sink, std::future::pending()).await?;
+        match ran {
+            Ok(outcome) => Ok(result_of(&outcome, file, context).await),
             Err(error) => {
                 if let Some(file) = &file {
                     remove(file).await;
                 }
-                return Err(not_started(error));
+                Err(not_started(error))
             }
-        };
-        let output = result_of(&outcome, file, context).await;
-        if let Some(left) = outcome.left_running.take() {
-            let mut all = self.left_running.lock().unwrap_or_else(PoisonError::into_inner);
-            all.retain(LeftRunning::is_alive);
-            all.push(left);
         }
-        Ok(output)
     }
 }
 

@@ -8,9 +8,9 @@ use super::background::Work;
 use super::folders::{LayerFolder, Unfinished, roots_of};
 use super::hidden::{Hidden, Hiding};
 use super::in_place::not_started;
-use super::{Asked, CommandSettings, result_of, showing, spec, taken_in};
+use super::{Asked, CommandSettings, holding, result_of, showing, spec, taken_in};
 use crate::blocking::on_thread;
-use crate::command::{Sink, run};
+use crate::command::Sink;
 use crate::layer::{Collected, EverDirty, Layer, LayerError};
 use crate::tool::{Context, Hides, Output};
 use ropewalk_workspace::View;
@@ -111,6 +111,11 @@ impl OnACopy {
         Self { settings: Arc::new(settings), ..Self::default() }
     }
 
+    /// Waits until nothing runs any more of a command whose future was dropped.
+    pub(super) async fn settled(&self) {
+        drop(self.live.lock().await);
+    }
+
     /// Makes the copy. The error says why it can't be.
     pub(super) async fn try_out(&self, view: &Arc<View>, hides: &Arc<Hides>) -> Result<(), String> {
         let mut held = self.live.clone().lock_owned().await;
@@ -139,13 +144,11 @@ impl OnACopy {
             copied.unfinished = Some(Unfinished { view, started });
             Ok((held, asked, told))
         });
-        let (mut held, asked, mut told) = shown.await?;
+        let (held, asked, mut told) = shown.await?;
         let file = asked.output_file.clone();
-        let ran = run(spec(asked, context), Some(showing(context)), std::future::pending()).await;
-        let mut outcome = ran.map_err(not_started)?;
-        if outcome.left_running.take().is_some() {
-            told.push(LEFT_RUNNING.to_owned());
-        }
+        let (spec, sink) = (spec(asked, context), showing(context));
+        let (mut held, ran) = holding(held, spec, sink, std::future::pending()).await?;
+        let outcome = ran.map_err(not_started)?;
         let mut output = result_of(&outcome, file, context).await;
         let collected = on_thread(move |_| {
             let collected = copy_of(&mut held)?.collect();
@@ -173,19 +176,18 @@ impl OnACopy {
             told.push(words);
             Ok((copied, asked, told))
         });
-        let (mut copied, asked, mut told) = made.await?;
+        let (mut copied, asked, told) = made.await?;
         let (own, file) = (super::apart(context), asked.output_file.clone());
         Ok(Box::new(move |sink: Sink, stop| {
             Box::pin(async move {
                 let (view, started) = (own.view.clone(), SystemTime::now());
                 copied.unfinished = Some(Unfinished { view, started });
-                let mut outcome = match run(spec(asked, &own), Some(sink), stop).await {
-                    Ok(outcome) => outcome,
-                    Err(error) => return not_started(error),
-                };
-                if outcome.left_running.take().is_some() {
-                    told.push(LEFT_RUNNING.to_owned());
-                }
+                let (mut copied, outcome) =
+                    match holding(copied, spec(asked, &own), sink, stop).await {
+                        Ok((copied, Ok(outcome))) => (copied, outcome),
+                        Ok((_, Err(error))) => return not_started(error),
+                        Err(failure) => return failure,
+                    };
                 let mut output = result_of(&outcome, file, &own).await;
                 let collected =
                     on_thread(move |_| Ok(copied.collect().map_err(|error| error.to_string())));
@@ -201,9 +203,6 @@ impl OnACopy {
 
 /// What is said when what is open is not what it was.
 const OTHER_FOLDERS: &str = "other folders are open now, so they were copied anew: ignored files that commands had made are gone";
-
-const LEFT_RUNNING: &str =
-    "processes that it left running were ended with it: use background to let one run on";
 
 /// What is said when a copy was not to be used any more.
 const GIVEN_UP: &str =

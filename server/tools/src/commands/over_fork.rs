@@ -12,7 +12,7 @@ use super::background::Work;
 use super::folders::Unfinished;
 use super::{Asked, CommandSettings, hidden, hints};
 use crate::blocking::on_thread;
-use crate::command::{Exit, Sink, result_text, strip_escapes};
+use crate::command::{Exit, LEFT_RUNNING, Sink, result_text, strip_escapes};
 use crate::layer::{Collected, LayerError};
 use crate::tool::{Context, Output};
 use attended::{Attended, attended};
@@ -278,9 +278,9 @@ async fn result(
     let mut output = super::result_of(&outcome, file, context).await;
     output.text = result_text(&outcome, context.bounds);
     match &end {
-        End::Exited { left_running: true, .. } | End::Signalled { left_running: true, .. } => told.push(
-            "processes that it left running were ended with it: use background to let one run on".to_owned(),
-        ),
+        End::Exited { left_running: true, .. } | End::Signalled { left_running: true, .. } => {
+            told.push(LEFT_RUNNING.to_owned());
+        }
         End::Memory { bytes } => told.push(format!(
             "it was ended because it used {} MB of memory, more than a command may: let it use less, or tell the user of commands.memory_megabytes",
             bytes >> 20
@@ -373,7 +373,7 @@ mod tests {
             exit: Exit::Exited(code),
             output,
             duration: Duration::ZERO,
-            left_running: None,
+            left_running: false,
             output_file: None,
         };
         let end = End::Exited { code, left_running: false };

@@ -147,7 +147,7 @@ pub(super) async fn attended(
         exit,
         output,
         duration: began.elapsed(),
-        left_running: None,
+        left_running: false,
         output_file: asked.output_file.clone().filter(|_| file_is_whole),
     };
     Ok(Attended { outcome, end, network, file: asked.output_file })
