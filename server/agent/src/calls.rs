@@ -331,8 +331,8 @@ impl Turn {
             fails(
                 output,
                 format_args!(
-                    "The user changed the same text in {} while this call ran; that part was left out. Read it again \
-                 before you go on.",
+                    "The same text in {} was changed while this call ran, by the user or by another of your calls; \
+                     that part was left out. Read it again before you go on.",
                     report.conflicts.join(", ")
                 ),
             );

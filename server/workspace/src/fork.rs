@@ -275,7 +275,16 @@ impl Fork {
 
     /// The pending hunks in the order of files and lines, on the base as of the last sync.
     pub fn hunks(&self) -> Vec<Hunk> {
-        self.files.iter().flat_map(|(id, file)| file_hunks(id, file)).collect()
+        self.files
+            .iter()
+            .flat_map(|(id, file)| file_hunks(id, file, self.left_by(id, file)))
+            .collect()
+    }
+
+    /// How the file that is to be renamed is named to people.
+    fn left_by(&self, id: &DocId, file: &ForkFile) -> Option<&str> {
+        let source = base_of(id, &file.entry);
+        self.files.get(source).filter(|_| source != id).map(|left| &*left.shown)
     }
 
     /// The ids of all parts that a selection means; a hunk's id stands for all of the hunk.

@@ -70,7 +70,7 @@ impl Kept {
     /// How many hunks are pending. O(pending changes and the lines they touch).
     pub fn pending(&self) -> usize {
         let hunks = |(id, kept): (&DocId, &Arc<KeptFile>)| {
-            kept.entry().map_or(0, |entry| file_hunks(id, &kept.file_with(entry)).len())
+            kept.entry().map_or(0, |entry| file_hunks(id, &kept.file_with(entry), None).len())
         };
         self.files.iter().map(hunks).sum()
     }

@@ -100,9 +100,9 @@ pub(super) fn end_of(output: &str) -> &str {
     (from..=output.len()).find_map(|from| output.get(from..)).unwrap_or_default()
 }
 
-/// Whether a command seems to have run out of room for what it writes.
-pub(super) fn wants_room(output: &str) -> bool {
-    has(output, WANTS_ROOM)
+/// Whether a command seems to have failed because it ran out of room for what it writes.
+pub(super) fn wants_room(output: &str, failed: bool) -> bool {
+    failed && has(output, WANTS_ROOM)
 }
 
 #[cfg(test)]
@@ -193,8 +193,8 @@ mod tests {
             "Error: ENOSPC: no space left on device, write",
             "failed to write: No space left on device (os error 28)",
         ] {
-            assert!(wants_room(words), "{words}");
+            assert!(wants_room(words, true) && !wants_room(words, false), "{words}");
         }
-        assert!(!wants_room("there is space left"));
+        assert!(!wants_room("there is space left", true));
     }
 }

@@ -324,10 +324,13 @@ async fn result(
             missed.display()
         ));
     }
-    if let Some(room) =
-        room.filter(|room| room.free < room.size / 64 || hints::wants_room(&printed))
-    {
-        told.push(full(room.size - room.free));
+    match room {
+        Some(room) if room.free < room.size / 64 => told.push(full(room.size - room.free)),
+        Some(room) if hints::wants_room(&printed, failed) => told.push(format!(
+            "there is room in the open folders: what is full is /tmp, /var/tmp or the home of commands, which together hold {} MB and lose all at the session's end, unless the command removed what it had written. Remove large files there, or write less",
+            room.size >> 20
+        )),
+        _ => {}
     }
     super::taken_in(&mut output, collected, told);
     output
@@ -422,7 +425,10 @@ mod tests {
         const NETWORK: &str = "call again with network: true, and the user will be asked";
         const SECRET: &str = "(/w/.env may hold secrets and is empty to commands";
         const FULL: &str = "fills its layer (3 MB)";
-        let all = [NETWORK, SECRET, FULL];
+        const SCRATCH: &str =
+            "what is full is /tmp, /var/tmp or the home of commands, which together hold 4 MB";
+        let all = [NETWORK, SECRET, FULL, SCRATCH];
+        let nearly = Some(Room { size: 3 << 20, free: 0 });
         let room = |free: u64| Some(Room { size: 4 << 20, free });
         let check = |ran: Attended, room, context: &Context, expected: &[&str]| {
             let output = said(ran, room, context);
@@ -443,8 +449,11 @@ mod tests {
         let mut allowed = context();
         allowed.reach.secrets = true;
         check(ended(1, denied), plenty, &allowed, &[]);
-        check(ended(1, "write error: No space left on device\n"), plenty, &plain, &[FULL]);
-        let nearly = Some(Room { size: 3 << 20, free: 0 });
+        let no_space = "write error: No space left on device\n";
+        check(ended(1, no_space), plenty, &plain, &[SCRATCH]);
+        check(ended(1, no_space), nearly, &plain, &[FULL]);
+        // Found by a search, and shown.
+        check(ended(0, no_space), plenty, &plain, &[]);
         check(ended(0, "fine\n"), nearly, &plain, &[FULL]);
         check(ended(0, "fine\n"), None, &plain, &[]);
     }

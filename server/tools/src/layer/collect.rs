@@ -122,6 +122,7 @@ impl Walk<'_, '_, '_> {
             self.is_moving = self.judge.is_since(&below.own()?);
         }
         let here = self.is_moving;
+        self.note_put_back(path, up, below)?;
         for name in up.names()? {
             self.is_moving = here;
             self.names += 1;
@@ -190,6 +191,7 @@ impl Walk<'_, '_, '_> {
             None => None,
         };
         let hides = inner.is_opaque();
+        self.folder_alone(path, &inner, disk.map(|(stamp, _)| stamp))?;
         let full = self.own.root.join(path);
         self.ignores.enter(&full, Some(&inner), lower.as_deref().filter(|_| !hides));
         // What is below is what the view had, whether it shows or not.
@@ -207,6 +209,22 @@ impl Walk<'_, '_, '_> {
                 Hidden::Part => inner.set_opaque(false)?,
                 Hidden::TooMuch => {}
             }
+        }
+        Ok(())
+    }
+
+    /// Tells what was done to a folder alone, which no proposal has words for.
+    fn folder_alone(&mut self, path: &Path, inner: &Folder, disk: Option<Stamp>) -> io::Result<()> {
+        let own = inner.own()?;
+        if !self.judge.is_of_command(&own) {
+            return Ok(());
+        }
+        let told = &mut self.judge.told;
+        match disk.filter(|disk| disk.kind == Kind::Folder) {
+            None if inner.names()?.is_empty() => told.hollow.push(plain(path)),
+            // A copy's folders have modes of their own.
+            Some(disk) if disk.mode != own.mode && !self.is_copy => told.modes.push(plain(path)),
+            _ => {}
         }
         Ok(())
     }
@@ -265,6 +283,7 @@ impl Walk<'_, '_, '_> {
         let disk = disk.filter(|(disk, _)| disk.kind != Kind::Folder);
         let after = match (stamp.kind, hidden) {
             (Kind::Gone, Some(Hidden::All(hides))) if hides.is_empty() => {
+                self.judge.told.removed.push(plain(path));
                 Verdict::Holds(Held::Left { stamp })
             }
             (Kind::Gone, Some(Hidden::All(hides))) => Verdict::Holds(Held::Gone { stamp, hides }),

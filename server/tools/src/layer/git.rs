@@ -1,17 +1,29 @@
-//! What a command did to git: whether it went elsewhere, and whether the index says something else or only remembers
-//! other times.
+//! What a command did to git: whether it went elsewhere, which files it put back, and whether the index says something
+//! else or only remembers other times.
 //!
 //! What is under `.git` is never kept. A command that went to another commit or put changes away has changed the files
-//! only along with that, so nothing of it can be kept: `git stash` alone would be the loss of what it put away.
+//! only along with that, so nothing of it can be kept: `git stash` alone would be the loss of what it put away. So it is
+//! when the current branch was moved (`reset`, `merge`, `rebase`), unless by commits alone, which only record what
+//! stands in the files: what they recorded is proposed. In a repository with reftables it can't be seen what moved, so
+//! whatever did counts.
+//!
+//! `git checkout .`, `restore` and `reset --hard` move nothing and put files back to what the index has. They are told
+//! by the times that the index then has of them.
 //!
 //! `git status` writes the index anew when files' times have changed: that is no change anybody means, and needs no
 //! words. Reads versions 2 to 4 with 20-byte object names; what it can't read counts as different.
 
-use super::folder::{Folder, Kind};
-use std::path::Path;
+use super::folder::{Folder, Kind, Moment};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 
-/// What in a `.git` says where it is and what was put away.
-const WHERE: [&str; 3] = ["HEAD", "refs/stash", "logs/refs/stash"];
+/// What in a `.git` says where it is and what was put away. The list of reftables changes with every ref.
+const WHERE: [&str; 4] = ["HEAD", "refs/stash", "logs/refs/stash", "reftable/tables.list"];
+
+/// How lines of a log of refs begin that tell of a commit made of what stands in the files, or of a change that was
+/// made in them as `git apply` does it.
+const RECORDS: [&str; 6] =
+    ["commit:", "commit (initial):", "commit (amend):", "cherry-pick:", "revert:", "am:"];
 
 /// The longest index that is looked into.
 pub(super) const LONGEST_INDEX: u64 = 64 << 20;
@@ -28,14 +40,101 @@ enum Said {
 /// Whether a `.git` went to another commit or put changes away, or took them back: what a command left `over` what
 /// was there `below`. In an overlay a name that is not there was not touched; in a copy it was deleted.
 pub(super) fn went_elsewhere(over: &Folder, below: &Folder, is_copy: bool) -> bool {
-    WHERE.iter().map(Path::new).any(|path| {
+    let differs = |path: &Path| {
         let was = said(below, path);
         match said(over, path) {
             Said::Nothing => is_copy && was != Said::Nothing,
             Said::Gone => was != Said::Nothing,
             now @ Said::Bytes(_) => now != was,
         }
+    };
+    let was_moved = || tip(None, below, is_copy) != tip(Some(over), below, is_copy);
+    WHERE.iter().map(Path::new).any(differs) || was_moved() && !only_records(over, below)
+}
+
+/// The commit of the branch that HEAD names, which is the same in both. None where there is none, or no branch.
+fn tip(over: Option<&Folder>, below: &Folder, is_copy: bool) -> Option<Vec<u8>> {
+    let now = |path: &Path| match over.map(|over| said(over, path)) {
+        None => said(below, path),
+        Some(Said::Nothing) if !is_copy => said(below, path),
+        Some(found) => found,
+    };
+    let Said::Bytes(head) = said(below, Path::new("HEAD")) else { return None };
+    let head = String::from_utf8_lossy(&head);
+    let Some(branch) = head.strip_prefix("ref:").map(str::trim) else { return None };
+    if let Said::Bytes(own) = now(Path::new(branch)) {
+        return Some(own.trim_ascii().to_vec());
+    }
+    let Said::Bytes(packed) = now(Path::new("packed-refs")) else { return None };
+    let mut lines = packed.split(|byte| *byte == b'\n');
+    lines.find_map(|line| {
+        let own = line.strip_suffix(branch.as_bytes())?.strip_suffix(b" ")?;
+        Some(own.to_vec())
     })
+}
+
+/// Whether all that the log of HEAD has got to tell of are commits of what stands in the files.
+fn only_records(over: &Folder, below: &Folder) -> bool {
+    let path = Path::new("logs/HEAD");
+    let was = match said(below, path) {
+        Said::Bytes(was) => was,
+        Said::Nothing => Vec::new(),
+        Said::Gone => return false,
+    };
+    let Said::Bytes(now) = said(over, path) else { return false };
+    let Some(more) = now.strip_prefix(was.as_slice()) else { return false };
+    let more = String::from_utf8_lossy(more);
+    let moves = |line: &&str| {
+        let mut names = line.split(' ');
+        names.next() != names.next()
+    };
+    let records = |line: &str| {
+        let words = line.split_once('\t').map_or("", |(_, words)| words);
+        RECORDS.iter().any(|begin| words.starts_with(begin))
+    };
+    !more.is_empty() && more.lines().filter(moves).all(records)
+}
+
+/// What git says of a file: when it was written and how long it is. Of the length the lower 32 bits.
+pub(super) type Written = (Moment, u32);
+
+/// The files that a command left as the index in `over` has them, and that are not in it because of this command: by
+/// their path from the folder that the `.git` is in. Nothing if the command left the index as it was.
+pub(super) fn put_back(over: &Folder, below: &Folder) -> HashMap<PathBuf, Written> {
+    let index = Path::new("index");
+    let (Said::Bytes(now), was) = (said(over, index), said(below, index)) else {
+        return HashMap::new();
+    };
+    if matches!(&was, Said::Bytes(was) if *was == now) {
+        return HashMap::new();
+    }
+    let before = match &was {
+        Said::Bytes(was) => entries(was).unwrap_or_default(),
+        Said::Nothing | Said::Gone => Vec::new(),
+    };
+    let before: HashMap<&[u8], Option<Written>> =
+        before.iter().map(|entry| (entry.name.as_slice(), entry.written)).collect();
+    let mut out = HashMap::new();
+    for entry in entries(&now).unwrap_or_default() {
+        let (Some(written), Ok(name)) = (entry.written, std::str::from_utf8(&entry.name)) else {
+            continue;
+        };
+        if before.get(entry.name.as_slice()) == Some(&Some(written)) {
+            continue;
+        }
+        let object: String = entry.id().iter().map(|byte| format!("{byte:02x}")).collect();
+        let Some((folder, rest)) = object.split_at_checked(2) else { continue };
+        let object = Path::new("objects").join(folder).join(rest);
+        let is_new = is_there(over, &object) && !is_there(below, &object);
+        if !is_new {
+            out.insert(PathBuf::from(name), written);
+        }
+    }
+    out
+}
+
+fn is_there(folder: &Folder, path: &Path) -> bool {
+    matches!(said(folder, path), Said::Bytes(_))
 }
 
 fn said(folder: &Folder, path: &Path) -> Said {
@@ -58,8 +157,28 @@ pub(super) fn same_entries(a: &[u8], b: &[u8]) -> bool {
     a == b || matches!((entries(a), entries(b)), (Some(a), Some(b)) if a == b)
 }
 
-/// An entry without what the system said of the file: mode, object, flags, name.
-type Entry = (Vec<u8>, Vec<u8>, Vec<u8>);
+/// An entry. Two are equal whatever the system said of the file.
+struct Entry {
+    /// Mode and object.
+    what: Vec<u8>,
+    flags: Vec<u8>,
+    name: Vec<u8>,
+    /// What the system said of the file when it was as the index has it.
+    written: Option<Written>,
+}
+
+impl Entry {
+    /// The name of its object.
+    fn id(&self) -> &[u8] {
+        self.what.get(4..).unwrap_or_default()
+    }
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.what, &self.flags, &self.name) == (&other.what, &other.flags, &other.name)
+    }
+}
 
 fn entries(bytes: &[u8]) -> Option<Vec<Entry>> {
     let mut rest = bytes.strip_prefix(b"DIRC")?;
@@ -73,6 +192,10 @@ fn entries(bytes: &[u8]) -> Option<Vec<Entry>> {
     for _ in 0..count {
         let before = rest.len();
         let stat = take(&mut rest, 40)?;
+        let written = (
+            Moment(number(stat.get(8..12)?)?.into(), number(stat.get(12..16)?)?),
+            number(stat.get(36..40)?)?,
+        );
         let mut what = stat.get(24..28)?.to_vec();
         what.extend_from_slice(take(&mut rest, 20)?);
         let mut flags = take(&mut rest, 2)?.to_vec();
@@ -92,7 +215,9 @@ fn entries(bytes: &[u8]) -> Option<Vec<Entry>> {
         let pad = if version == 4 { 1 } else { 8 - used % 8 };
         take(&mut rest, pad)?;
         last.clone_from(&name);
-        out.push((what, flags, name));
+        // Without a time it says nothing of the file.
+        let written = Some(written).filter(|(time, _)| *time != Moment::default());
+        out.push(Entry { what, flags, name, written });
     }
     Some(out)
 }

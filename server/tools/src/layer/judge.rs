@@ -7,7 +7,8 @@ mod proposals;
 use super::beside::Beside;
 use super::collect::Started;
 use super::compare::{Becomes, Compared, Content, Found, Is, Stood, Unknown, content_of};
-use super::folder::{Folder, Kind, Stamp, path_in};
+use super::folder::{Folder, Kind, Moment, Stamp, path_in};
+use super::git::Written;
 use super::told::{Told, plain};
 use super::{EverDirty, Held, MOST_BYTES, MOST_CHANGES};
 use ropewalk_text::decode::encode;
@@ -68,6 +69,8 @@ pub(super) struct Judge<'scope, 'env> {
     bytes: u64,
     /// Of what is deleted, as far as it was read.
     gone_bytes: u64,
+    /// What git put back, as it left it.
+    put_back: HashMap<PathBuf, Written>,
     pub(super) told: Told,
 }
 
@@ -92,6 +95,7 @@ impl<'scope, 'env> Judge<'scope, 'env> {
             changed: Vec::new(),
             bytes: 0,
             gone_bytes: 0,
+            put_back: HashMap::new(),
             told: Told::default(),
         }
     }
@@ -101,6 +105,20 @@ impl<'scope, 'env> Judge<'scope, 'env> {
         self.root = root.to_owned();
         self.materials = Some(materials);
         self.dropped.clear();
+    }
+
+    /// Takes note of files that git put back.
+    pub(super) fn note_put_back(&mut self, files: impl Iterator<Item = (PathBuf, Written)>) {
+        self.put_back.extend(files);
+    }
+
+    /// Whether this is what git put back over text that the user has not saved: nobody has asked for its end.
+    fn is_put_back(&self, place: &Place, stamp: &Stamp) -> bool {
+        let is_written = |(time, len): &Written| *time == stamp.mtime && *len == stamp.len as u32;
+        self.put_back.get(&place.path).is_some_and(is_written) && {
+            let id = self.view.id_of(place, self.view.roots());
+            self.view.buffers().get(&id).is_some_and(|open| open.dirty)
+        }
     }
 
     /// Whether the view has something of its own at a path.
@@ -115,6 +133,17 @@ impl<'scope, 'env> Judge<'scope, 'env> {
     /// Whether something on the disk changed after the command began.
     pub(super) fn is_since(&self, disk: &Stamp) -> bool {
         disk.ctime >= self.started
+    }
+
+    /// Whether something in the layer changed since the command began. File systems' clocks are a little behind ours.
+    pub(super) fn is_of_command(&self, own: &Stamp) -> bool {
+        const BEHIND: u32 = 20_000_000;
+        let Moment(seconds, nanos) = self.started;
+        let from = match nanos.checked_sub(BEHIND) {
+            Some(nanos) => Moment(seconds, nanos),
+            None => Moment(seconds.saturating_sub(1), nanos + 1_000_000_000 - BEHIND),
+        };
+        own.ctime >= from
     }
 
     /// Whether so many more changes become proposals.
@@ -250,6 +279,11 @@ impl<'scope, 'env> Judge<'scope, 'env> {
                 self.ever.saw(&place.path, None, stamp.mtime);
                 return Ok(Verdict::Goes);
             }
+        }
+        if self.is_put_back(&place, &stamp) {
+            self.told.put_back.push(plain(path));
+            self.ever.saw(&place.path, None, stamp.mtime);
+            return Ok(Verdict::Goes);
         }
         let len = if stamp.kind == Kind::File { stamp.len } else { 0 };
         if !self.has_room_for(1)? || !self.has_room_for_bytes(len)? {

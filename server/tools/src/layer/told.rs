@@ -11,6 +11,14 @@ const NAMED: usize = 10;
 pub(super) struct Told {
     /// In `.git`.
     pub(super) git: Vec<String>,
+    /// Files with unsaved text that git put back to what the index has.
+    pub(super) put_back: Vec<String>,
+    /// Folders that were made and hold nothing.
+    pub(super) hollow: Vec<String>,
+    /// Folders that were removed and held no file.
+    pub(super) removed: Vec<String>,
+    /// Folders with another mode.
+    pub(super) modes: Vec<String>,
     /// A `.git` that went to another commit or put changes away: then nothing is proposed.
     pub(super) elsewhere: Vec<String>,
     /// Changed outside while the command ran.
@@ -38,11 +46,16 @@ impl Told {
         if !self.elsewhere.is_empty() {
             // Nothing else matters of a command of which nothing is kept.
             return vec![format!(
-                "git went to another branch or commit, or stashed changes or took them back, which can't be kept, so nothing that this command changed is: all files are as they were before it ({}). Leave that to the user, after accepting",
+                "git went to another branch or commit, or moved this one, or stashed changes or took them back, which can't be kept, so nothing that this command changed is: all files are as they were before it ({}). Leave that to the user, after accepting",
                 list(self.elsewhere)
             )];
         }
         let kinds = [
+            (
+                self.put_back,
+                "not put back, because it has unsaved text in the editor, which would be lost: ".to_owned(),
+                "; leave that to the user, or edit the file",
+            ),
             (
                 self.git,
                 "git changes are not kept (commit after accepting): ".to_owned(),
@@ -85,6 +98,17 @@ impl Told {
                 "too many folders in each other; only commands of this session see what is in it: ".to_owned(),
                 "",
             ),
+            (
+                self.hollow,
+                "empty folders are not kept: the user gets a folder with its first file, and only commands of this session see ".to_owned(),
+                "",
+            ),
+            (
+                self.removed,
+                "folders without files are not removed: only for commands of this session there is no ".to_owned(),
+                "",
+            ),
+            (self.modes, "the mode of a folder is not kept: the user's stays for ".to_owned(), ""),
             (self.unreadable, "could not be read and is not proposed: ".to_owned(), ""),
         ];
         let said = kinds.into_iter().filter(|(names, ..)| !names.is_empty());

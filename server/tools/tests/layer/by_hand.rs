@@ -8,6 +8,30 @@ use std::fs;
 const NOTHING: [&str; 0] = [];
 
 #[test]
+fn what_is_done_to_folders_alone_is_told() {
+    let mut bench = Bench::new(&[("full/a.txt", "a\n")]);
+    fs::create_dir(bench.disk("hollow")).unwrap();
+    let collected = bench.command(|bench| {
+        fs::create_dir_all(bench.up("made/in")).unwrap();
+        gone(&bench.up("hollow"));
+        fs::create_dir(bench.up("full")).unwrap();
+        set_mode(&bench.up("full"), 0o700);
+    });
+    assert_eq!(said(&collected), [""; 0]);
+    let words = [
+        ("empty folders are not kept: ", "made/in"),
+        ("folders without files are not removed: ", "hollow"),
+        ("the mode of a folder is not kept: ", "full"),
+    ];
+    assert_eq!(collected.told.len(), words.len(), "{:?}", collected.told);
+    for (told, (words, name)) in collected.told.iter().zip(words) {
+        assert!(told.starts_with(words) && told.ends_with(name), "{told}");
+    }
+    let again = bench.command(|_| {});
+    assert!(again.told.iter().all(|told| !told.contains("hollow")), "{:?}", again.told);
+}
+
+#[test]
 fn a_command_sees_open_text_and_the_forks_changes_and_nothing_else_is_written() {
     let mut bench =
         Bench::new(&[("a.txt", "disk\n"), ("b.txt", "b\n"), ("c.txt", "c\n"), ("sub/d.sh", "d\n")]);

@@ -43,8 +43,9 @@ impl Fork {
     }
 }
 
-/// The pending hunks of a file: of the file itself, of its mode, of its text.
-pub(crate) fn file_hunks(id: &DocId, file: &ForkFile) -> Vec<Hunk> {
+/// The pending hunks of a file: of the file itself, of its mode, of its text. `left` is the name, for people, that it had
+/// before a rename.
+pub(crate) fn file_hunks(id: &DocId, file: &ForkFile, left: Option<&str>) -> Vec<Hunk> {
     let entry = &file.entry;
     let created = matches!(entry.base, Base::Absent) && !is_renamed(entry);
     let mut out = Vec::new();
@@ -57,18 +58,18 @@ pub(crate) fn file_hunks(id: &DocId, file: &ForkFile) -> Vec<Hunk> {
             FileChange::Binary(_) => HunkKind::Binary,
             FileChange::Link(target) => HunkKind::Link { target: target.display().to_string() },
         };
-        out.push(of_file(id, file, kind, mark));
+        out.push(of_file(id, file, left, (kind, mark)));
     }
     let texts = text_hunks(id, file, created);
     // The mode of a new file goes with the file.
     let mut joined = entry.mode.as_ref().filter(|_| created && out.len() + texts.len() > 0);
     if let (Some((mode, mark)), None) = (&entry.mode, joined) {
-        out.push(of_file(id, file, HunkKind::Mode(*mode), mark));
+        out.push(of_file(id, file, left, (HunkKind::Mode(*mode), mark)));
     }
     out.extend(texts);
     if let (Some(first), Some((mode, mark))) = (out.first_mut(), joined.take()) {
         first.parts.push(mark.id);
-        first.diff = format!("{}{}", describe(&HunkKind::Mode(*mode), file), first.diff);
+        first.diff = format!("{}{}", describe(&HunkKind::Mode(*mode), file, left), first.diff);
     }
     out
 }
@@ -83,13 +84,18 @@ fn state(marks: &[&Mark]) -> HunkState {
 }
 
 /// The hunk of a change that is none of the text.
-fn of_file(id: &DocId, file: &ForkFile, kind: HunkKind, mark: &Mark) -> Hunk {
+fn of_file(
+    id: &DocId,
+    file: &ForkFile,
+    left: Option<&str>,
+    (kind, mark): (HunkKind, &Mark),
+) -> Hunk {
     Hunk {
         id: mark.id,
         parts: vec![mark.id],
         doc: id.clone(),
         file: file.shown.clone(),
-        diff: describe(&kind, file),
+        diff: describe(&kind, file, left),
         kind,
         range: 0..0,
         lines: 0..0,
@@ -142,7 +148,7 @@ fn text_hunks(id: &DocId, file: &ForkFile, created: bool) -> Vec<Hunk> {
 }
 
 /// A change that is none of the text, in words.
-fn describe(kind: &HunkKind, file: &ForkFile) -> String {
+fn describe(kind: &HunkKind, file: &ForkFile, left: Option<&str>) -> String {
     let (name, base) = (&file.shown, &file.entry.base);
     let led_to = |words: &str| match base {
         Base::Link { target } => format!("{words}{}", target.display()),
@@ -150,7 +156,7 @@ fn describe(kind: &HunkKind, file: &ForkFile) -> String {
     };
     match kind {
         HunkKind::Delete => format!("delete {name}{}\n", led_to(", a link to ")),
-        HunkKind::Rename { from } => format!("rename {from} to {name}\n"),
+        HunkKind::Rename { from } => format!("rename {} to {name}\n", left.unwrap_or(from)),
         HunkKind::Create => format!("create {name}, empty\n"),
         HunkKind::Binary => format!("replace the bytes of {name}{}\n", led_to(", a link to ")),
         HunkKind::Link { target } => {

@@ -136,6 +136,7 @@ fn a_renamed_file_can_have_another_mode_text_and_bytes() {
     bench.write("d/b.txt", "two\n");
     bench.propose("d/b.txt", mode(0o600));
     assert_eq!(bench.hunks().len(), 3);
+    assert_eq!(bench.hunks()[0].diff, "rename a.txt to d/b.txt\n");
     assert_eq!(bench.restarted().hunks(), bench.hunks());
     let after = bench.accept_and_undo(&before);
     assert_eq!(after.get("d/b.txt").cloned(), file(b"two\n", 0o600));

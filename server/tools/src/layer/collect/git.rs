@@ -1,15 +1,40 @@
-//! Putting back what a command changed in a `.git`.
+//! Putting back what a command changed in a `.git`, and what git put back outside of it.
 
 use super::{Walk, enter};
 use crate::layer::copy::put_back;
-use crate::layer::folder::{Folder, Kind};
-use crate::layer::git::{LONGEST_INDEX, same_entries, went_elsewhere};
+use crate::layer::folder::path_in;
+use crate::layer::folder::{Folder, Kind, Stamp};
+use crate::layer::git::{self, LONGEST_INDEX, same_entries, went_elsewhere};
 use crate::layer::told::plain;
 use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 impl Walk<'_, '_, '_> {
+    /// Finds out which files git put back in the folder of a repository, before any of them is come by.
+    pub(super) fn note_put_back(
+        &mut self,
+        path: &Path,
+        up: &Folder,
+        below: Option<&Arc<Folder>>,
+    ) -> io::Result<()> {
+        let name = OsStr::new(".git");
+        let is_folder =
+            |found: Option<Stamp>| found.is_some_and(|found| found.kind == Kind::Folder);
+        if !is_folder(up.look(name)?) {
+            return Ok(());
+        }
+        let Some(below) = below else { return Ok(()) };
+        if let (Some(inner), Some(lower)) = (enter(up, name)?, below.enter(name).ok()) {
+            let own = path_in(&self.own.root, path.as_os_str());
+            let files = git::put_back(&inner, &lower);
+            self.judge
+                .note_put_back(files.into_iter().map(|(path, written)| (own.join(path), written)));
+        }
+        Ok(())
+    }
+
     /// Puts a `.git` of the layer back to what the disk has, and tells it unless all that changed is what git
     /// remembers of times.
     pub(super) fn git(
