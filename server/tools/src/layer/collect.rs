@@ -122,7 +122,7 @@ impl Walk<'_, '_, '_> {
             self.is_moving = self.judge.is_since(&below.own()?);
         }
         let here = self.is_moving;
-        self.note_put_back(path, up, below)?;
+        self.note_put_back(path, up, below);
         for name in up.names()? {
             self.is_moving = here;
             self.names += 1;
@@ -221,7 +221,9 @@ impl Walk<'_, '_, '_> {
         }
         let told = &mut self.judge.told;
         match disk.filter(|disk| disk.kind == Kind::Folder) {
-            None if inner.names()?.is_empty() => told.hollow.push(plain(path)),
+            None if inner.names().is_ok_and(|names| names.is_empty()) => {
+                told.hollow.push(plain(path))
+            }
             // A copy's folders have modes of their own.
             Some(disk) if disk.mode != own.mode && !self.is_copy => told.modes.push(plain(path)),
             _ => {}

@@ -141,12 +141,12 @@ fn a_folder_that_only_others_may_read_spoils_nothing() {
         });
         assert_eq!(said(&collected), ["write a.txt \"changed again\\n\""]);
         let names = if on_a_copy { "shut" } else { "gone, shut" };
+        // Made by hand, the folder in the layer has not the mode of the disk's.
+        let mut told = collected.told.clone();
+        told.retain(|told| !told.starts_with("the mode of a folder is not kept: "));
         assert!(
-            collected.told.len() == 1
-                && collected.told[0].contains("could not be read")
-                && collected.told[0].contains(names),
-            "{:?}",
-            collected.told
+            told.len() == 1 && told[0].contains("could not be read") && told[0].contains(names),
+            "{told:?}"
         );
         set_mode(&bench.disk("shut"), 0o700);
         set_mode(&bench.disk("gone"), 0o700);

@@ -13,26 +13,21 @@ use std::sync::Arc;
 
 impl Walk<'_, '_, '_> {
     /// Finds out which files git put back in the folder of a repository, before any of them is come by.
-    pub(super) fn note_put_back(
-        &mut self,
-        path: &Path,
-        up: &Folder,
-        below: Option<&Arc<Folder>>,
-    ) -> io::Result<()> {
+    pub(super) fn note_put_back(&mut self, path: &Path, up: &Folder, below: Option<&Arc<Folder>>) {
         let name = OsStr::new(".git");
-        let is_folder =
-            |found: Option<Stamp>| found.is_some_and(|found| found.kind == Kind::Folder);
-        if !is_folder(up.look(name)?) {
-            return Ok(());
-        }
-        let Some(below) = below else { return Ok(()) };
-        if let (Some(inner), Some(lower)) = (enter(up, name)?, below.enter(name).ok()) {
+        let is_folder = |found: Stamp| found.kind == Kind::Folder;
+        // In a folder that was shut nothing was put back.
+        let (true, Some(below)) =
+            (up.look(name).is_ok_and(|found| found.is_some_and(is_folder)), below)
+        else {
+            return;
+        };
+        if let (Ok(inner), Ok(lower)) = (up.enter(name), below.enter(name)) {
             let own = path_in(&self.own.root, path.as_os_str());
             let files = git::put_back(&inner, &lower);
             self.judge
                 .note_put_back(files.into_iter().map(|(path, written)| (own.join(path), written)));
         }
-        Ok(())
     }
 
     /// Puts a `.git` of the layer back to what the disk has, and tells it unless all that changed is what git
