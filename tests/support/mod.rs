@@ -7,6 +7,7 @@
     clippy::allow_attributes,
     dead_code,
     unreachable_pub,
+    unused_imports,
     reason = "each test file uses a part"
 )]
 
