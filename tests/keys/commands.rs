@@ -8,9 +8,9 @@ use ropewalk_testkit::model::{ScriptedModel, ScriptedReply};
 use ropewalk_testkit::planted::{self, KEY, OTHER_KEY};
 use serde_json::json;
 
-/// Reads the environment of the parent, without naming a file that a rule would know.
-const PARENT: &str =
-    "f=$(printf '/p%s/%s/envi%s' roc $PPID ron); tr '\\0' '\\n' < $f 2>&1; echo ended";
+/// Prints the environment of the process above the command's keeper, the server's, without naming a file that a rule
+/// would know.
+const PARENT: &str = "read -r _ _ _ up _ < $(printf '/p%s/%s/stat' roc $PPID); f=$(printf '/p%s/%s/envi%s' roc $up ron); tr '\\0' '\\n' < $f 2>&1; echo ended";
 
 /// Runs a command in `ropewalk run`, everything allowed; the request with its result must hold `words`.
 fn run(command: &str, words: &str) -> Ran {
