@@ -36,7 +36,7 @@ fn a_deleted_file_that_no_undo_could_bring_back_stays_alone() {
         );
         let big = std::fs::File::create(stage.path("big")).unwrap();
         big.set_len(300_000_000).unwrap();
-        std::fs::set_permissions(stage.path("own"), std::fs::Permissions::from_mode(0)).unwrap();
+        std::fs::set_permissions(stage.path("own"), std::fs::Permissions::from_mode(0o0)).unwrap();
         let first = editor(&stage, "auto");
         assert_eq!(turn(&first, "go"), "end_turn");
         first.shutdown();

@@ -61,7 +61,7 @@ fn tip(over: Option<&Folder>, below: &Folder, is_copy: bool) -> Option<Vec<u8>> 
     };
     let Said::Bytes(head) = said(below, Path::new("HEAD")) else { return None };
     let head = String::from_utf8_lossy(&head);
-    let Some(branch) = head.strip_prefix("ref:").map(str::trim) else { return None };
+    let branch = head.strip_prefix("ref:").map(str::trim)?;
     if let Said::Bytes(own) = now(Path::new(branch)) {
         return Some(own.trim_ascii().to_vec());
     }
