@@ -4,6 +4,7 @@
 
 use super::told::{list, plain};
 use super::{Collected, Layer};
+use ropewalk_workspace::ProposedChange;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -30,11 +31,14 @@ impl Layer {
     pub(super) fn without_veiled(&self, mut collected: Collected) -> Collected {
         let mut dropped: Vec<String> = Vec::new();
         collected.proposals.retain(|proposal| {
-            let is_veiled = self.veil.covers(&proposal.place.path);
-            if is_veiled {
-                dropped.push(plain(Path::new(&proposal.place.shown)));
-            }
-            !is_veiled
+            let to = match &proposal.change {
+                ProposedChange::Rename { to } => Some(to),
+                _ => None,
+            };
+            let places = [Some(&proposal.place), to].into_iter().flatten();
+            let veiled: Vec<_> = places.filter(|place| self.veil.covers(&place.path)).collect();
+            dropped.extend(veiled.iter().map(|place| plain(Path::new(&place.shown))));
+            veiled.is_empty()
         });
         if !dropped.is_empty() {
             collected.told.push(format!(

@@ -102,31 +102,40 @@ impl Merging<'_> {
                 }
             }
         };
-        match change {
-            _ if lost => self.report.conflict(&place.shown),
+        let done = match change {
+            _ if lost => {
+                self.report.conflict(&place.shown);
+                Ok(())
+            }
             ProposedChange::Edit(set) => {
                 let set = refine(&set, &seen.text);
                 let (seen_at, ids) = (seen.cursor.as_ref(), &mut self.fork.ids);
                 let merged = file.entry.merge(&set, &seen.text, seen_at, &self.mark, ids);
                 self.report.take(merged, &shown);
+                Ok(())
             }
-            ProposedChange::Write(text) => self.write(&id, &seen, text)?,
-            ProposedChange::Delete => self.delete(&id),
-            ProposedChange::Binary(bytes) => self.put(&id, Whole::Bytes(bytes))?,
-            ProposedChange::Link(target) => self.put(&id, Whole::Link(target))?,
+            ProposedChange::Write(text) => self.write(&id, &seen, text),
+            ProposedChange::Delete => {
+                self.delete(&id);
+                Ok(())
+            }
+            ProposedChange::Binary(bytes) => self.put(&id, Whole::Bytes(bytes)),
+            ProposedChange::Link(target) => self.put(&id, Whole::Link(target)),
             ProposedChange::Mode(mode) => {
                 // A link has none of its own.
                 if !super::is_link(&file.entry) {
                     file.entry.mode = Some((mode & 0o777, self.mark.clone()));
                     self.report.hunks.push(self.mark.id);
                 }
+                Ok(())
             }
-            ProposedChange::Rename { to } => self.rename(&id, to)?,
-        }
+            ProposedChange::Rename { to } => self.rename(&id, to),
+        };
+        // Also where the change itself is left out: these are out of the fork already.
         for one in aside {
             self.fork.tell_conflict(workspace, shown.clone(), &one);
         }
-        Ok(())
+        done
     }
 
     /// A whole text: over what the view had, else over what it replaces.

@@ -229,8 +229,10 @@ fn sync_disk(
     entry.free_unexpected(|_| false);
     let roots = workspace.roots();
     let Some(Ok(place)) = place_of(&roots, source, is_about_link(entry)) else { return aside };
-    // What is to be made is made under its own name: a link above it, which goes first, is not followed.
+    // What is to be made is made under its own name: a link above it, which goes first, is not followed. What is to be
+    // renamed stands on the file that it leaves, which may come back.
     let is_free = matches!(entry.base, Base::Absent)
+        && !matches!(entry.file, Some((FileChange::Rename { .. }, _)))
         && file.place.as_ref().is_some_and(|own| own.path != place.path);
     let found = match is_free {
         true => DiskFile::Missing,

@@ -142,3 +142,18 @@ fn both_changes_of_the_text_leave_the_rename() {
     assert_eq!(world.accept(&Selection::All).failed, []);
     assert_eq!(on_disk(&world, "d/b.txt").as_deref(), Some(TEXT));
 }
+
+#[test]
+fn a_renamed_file_that_was_away_for_a_moment_is_what_it_was() {
+    let world = renamed(None);
+    let before = world.review();
+    std::fs::remove_file(world.path("a.txt")).unwrap();
+    world.sync();
+    std::fs::write(world.path("a.txt"), TEXT).unwrap();
+    world.sync();
+    assert!(before.len() > 1 && ids(&world, "rename").len() == 1);
+    assert_eq!(world.accept(&Selection::All).failed, []);
+    let made = on_disk(&world, "d/b.txt").unwrap();
+    assert!(made.contains("two\nthree\n"), "{made}");
+    assert_eq!(on_disk(&world, "a.txt"), None);
+}
