@@ -56,6 +56,7 @@ fn the_demo_shows_a_whole_turn_and_its_review_on_one_page() {
     ] {
         assert!(page.contains(words), "{words:?} is not in\n{page}");
     }
+    assert!(!page.contains("end_turn"), "a name of the protocol:\n{page}");
     assert!(page.lines().count() <= 60, "{} lines:\n{page}", page.lines().count());
     for line in page.lines() {
         assert!(line.chars().count() <= 80, "too wide: {line}");

@@ -8,15 +8,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The rooms, and what each may import. A room that is not in the list may not exist.
 const ROOMS: &[(&str, &[&str])] = &[
+    ("protocol", &[]),
     ("text", &[]),
     ("workspace", &["text"]),
-    ("model", &[]),
+    ("model", &["protocol"]),
     ("sandbox", &[]),
-    ("tools", &["text", "workspace", "sandbox"]),
-    ("agent", &["text", "workspace", "model", "tools"]),
-    ("config", &[]),
-    ("lsp", &["text", "workspace", "model", "tools", "agent", "config"]),
-    ("testkit", &["text", "workspace", "model", "tools", "agent", "config", "lsp"]),
+    ("tools", &["protocol", "text", "workspace", "sandbox"]),
+    ("agent", &["protocol", "text", "workspace", "model", "tools"]),
+    ("config", &["protocol"]),
+    ("lsp", &["protocol", "text", "workspace", "model", "tools", "agent", "config"]),
+    ("testkit", &["protocol", "text", "workspace", "model", "tools", "agent", "config", "lsp"]),
 ];
 
 /// What every room may import for its tests alone, with the reason. It leaves no trace in the binary, and
@@ -41,6 +42,9 @@ const BANNED: &[(&str, &str, &str)] = &[
     ("sandbox", "anyhow", "rooms have errors of their own"),
     ("lsp", "anyhow", "rooms have errors of their own"),
 ];
+
+/// All that the room protocol may use: it is plain data.
+const IN_PROTOCOL: &[&str] = &["schemars", "serde", "serde_json"];
 
 /// A dependency of a room.
 struct Import {
@@ -85,6 +89,9 @@ fn faults(imports: &[Import]) -> Vec<String> {
                 faults.push(format!("{room} may not import {imported}"));
             }
         }
+        if room == "protocol" && !IN_PROTOCOL.contains(&name.as_str()) {
+            faults.push(format!("protocol may not use {name}: it is plain data"));
+        }
         let banned = BANNED.iter().find(|(in_room, what, _)| in_room == room && what == name);
         if let Some((_, _, why)) = banned.filter(|_| !for_tests) {
             faults.push(format!("{room} may not use {name}: {why}"));
@@ -116,11 +123,13 @@ fn an_import_against_the_table_is_found() {
         import("testkit", "ropewalk", false),
         import("text", "tokio", false),
         import("model", "ropewalk-testkit", false),
+        import("protocol", "tokio", false),
         import("model", "ropewalk-tools", true),
     ];
     assert_eq!(faults(&wrong).len(), wrong.len());
     let right = [
         import("agent", "ropewalk-tools", false),
+        import("config", "ropewalk-protocol", false),
         import("agent", "ropewalk-testkit", true),
         import("text", "tokio", true),
     ];

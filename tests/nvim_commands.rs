@@ -141,7 +141,7 @@ fn a_failing_test_is_mended_and_run_before_anything_is_accepted_or_saved() {
     execute(&nvim, "ropewalk.prompt", json!("Mend the failing test"));
     let hunks = nvim.wait_for("the end of the turn", |nvim| {
         let ended = nvim.lua::<Value>("return _G.ended", json!([]));
-        let ended = ended.as_str().is_some_and(|how| how.starts_with("end_turn"));
+        let ended = ended.as_str().is_some_and(|how| how.starts_with("Done"));
         let hunks = pending(nvim);
         (ended && hunks.len() == 2).then_some(hunks)
     });

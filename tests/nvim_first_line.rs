@@ -58,7 +58,7 @@ fn prompt(nvim: &Nvim, text: &str) {
 
 fn wait_for_end(nvim: &Nvim) {
     nvim.wait_for("the end of the turn", |nvim| {
-        progress(nvim).last().is_some_and(|last| last.starts_with("end end_turn")).then_some(())
+        progress(nvim).last().is_some_and(|last| last.starts_with("end Done")).then_some(())
     });
 }
 
@@ -215,7 +215,9 @@ fn an_approval_takes_no_keys_from_somebody_who_types() {
     nvim.wait_for("the question", |nvim| {
         progress(nvim).iter().any(|line| line.contains("approval")).then_some(())
     });
-    nvim.wait_for("its message", |nvim| nvim.messages().contains("waits").then_some(()));
+    nvim.wait_for("its message", |nvim| {
+        nvim.messages().contains("Ropewalk asks to run bash").then_some(())
+    });
     nvim.feed("1 = 1<CR>y<CR><Space>2");
     nvim.wait_for_lines(&[
         "def greet(name):",

@@ -1,6 +1,6 @@
 //! A whole turn with a real model: it is asked to read a file and to change a word in it.
 //!
-//! Runs when `ROPEWALK_REAL_MODEL_URL` names a server (README.md says how, for Ollama and llama.cpp), and says in
+//! Runs when `ROPEWALK_REAL_MODEL_URL` names a server (server/cli/CLI.md says how, for Ollama and llama.cpp), and says in
 //! one line that it is skipped otherwise. What a small model makes of the task is its own affair: it may refuse
 //! the tools, miss the file, go on to the bound. What must hold is ours: the turn ends and not with an error, every
 //! call has one result, what was sent is not changed by what is sent next. Whether the edit was made is said.
@@ -194,7 +194,7 @@ fn main() -> ExitCode {
             Ok(())
         })),
         None => println!(
-            "The turn with a real model is skipped: {URL} names no server (see README.md)."
+            "The turn with a real model is skipped: {URL} names no server (see server/cli/CLI.md)."
         ),
     }
     for protocol in Protocol::ALL {

@@ -1,6 +1,7 @@
 //! Plays every page of `tests/scenarios` over every protocol, each as a test named after its file and
 //! the protocol: the real binary over pipes, with a fake editor and a scripted model. One more test per page
 //! holds what was told and asked over each protocol against the others: it must be the same.
+//! Every request is held against the types of the official SDKs, every event against `editors/protocol.json`.
 //! `cargo test --test scenarios NAME` plays those with NAME in their name. What a page can say is
 //! described in `tests/scenarios/README.md`.
 //!
@@ -8,6 +9,9 @@
 //! nothing.
 
 #![expect(clippy::expect_used, reason = "tests and their helpers may be blunt")]
+
+#[path = "support/schema.rs"]
+mod schema;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use ropewalk_model::Protocol;
@@ -124,7 +128,18 @@ impl Page {
 
 fn play(file: &Path, text: &str, protocol: Protocol) -> Result<Told, String> {
     let page = Scenario::parse(file, text).map_err(|fault| fault.to_string())?;
-    Ok(page.play(Path::new(env!("CARGO_BIN_EXE_ropewalk")), protocol))
+    let told = page.play(Path::new(env!("CARGO_BIN_EXE_ropewalk")), protocol);
+    for (number, body) in told.bodies().iter().enumerate() {
+        if let Some(fault) = schema::faults(protocol, body).first() {
+            return Err(format!("request {number} is not of the official type: {fault}"));
+        }
+    }
+    for event in told.events() {
+        if let Some(fault) = schema::event_faults(event).first() {
+            return Err(format!("an event is not of its type: {fault}: {event}"));
+        }
+    }
+    Ok(told)
 }
 
 /// What a panic says.

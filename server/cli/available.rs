@@ -8,9 +8,11 @@ use crate::models::network;
 use crate::plain::plain;
 use crate::setup;
 use ropewalk_config::{Config, Environment, ModelName, Provider, RealEnvironment};
-use ropewalk_model::listing::{Listed, Listing, ServerKind, list_models, own_context, same_model};
+use ropewalk_model::listing::{
+    ContextSize, Listed, Listing, ServerKind, list_models, own_context, same_model,
+};
 use ropewalk_model::{
-    ENOUGH_CONTEXT, Http, LIMITS_AS_OF, ModelError, PRICES_AS_OF, limits_of, price_of,
+    ENOUGH_CONTEXT, Http, LIMITS_AS_OF, LocalServer, ModelError, PRICES_AS_OF, limits_of, price_of,
 };
 use std::io::Write;
 
@@ -40,7 +42,7 @@ pub(crate) fn models(flags: Vec<String>) -> anyhow::Result<Exit> {
 pub(crate) struct Found {
     pub(crate) words: String,
     pub(crate) is_usable: bool,
-    /// Whether it is a server on this machine that is there.
+    /// True if it is a server on this machine that is there.
     pub(crate) is_local: bool,
 }
 
@@ -119,10 +121,13 @@ async fn local(http: &Http, config: &Config, name: &str, provider: &Provider) ->
     let chosen = config.model.as_ref().filter(|model| model.provider == name);
     let is_local = listed.is_ok();
     let words = match listed {
-        Err(ModelError::Unreachable { .. }) if name == "ollama" => {
-            format!("{name}: not running at {url}; start it with `ollama serve`")
+        Err(ModelError::Unreachable { why, .. }) => {
+            let chosen = chosen.map_or("MODEL", |model| &model.name);
+            match start_of(name, url, chosen) {
+                Some(start) => format!("{name}: not running at {url}; start it with `{start}`"),
+                None => format!("{name}: not running at {url} ({why})"),
+            }
         }
-        Err(ModelError::Unreachable { why, .. }) => format!("{name}: not running at {url} ({why})"),
         Err(error) => format!("{name}: {error}"),
         Ok(listing) if listing.models.is_empty() => {
             let mend = match listing.kind {
@@ -131,9 +136,9 @@ async fn local(http: &Http, config: &Config, name: &str, provider: &Provider) ->
             };
             format!("{name}: {url} answers, and has no model: {mend}")
         }
-        Ok(Listing { kind, models }) => {
+        Ok(Listing { kind, models, .. }) => {
             let mut words = format!("{name}: {url} answers");
-            for Listed { name: model, context } in models.iter().take(MOST) {
+            for Listed { name: model, context, trained, .. } in models.iter().take(MOST) {
                 let facts = provider.facts_of(model);
                 let own = match (kind, context) {
                     (ServerKind::Ollama, None) => own_context(http, url, model).await,
@@ -144,7 +149,9 @@ async fn local(http: &Http, config: &Config, name: &str, provider: &Provider) ->
                 let context = told.into_iter().chain(facts.context).min();
                 words.push_str(&format!("\n  {name}/{model}{}", about(context)));
                 words.push_str(&set_in_words(name, facts.lean, context).unwrap_or_default());
-                if let Some(mend) = mend(kind, name, model, (told, context), own.is_some()) {
+                if let Some(mend) =
+                    mend(kind, (name, model), (told, context), own.is_some(), *trained)
+                {
                     words.push_str(&format!("\n    {mend}"));
                 }
             }
@@ -164,6 +171,12 @@ async fn local(http: &Http, config: &Config, name: &str, provider: &Provider) ->
     Found { words, is_usable: false, is_local }
 }
 
+/// The command that starts a server on this machine, where its kind is known.
+fn start_of(provider: &str, base_url: &str, model: &str) -> Option<String> {
+    let url = base_url.parse().ok()?;
+    Some(LocalServer::of(provider, &url)?.start_command(&url, model))
+}
+
 /// What is sent to the model, where that is not the usual.
 fn set_in_words(provider: &str, lean: Option<bool>, context: Option<u32>) -> Option<String> {
     let is_small = context.is_some_and(|tokens| tokens < ENOUGH_CONTEXT);
@@ -180,19 +193,21 @@ fn set_in_words(provider: &str, lean: Option<bool>, context: Option<u32>) -> Opt
 /// `contexts` are what the server says, and what counts.
 fn mend(
     kind: ServerKind,
-    provider: &str,
-    model: &str,
+    (provider, model): (&str, &str),
     contexts: (Option<u32>, Option<u32>),
     is_own: bool,
+    trained: Option<u32>,
 ) -> Option<String> {
+    let more =
+        |is_own| kind.more_context(model, is_own, ContextSize { given: contexts.0, trained });
     match contexts {
         (_, Some(counts)) if counts >= ENOUGH_CONTEXT => None,
-        (Some(_), _) => Some(format!("too small; for more: {}", kind.more_context(model, is_own))),
+        (Some(_), _) => Some(format!("too small; for more: {}", more(is_own))),
         (None, Some(_)) => None,
         (None, None) if kind == ServerKind::Ollama => Some(format!(
             "its context is told when it is loaded, and may be 4096, which is too small; for more: {}, and set \
              `provider.{provider}.context = 32768`",
-            kind.more_context(model, false)
+            more(false)
         )),
         (None, None) => None,
     }

@@ -76,6 +76,7 @@ pub(crate) fn doctor(flags: Vec<String>) -> anyhow::Result<Exit> {
     if let Ok(model) = model {
         findings.extend(checks::server(&*model)?);
         findings.extend(checks::context(&*model)?);
+        findings.extend(checks::tools(&*model));
     }
     findings.extend(checks::local(&config)?);
     findings.extend(checks::rules(&config, rules_file(&RealEnvironment), &problems));
@@ -86,12 +87,12 @@ pub(crate) fn doctor(flags: Vec<String>) -> anyhow::Result<Exit> {
     findings.push(checks::state(setup::state_folder()));
     findings.extend(checks::sessions(setup::sessions()));
     findings.push(checks::root(current, std::env::home_dir()));
-    findings.push(Finding::good("editors", "README.md says how to set up each of them"));
+    findings.push(Finding::good("editors", "editors/README.md says how to set up each of them"));
     let worst = findings.iter().map(|finding| finding.grade).max();
     let worked = worst.is_none_or(|worst| worst < Grade::Bad);
     let closing = match worked {
         true => "Ropewalk can be used.",
-        false => "Ropewalk can't be used yet: mend what is marked FAIL.",
+        false => "Ropewalk can't be used yet: fix what is marked FAIL.",
     };
     // One that is closed shows nothing; the exit code says it all the same.
     let _ = writeln!(std::io::stdout(), "{}\n{closing}", report(&findings));

@@ -2,7 +2,7 @@
 //!
 //! `ropewalk lsp` has LSP's own two codes and is not concerned.
 
-use ropewalk_agent::StopReason;
+use ropewalk_protocol::StopReason;
 use std::process::ExitCode;
 
 /// How a command ends.
@@ -30,20 +30,20 @@ pub(crate) enum Exit {
 
 /// Every exit, its code and what it means, in the order of the codes.
 const EXITS: &[(Exit, u8, &str)] = &[
-    (Exit::Done, 0, "done (a turn: end_turn)"),
+    (Exit::Done, 0, "done"),
     (Exit::Error, 1, "error: it could not go on, and says why"),
     (Exit::Usage, 2, "the command line is wrong"),
-    (Exit::MaxTokens, 3, "max_tokens: the answer was cut at the bound for output tokens"),
-    (Exit::MaxSteps, 4, "max_steps: stopped at the bound for steps"),
-    (Exit::Refusal, 5, "refusal: the model declined"),
+    (Exit::MaxTokens, 3, "the answer was cut at the bound for output tokens"),
+    (Exit::MaxSteps, 4, "stopped at the bound for steps"),
+    (Exit::Refusal, 5, "the model declined"),
     (
         Exit::Proposed,
         6,
-        "end_turn, with changes proposed and not written (those of earlier runs included)",
+        "done, with changes proposed and not written (those of earlier runs included)",
     ),
-    (Exit::Budget, 7, "budget: stopped because a budget of tokens or money is used up"),
+    (Exit::Budget, 7, "stopped because a budget of tokens or money is used up"),
     // By custom 128 and the number of the signal SIGINT.
-    (Exit::Interrupted, 130, "interrupted: by Ctrl-C, a signal, or a closed standard output"),
+    (Exit::Interrupted, 130, "interrupted by Ctrl-C, a signal, or a closed standard output"),
 ];
 
 /// `ropewalk demo` was asked for an editor that is not there; for tests/run, too, 3 means that something was

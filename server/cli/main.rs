@@ -12,11 +12,14 @@ mod in_words;
 mod key_command;
 mod log;
 mod models;
+mod patch;
 mod plain;
+mod review;
 mod run;
 mod serve;
 mod sessions;
 mod setup;
+mod terminal;
 mod trust;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -52,9 +55,18 @@ enum Command {
     /// Run one request on the files of a folder, without an editor.
     #[command(after_help = exit::table())]
     Run(run::RunArgs),
+    /// Print what waits for review as a diff, which `git apply` takes.
+    #[command(after_help = exit::short_table())]
+    Diff(review::DiffArgs),
+    /// Write what waits for review into the files.
+    #[command(after_help = exit::short_table())]
+    Accept(review::AcceptArgs),
+    /// Drop what waits for review; the model is told with its next request.
+    #[command(after_help = exit::short_table())]
+    Reject(review::RejectArgs),
     /// Show a whole turn and its review, with a scripted model: no key and no network are needed.
     Demo(demo::DemoArgs),
-    /// Say what is set up, what is missing, and how to mend it.
+    /// Say what is set up, what is missing, and how to fix it.
     #[command(after_help = exit::short_table())]
     Doctor,
     /// List the models that can be used now, and say what is missing for the others.
@@ -113,6 +125,9 @@ fn choose(cli: Cli) -> anyhow::Result<ExitCode> {
     match command {
         Command::Lsp { .. } => serve::lsp(cli.set),
         Command::Run(args) => run::run(args, cli.set).map(ExitCode::from),
+        Command::Diff(args) => review::diff(args).map(ExitCode::from),
+        Command::Accept(args) => review::accept(args, cli.set).map(ExitCode::from),
+        Command::Reject(args) => review::reject(args, cli.set).map(ExitCode::from),
         Command::Demo(args) => demo::demo(args),
         Command::Doctor => doctor::doctor(cli.set).map(ExitCode::from),
         Command::Models => available::models(cli.set).map(ExitCode::from),

@@ -4,17 +4,18 @@ use crate::key_command::key_of;
 use ropewalk_config::{Config, Environment, KeyCommand, Layer, Provider};
 use ropewalk_lsp::settings::ModelFactory;
 use ropewalk_model::{
-    ApiKey, AskedModel, Header, Http, Keys, LazyKey, Limits, Model, Network, Patience, Price,
-    Protocol, ServerConfig, ServerModel, Thinking,
+    ApiKey, AskedModel, Header, Http, Keys, LazyKey, Model, Network, Patience, Protocol,
+    ServerConfig, ServerModel,
 };
+use ropewalk_protocol::ModelLimits;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// What to say when no model is set up.
-const NO_MODEL: &str = "No model is set up: put a key into ANTHROPIC_API_KEY, or set `model` and its provider in \
-                        ~/.config/ropewalk/config.toml; `ropewalk doctor` shows what is there.";
+const NO_MODEL: &str = "No model is set up: put a key into ANTHROPIC_API_KEY, or start Ollama: `ollama serve`, \
+                        with `model = \"ollama/NAME\"`, or set `model` and its provider in ~/.config/ropewalk/config.toml; `ropewalk doctor` shows what is there.";
 
 /// Keys that programs print, for as long as this process lives: a model is made anew with each change of the
 /// configuration, and nobody is to type a passphrase again for that.
@@ -73,7 +74,7 @@ pub(crate) fn not_asked_to_think(config: &Config, environment: &dyn Environment)
 }
 
 fn why_not_asked(server: &ServerConfig) -> Option<String> {
-    let level = server.thinking.filter(|_| !server.asks_to_think())?.name();
+    let level = server.wanted_thinking().filter(|_| !server.asks_to_think())?.as_str();
     let (provider, model) = (&server.provider, &server.model);
     Some(format!(
         "{provider}/{model} is not asked to think (`thinking = \"{level}\"`): its server is not known to take a word for that from it; it thinks as it does by itself"
@@ -136,18 +137,15 @@ fn server_of<'a>(
     }
     server.headers = provider.headers.iter().map(|(name, value)| header(name, value)).collect();
     let facts = provider.facts_of(&name.name);
-    server.limits = Limits { context: facts.context, max_output: facts.output };
-    server.price = facts.price.map(|price| Price {
-        input: price.input,
-        output: price.output,
-        cache_read: price.cache_read,
-        cache_write: price.cache_write,
-    });
+    server.limits = ModelLimits { context: facts.context, max_output: facts.output };
+    server.price = facts.price;
     server.printed_calls = provider.printed_calls;
     server.lean = facts.lean;
+    server.images = facts.images;
     server.parallel = provider.parallel.and_then(|most| usize::try_from(most).ok());
     server.patience = patience(config);
-    server.thinking = facts.thinking.and_then(|level| Thinking::from_name(level.as_str()));
+    server.retry.reach = Duration::from_secs(config.limits.retry_seconds.into());
+    server.thinking = facts.thinking;
     Ok((provider, server))
 }
 

@@ -2,6 +2,7 @@
 //!
 //! What is made of words is with the tools, for every front end; here is what only a terminal needs.
 
+use crate::terminal;
 pub(crate) use ropewalk_tools::plain::{Plain, plain, plain_line};
 use std::io::Write;
 
@@ -18,7 +19,7 @@ pub(crate) fn plain_json(json: String) -> String {
     json.chars().map(escaped).collect()
 }
 
-/// Whether JSON leaves a character as it is that a terminal could obey.
+/// True if JSON leaves a character as it is that a terminal could obey.
 pub(crate) fn is_control(c: char) -> bool {
     matches!(c, '\u{7f}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
@@ -26,5 +27,5 @@ pub(crate) fn is_control(c: char) -> bool {
 /// Says something to the user beside what was asked for: on standard error, made harmless. One that is
 /// closed hears nothing.
 pub(crate) fn say(words: &str) {
-    let _ = writeln!(std::io::stderr(), "ropewalk: {}", plain(words));
+    let _ = terminal::above(|| writeln!(std::io::stderr(), "ropewalk: {}", plain(words)));
 }

@@ -1,33 +1,42 @@
 //! `ropewalk run`: one request on the files of a folder, without an editor.
 //!
-//! The agent is the same as behind an editor; there is nobody to be asked, so what needs an approval is
-//! refused unless `--allow` says otherwise. The session is kept, and another run can go on with it.
+//! The agent is the same as behind an editor. What needs an approval is asked for at a terminal; where there is none it
+//! is refused unless `--allow` says otherwise. The session is kept, and another run can go on with it.
 
+mod ask;
 mod kept;
 mod prompt;
 mod show;
 mod signals;
 mod tape;
+mod watch;
+mod words;
 
 use crate::exit::{Exit, Usage};
 use crate::in_words::runtime;
 use crate::plain::say;
+use crate::review::Counts;
 use crate::sessions::prune_in_background;
+use crate::terminal::{self, Look};
 use crate::{models, setup};
 use kept::{Kept, Which};
+use ropewalk_agent::Past;
+use ropewalk_agent::Session;
 use ropewalk_agent::session::{SessionConfig, Settings};
-use ropewalk_agent::{Event, Op, Prompt, Session};
-use ropewalk_config::{Config, Layer, Problem, RealEnvironment};
-use ropewalk_tools::Rule;
+use ropewalk_config::{Config, Layer, Problem, RealEnvironment, rules_file};
+use ropewalk_lsp::settings::{choose_again, keep_rules_in, model_of};
+use ropewalk_protocol::{Op, Prompt};
+use ropewalk_tools::diagnostics::Diagnostics;
+use ropewalk_tools::{Rule, Tool as _};
 use ropewalk_workspace::publish::Bounds;
 use ropewalk_workspace::{NoEditor, Roots, Workspace};
-use show::{Form, Show};
+use show::{End, Form, Show};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// What `ropewalk run` is told.
+/// Arguments of `ropewalk run`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunArgs {
     /// The request; `-`, or nothing where standard input is no terminal, reads it from there.
@@ -35,7 +44,7 @@ pub(crate) struct RunArgs {
     /// Print one event a line, as JSON.
     #[arg(long)]
     json: bool,
-    /// When changes are written: `auto` at once, `review` never (the diff is printed), `plan` none are made.
+    /// When changes are written: `auto` at once, `review` when you accept them, `plan` none are made.
     #[arg(long, value_parser = ["auto", "review", "plan"])]
     mode: Option<String>,
     /// The model.
@@ -48,8 +57,8 @@ pub(crate) struct RunArgs {
     /// Go on with the last session of these folders.
     #[arg(long = "continue", conflicts_with = "session")]
     goes_on: bool,
-    /// Go on with this session; the start of its id will do.
-    #[arg(long, value_name = "ID")]
+    /// Go on with this session: its number in `ropewalk sessions`, or the start of its id.
+    #[arg(long, value_name = "SESSION")]
     session: Option<String>,
     /// The folder to work in, instead of the current one. May be given more than once: paths and commands
     /// start in the first.
@@ -65,22 +74,29 @@ const LEAVE: Duration = Duration::from_millis(500);
 /// Runs the request. `flags` are those of `-c`.
 pub(crate) fn run(args: RunArgs, mut flags: Vec<String>) -> anyhow::Result<Exit> {
     flags.extend(args.mode.map(|mode| format!("mode={mode}")));
-    flags.extend(args.model.map(|model| format!("model={model}")));
+    if let Some(model) = args.model {
+        flags.push(format!("model={}", model_name(&model)?));
+    }
     let which = match (args.goes_on, args.session) {
         (true, _) => Which::Last,
         (false, Some(id)) => Which::Named(id),
         (false, None) => Which::New,
     };
     let folders = setup::folders(args.root)?;
-    let config = setup::config(folders.clone(), flags);
-    let mut settings = settings(&config, args.allow)?;
+    let config = setup::config(folders.clone(), flags.clone());
+    // Answers come from where the request may come from, and between events nobody reads a question.
+    let asks = !args.json && terminal::can_ask();
+    let mut settings = settings(&config, args.allow, asks)?;
+    let roots = Roots::new(folders.iter().map(|root| (String::new(), root.clone())).collect());
+    let kept = kept::open(which, &roots)?;
+    if config.provenance("model").layer != Layer::Flag {
+        keep_choice(&kept, &mut settings, folders, flags);
+    }
     let recorder = tape::thread(args.tape, &config, &mut settings)?;
     let prompt = prompt::read(args.prompt)?;
-    let form = if args.json { Form::Json } else { Form::of_terminal() };
+    let form = if args.json { Form::Json } else { Form::People(Look::of_output()) };
     let runtime =
         runtime(tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all())?;
-    let roots = Roots::new(folders.into_iter().map(|root| (String::new(), root)).collect());
-    let kept = kept::open(which, &roots)?;
     let show = Show::new(std::io::stdout(), form, kept.id.clone());
     let chosen = config.provenance("mode").layer == Layer::Flag;
     prune_in_background(setup::sessions(), config.keep);
@@ -94,10 +110,14 @@ pub(crate) fn run(args: RunArgs, mut flags: Vec<String>) -> anyhow::Result<Exit>
 
 /// The settings of the session. What is wrong with the configuration is said; what is wrong with the command
 /// line ends the run, since what it asked for would not be what it gets.
-fn settings(config: &Config, allow: Vec<Rule>) -> anyhow::Result<Settings> {
+fn settings(config: &Config, allow: Vec<Rule>, asks: bool) -> anyhow::Result<Settings> {
     let factory = models::factory(Arc::new(RealEnvironment));
-    let (mut settings, problems) = ropewalk_lsp::settings::settings_of(config, &factory, false);
-    // That there is no model, no provider for it or no key is said by the model itself, when it is used;
+    let (mut settings, problems) = ropewalk_lsp::settings::settings_of(config, &factory, asks);
+    // With locked rules there is none to keep.
+    if asks && config.is_locked("allow").is_none() {
+        settings.always = rules_file(&RealEnvironment).map(keep_rules_in);
+    }
+    // A missing model, provider or key is said by the model itself, when it is used;
     // but a provider that the command line got wrong is a slip of the user's.
     let slip = |problem: &Problem| {
         problem.source.layer == Layer::Flag && config.model_provider().is_none()
@@ -127,7 +147,27 @@ fn settings(config: &Config, allow: Vec<Rule>) -> anyhow::Result<Settings> {
         )));
     }
     settings.rules.allow.extend(allow);
+    settings.facts.headless = true;
+    settings.registry = settings.registry.only(|name| name != Diagnostics::NAME);
     Ok(settings)
+}
+
+/// Lets the model go on that was chosen by command in the session, as long as that holds.
+fn keep_choice(
+    kept: &Kept,
+    settings: &mut Settings,
+    folders: Vec<PathBuf>,
+    mut flags: Vec<String>,
+) {
+    let Some(choice) = kept.past.as_ref().and_then(Past::model_choice).cloned() else { return };
+    let named = |name: &str| {
+        flags.push(format!("model={name}"));
+        let config = setup::config(folders, flags);
+        model_of(&config, &models::factory(Arc::new(RealEnvironment)))
+    };
+    if let Some(why) = choose_again(choice, settings, named) {
+        say(&format!("{why}."));
+    }
 }
 
 /// The turn, from the first event to the last. `chosen`: the command line says the mode.
@@ -139,6 +179,7 @@ async fn turn<W: std::io::Write>(
     prompt: String,
     mut show: Show<W>,
 ) -> Exit {
+    let review = review_flags(&kept, &roots);
     let Kept { id, journal, past, outputs } = kept;
     let workspace = Arc::new(Workspace::new(roots));
     workspace.set_outputs(
@@ -157,22 +198,44 @@ async fn turn<W: std::io::Write>(
     }
     kept::say_pending(&session, if chosen { wanted } else { session.mode() });
     session.prompt(Prompt::new(prompt));
-    while let Some(event) = events.recv().await {
-        if let Err(error) = show.event(&event) {
-            // Nobody can see what the agent does any more, so it stops.
-            tracing::info!(%error, "standard output is closed");
-            session.send(Op::Interrupt);
-        }
-        if let Event::TurnEnded { stop_reason, message, .. } = event {
-            let diff = session.diff();
-            // The same: one that is closed shows no diff.
-            let _ = show.end(&diff, message.as_deref());
-            if let Some(folder) = outputs {
-                // It goes only if it is empty.
-                let _ = std::fs::remove_dir(folder);
-            }
-            return Exit::of(stop_reason, !diff.is_empty());
-        }
+    let Some((stop, message)) = watch::watch(&session, &mut events, &mut show).await else {
+        return Exit::Error;
+    };
+    let (patch, hunks) = (session.patch(), session.hunks());
+    let end = End {
+        stop,
+        message: message.as_deref(),
+        patch: &patch,
+        waiting: Counts::of(&hunks),
+        review: review.as_deref(),
+    };
+    // One that is closed shows no diff.
+    let _ = show.end(&end);
+    if let Some(folder) = outputs {
+        // It goes only if it is empty.
+        let _ = std::fs::remove_dir(folder);
     }
-    Exit::Error
+    Exit::of(stop, !hunks.is_empty())
+}
+
+/// Flags that find the session of these roots again, behind `ropewalk diff`. None where it is not kept.
+fn review_flags(kept: &Kept, roots: &Roots) -> Option<String> {
+    if !kept.journal.is_kept() {
+        return None;
+    }
+    let current = setup::current_name();
+    let is_here = setup::names(roots).iter().any(|root| current.contains(root));
+    Some(if is_here { String::new() } else { format!(" --session {}", kept.id) })
+}
+
+/// The name behind `--model`, which must have both parts.
+fn model_name(text: &str) -> Result<&str, Usage> {
+    let is_whole = |(provider, name): (&str, &str)| !provider.is_empty() && !name.is_empty();
+    match text.split_once('/').is_some_and(is_whole) {
+        true => Ok(text),
+        false => Err(Usage(
+            "--model must look like PROVIDER/NAME, for example anthropic/claude-sonnet-4-5"
+                .to_owned(),
+        )),
+    }
 }

@@ -1,6 +1,6 @@
 //! `ropewalk sessions`: the sessions that are kept, listed, shown, exported, renamed, deleted and pruned.
 //!
-//! What is done to them is the journal's; here it is asked for, and said. All words from outside are made
+//! Changing them is the journal's work; here it is asked for, and said. All words from outside are made
 //! harmless for a terminal.
 
 mod prune;
@@ -21,7 +21,7 @@ use std::fs::OpenOptions;
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-/// What `ropewalk sessions` takes.
+/// Arguments of `ropewalk sessions`.
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct SessionsArgs {
@@ -45,7 +45,7 @@ struct ListArgs {
     json: bool,
 }
 
-/// What is done to one of them. The start of an id will do everywhere.
+/// What is done to one of them. Its number in the list will do everywhere, and the start of its id.
 #[derive(Subcommand)]
 enum Action {
     /// Print a session as Markdown.
@@ -81,13 +81,14 @@ enum Action {
 
 /// The longest title that can be given, in characters.
 const LONGEST_TITLE: usize = 200;
+/// The longest number of a session, in digits.
+const LONGEST_NUMBER: usize = 4;
 /// The longest text that can be an id.
 const LONGEST_ID: usize = 64;
 
 /// Does what is asked for. `flags` are those of `-c`.
 pub(crate) fn sessions(args: SessionsArgs, flags: Vec<String>) -> anyhow::Result<Exit> {
-    let sessions = setup::sessions()
-        .context("there is no home folder, so no session is kept: set HOME, or XDG_STATE_HOME")?;
+    let sessions = setup::sessions().context(setup::NO_HOME)?;
     match args.action {
         None => list(&sessions, args.list)?,
         Some(Action::Show { id }) => print(&plain(&markdown(&sessions, &id)?)),
@@ -101,14 +102,35 @@ pub(crate) fn sessions(args: SessionsArgs, flags: Vec<String>) -> anyhow::Result
     Ok(Exit::Done)
 }
 
-/// What can be the start of an id. Anything else names no file.
-pub(crate) fn id(text: &str) -> Result<&str, Usage> {
+/// Checks that a text can be the start of an id. Anything else names no file.
+fn id(text: &str) -> Result<&str, Usage> {
     let fits = |b: u8| b.is_ascii_alphanumeric() || b == b'-';
     if !text.is_empty() && text.len() <= LONGEST_ID && text.bytes().all(fits) {
         return Ok(text);
     }
     let start: String = text.chars().take(LONGEST_ID).collect();
     Err(Usage(format!("{start:?} is no id of a session: `ropewalk sessions --all` lists them.")))
+}
+
+/// The id of the session that is meant by its number in the list of the current folder, or by the start of its id.
+pub(crate) fn find(sessions: &Sessions, text: &str) -> anyhow::Result<String> {
+    let text = id(text)?;
+    let is_number = text.len() <= LONGEST_NUMBER && text.bytes().all(|b| b.is_ascii_digit());
+    let number: usize = if is_number { text.parse().unwrap_or(0) } else { 0 };
+    let numbered = number.checked_sub(1).and_then(|at| {
+        let here = here(sessions.list(), &setup::current_name());
+        here.into_iter().nth(at)
+    });
+    match numbered {
+        Some(listed) => Ok(listed.id),
+        None => sessions.find(text).map_err(in_words),
+    }
+}
+
+/// Sessions among `all` that work in one of these folders: so they are numbered, from 1.
+pub(crate) fn here(mut all: Vec<Listed>, folders: &[String]) -> Vec<Listed> {
+    all.retain(|one| one.roots.iter().any(|root| folders.contains(root)));
+    all
 }
 
 /// An error for the user, of any length of list.
@@ -147,6 +169,7 @@ fn list(sessions: &Sessions, args: ListArgs) -> anyhow::Result<()> {
     let folders = setup::names(&Roots::new(
         setup::folders(args.root)?.into_iter().map(|root| (String::new(), root)).collect(),
     ));
+    let here = here(all.clone(), &setup::current_name());
     let listed: Vec<&Listed> = all
         .iter()
         .filter(|one| args.all || one.roots.iter().any(|root| folders.contains(root)))
@@ -156,7 +179,7 @@ fn list(sessions: &Sessions, args: ListArgs) -> anyhow::Result<()> {
             listed.iter().map(|one| plain_json(table::json(one).to_string()) + "\n").collect();
         print(&lines);
     } else if !listed.is_empty() {
-        print(&table::table(&listed, &all, std::env::home_dir().as_deref()));
+        print(&table::table(&listed, &all, &here, std::env::home_dir().as_deref()));
     } else if args.all || all.is_empty() {
         say("There are no sessions yet.");
     } else {
@@ -199,8 +222,8 @@ pub(crate) fn unreadable_in_words(files: &[PathBuf]) -> String {
 }
 
 fn markdown(sessions: &Sessions, start: &str) -> anyhow::Result<String> {
-    let id = sessions.find(id(start)?).map_err(in_words)?;
-    // What is no journal would be an empty one here.
+    let id = find(sessions, start)?;
+    // A file that is no journal would be an empty one here.
     sessions.read(&id).and_then(|_| sessions.export(&id)).map_err(in_words)
 }
 
@@ -233,14 +256,14 @@ fn rename(sessions: &Sessions, start: &str, title: &str) -> anyhow::Result<()> {
             "The name is longer than {LONGEST_TITLE} characters: choose a short one."
         )));
     }
-    let id = sessions.find(id(start)?).map_err(in_words)?;
+    let id = find(sessions, start)?;
     sessions.rename(&id, title).map_err(in_words)?;
     say(&format!("Session {id} is called {title} now."));
     Ok(())
 }
 
 fn delete(sessions: &Sessions, start: &str, yes: bool) -> anyhow::Result<()> {
-    let id = sessions.find(id(start)?).map_err(in_words)?;
+    let id = find(sessions, start)?;
     let listed = sessions.listed(&id);
     let (name, lost) = match &listed {
         Some(one) => (

@@ -18,6 +18,10 @@ pub(crate) fn state_folder() -> Option<PathBuf> {
     ropewalk_config::state_folder(&RealEnvironment)
 }
 
+/// What is said where sessions are asked for and there is no home.
+pub(crate) const NO_HOME: &str =
+    "there is no home folder, so no session is kept: set HOME, or XDG_STATE_HOME";
+
 /// All sessions. None without a home.
 pub(crate) fn sessions() -> Option<Sessions> {
     Some(Sessions::new(&state_folder()?))
@@ -41,6 +45,12 @@ pub(crate) fn folders(named: Vec<PathBuf>) -> anyhow::Result<Vec<PathBuf>> {
         }
     }
     Ok(named)
+}
+
+/// The current folder as a session knows it; nothing where it can't be read.
+pub(crate) fn current_name() -> Vec<String> {
+    let folder = folders(Vec::new()).unwrap_or_default();
+    names(&Roots::new(folder.into_iter().map(|root| (String::new(), root)).collect()))
 }
 
 /// The folders as a session knows them: links resolved, as text.

@@ -1,6 +1,6 @@
 //! `ropewalk trust`: what a folder's configuration asks for beyond strictness, and the user's answer to that.
 //!
-//! What an answer means is the configuration's; nothing is answered here but by the user, at a terminal or by a
+//! Meaning of an answer is the configuration's matter; nothing is answered here but by the user, at a terminal or by a
 //! flag.
 
 use crate::exit::{Exit, Usage};
@@ -13,7 +13,7 @@ use ropewalk_config::{Config, Environment, Layer, RealEnvironment, Sources, Untr
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-/// What `ropewalk trust` takes.
+/// Arguments of `ropewalk trust`.
 #[derive(Args)]
 pub(crate) struct TrustArgs {
     /// The folder; the current one without it.
@@ -42,6 +42,7 @@ pub(crate) fn trust(args: TrustArgs, flags: Vec<String>) -> anyhow::Result<Exit>
         list(&store);
         return Ok(Exit::Done);
     }
+    let is_current = args.dir.is_none();
     let folder = folder(args.dir)?;
     let shown = plain_line(&folder.to_string_lossy());
     if args.forget {
@@ -53,7 +54,10 @@ pub(crate) fn trust(args: TrustArgs, flags: Vec<String>) -> anyhow::Result<Exit>
         return Ok(Exit::Done);
     }
     let Some(asked) = asked(&folder, flags) else {
-        say(&format!("{shown} asks for nothing that takes trust."));
+        say(&match is_current {
+            true => "This folder's configuration asks for nothing special.".to_owned(),
+            false => format!("The configuration of {shown} asks for nothing special."),
+        });
         return Ok(Exit::Done);
     };
     let known = store.answer(&asked.root, &asked.hash);
@@ -86,7 +90,7 @@ fn asked_at_terminal(asked: &Untrusted, known: Option<Answer>) -> anyhow::Result
     };
     let _ = writeln!(std::io::stdout(), "{}{now}", plain(&asked.question()));
     if !std::io::stdin().is_terminal() {
-        bail!(Usage("Nobody is there to be asked: answer with --yes or --never.".to_owned()));
+        bail!(Usage("There is no terminal to ask in: answer with --yes or --never.".to_owned()));
     }
     Ok(match &*ask("Trust it? [y/N/never]")? {
         "y" | "yes" => Some(Answer::Trust),
@@ -110,7 +114,7 @@ fn folder(named: Option<PathBuf>) -> anyhow::Result<PathBuf> {
     Ok(found)
 }
 
-/// What the folder asks for, whatever was answered. What is wrong with its configuration is said.
+/// Requests of the folder, whatever was answered. What is wrong with its configuration is said.
 fn asked(folder: &Path, flags: Vec<String>) -> Option<Untrusted> {
     let roots = vec![folder.to_owned()];
     let sources = Sources { roots, flags, known: ropewalk_lsp::known(), ..Sources::default() };
@@ -118,7 +122,7 @@ fn asked(folder: &Path, flags: Vec<String>) -> Option<Untrusted> {
     let asked = config.untrusted.pop();
     let of_project = |problem: &&ropewalk_config::Problem| problem.source.layer == Layer::Project;
     for problem in config.problems.iter().filter(of_project) {
-        // That the rest is ignored until it is trusted is the question itself.
+        // Ignoring the rest until it is trusted is the question itself.
         if asked.is_none() || problem.key.is_some() {
             say(&problem.to_string());
         }

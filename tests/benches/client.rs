@@ -43,7 +43,9 @@ pub(crate) fn initialize(root: &Path) -> Vec<u8> {
         "processId": null,
         "clientInfo": {"name": "Visual Studio Code"},
         "rootUri": uri(root),
-        "capabilities": {},
+        "capabilities": {
+            "workspace": { "applyEdit": true, "workspaceEdit": { "documentChanges": true } },
+        },
         "initializationOptions": {"events": true, "drawsHunks": true, "approvals": true, "messages": true},
     });
     request(0, "initialize", params)

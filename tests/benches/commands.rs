@@ -1,4 +1,5 @@
-//! Commands through the whole server, in each tier: how soon an interrupted one is dead. Bars are in the README.
+//! Commands through the whole server, in each tier: how soon an interrupted one is dead, and what a step with one
+//! costs. Bars are in the README.
 //!
 //! What a sandbox costs by itself is measured in its own room.
 
@@ -27,8 +28,30 @@ use std::time::Instant;
 /// How many turns are interrupted.
 const ROUNDS: usize = 30;
 
+/// Turns that are counted, and steps with a command in each.
+const TURNS: usize = 10;
+const STEPS: usize = 20;
+
 fn main() {
-    harness::main(&[], interrupt);
+    harness::main(&[], |report| {
+        interrupt(report);
+        steps(report);
+    });
+}
+
+/// A session whose commands run so, in front of which the client stands.
+fn session(
+    tier: &str,
+    replies: impl IntoIterator<Item = ScriptedReply>,
+) -> (Agent, tempfile::TempDir, Client) {
+    let agent = Agent::new("review", replies);
+    agent.allow("bash(*)");
+    let config = agent.folder("config").join("ropewalk/config.toml");
+    let text = fs::read_to_string(&config).expect("the configuration");
+    agent.configure(&text.replace("over_fork = \"off\"", &format!("over_fork = \"{tier}\"")));
+    let folder = tempfile::tempdir().expect("a folder");
+    let client = Client::initialized(server(agent.environment()), folder.path());
+    (agent, folder, client)
 }
 
 /// From `ropewalk.interrupt` to the end of the turn, which is told when all that the command started is dead.
@@ -48,13 +71,7 @@ fn interrupt(report: &mut Report) {
 fn interrupted(tier: &str) -> Vec<f64> {
     let command = "for i in 1 2 3 4 5 6 7 8; do setsid sh -c 'trap \"\" TERM INT; sleep 1000; sleep 1000' & done; echo up; wait";
     let reply = || ScriptedReply::new().call("bash", json!({ "command": command }));
-    let agent = Agent::new("review", (0..ROUNDS).map(|_| reply()));
-    agent.allow("bash(*)");
-    let config = agent.folder("config").join("ropewalk/config.toml");
-    let text = fs::read_to_string(&config).expect("the configuration");
-    agent.configure(&text.replace("over_fork = \"off\"", &format!("over_fork = \"{tier}\"")));
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut client = Client::initialized(server(agent.environment()), folder.path());
+    let (_agent, _folder, mut client) = session(tier, (0..ROUNDS).map(|_| reply()));
     let mut times: Vec<f64> = (0..ROUNDS)
         .map(|_| {
             client.prompt("Try");
@@ -69,4 +86,64 @@ fn interrupted(tier: &str) -> Vec<f64> {
     client.end();
     times.sort_by(f64::total_cmp);
     times
+}
+
+/// The processors' time of 20 steps with a command that does nothing: the server's own, that of the process that holds
+/// its sandbox, and that of the commands with what is laid for each. Other load doesn't count, but makes caches colder.
+fn steps(report: &mut Report) {
+    let names = ["the server's", "the sandbox's holder's", "the commands'"];
+    let names = names.map(|whose| format!("20 `bash` steps over the fork, CPU, {whose}"));
+    if !names.iter().any(|name| report.wants(name)) {
+        return;
+    }
+    let step = || ScriptedReply::new().call("bash", json!({ "command": "true" }));
+    let turn = || (0..STEPS).map(|_| step()).chain([ScriptedReply::new().text("Done.")]);
+    // The first one starts the sandbox.
+    let (_agent, _folder, mut client) = session("auto", (0..=TURNS).flat_map(|_| turn()));
+    client.prompt("Try");
+    client.until("turn_ended");
+    let holder = child_of(client.pid()).expect("the holder");
+    let now = |pid| processor_time(pid).expect("its status");
+    let before = (now(client.pid()), now(holder));
+    for _ in 0..TURNS {
+        client.prompt("Try");
+        client.until("turn_ended");
+    }
+    let after = (now(client.pid()), now(holder));
+    client.end();
+    let each = |before: f64, after: f64| (after - before) * 1e3 / TURNS as f64;
+    let [server, own, commands] = &names;
+    report.row(server, each(before.0.own, after.0.own), "ms", Bar::AtMost(50.0));
+    report.row(own, each(before.1.own, after.1.own), "ms", Bar::Shown);
+    report.row(commands, each(before.1.children, after.1.children), "ms", Bar::Shown);
+}
+
+/// The first child of a process, whichever of its threads has started it.
+fn child_of(pid: u32) -> Option<u32> {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).ok()?;
+    threads.flatten().find_map(|thread| {
+        let children = fs::read_to_string(thread.path().join("children")).ok()?;
+        children.split_whitespace().next()?.parse().ok()
+    })
+}
+
+/// Ticks of the clock in a second, as `/proc` counts them on Linux.
+const TICKS: f64 = 100.0;
+
+/// User and system time of a process, and of those of its children that it has waited for, in seconds.
+struct ProcessorTime {
+    own: f64,
+    children: f64,
+}
+
+fn processor_time(pid: u32) -> Option<ProcessorTime> {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name may have blanks in it; the state is the first after it.
+    let (_, rest) = text.rsplit_once(')')?;
+    let fields: Vec<&str> = rest.split_whitespace().collect();
+    let ticks = |at: usize| fields.get(at)?.parse::<f64>().ok();
+    Some(ProcessorTime {
+        own: (ticks(11)? + ticks(12)?) / TICKS,
+        children: (ticks(13)? + ticks(14)?) / TICKS,
+    })
 }

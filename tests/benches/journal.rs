@@ -13,15 +13,15 @@ mod home;
 
 use agent::Agent;
 use harness::{Bar, Report, callgrind, code};
-use ropewalk_agent::event::StopReason;
 use ropewalk_agent::journal::record::{Head, Record, VERSION};
 use ropewalk_agent::prompt::PromptFacts;
 use ropewalk_agent::session::Settings;
-use ropewalk_agent::{Event, Limits, Session, SessionConfig, Sessions};
+use ropewalk_agent::{Session, SessionConfig, Sessions};
 use ropewalk_model::{Block, Http, Protocol, Role, ServerConfig, ServerModel, ToolInput};
+use ropewalk_protocol::{Event, Mode, SessionLimits, StopReason};
 use ropewalk_testkit::model::ScriptedReply;
 use ropewalk_text::{ChangeSet, Text};
-use ropewalk_tools::{Mode, Registry, Rules};
+use ropewalk_tools::{Registry, Rules};
 use ropewalk_workspace::entry::Maker;
 use ropewalk_workspace::state::Kept;
 use ropewalk_workspace::{Fork, NoEditor, Proposal, ProposedChange, Roots, Workspace};
@@ -126,11 +126,13 @@ fn going_on(report: &mut Report) {
             .expect("a model");
         let settings = Settings {
             model: Ok(Arc::new(model)),
+            configured_model: None,
+            model_choice: None,
             registry: Registry::standard(),
             mode: Mode::Review,
             rules: Rules::default(),
             always: None,
-            limits: Limits::default(),
+            limits: SessionLimits::default(),
             commands: Default::default(),
             facts: PromptFacts::default(),
             interactive: false,

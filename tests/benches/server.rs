@@ -199,6 +199,7 @@ fn publish_in_process(report: &mut Report) {
         let view = Arc::new(fork.lock().expect("unspoilt").view(workspace.snapshot()));
         let context = Context {
             view: view.clone(),
+            turn: 1,
             call: "call".into(),
             commands: Default::default(),
             reach: Default::default(),

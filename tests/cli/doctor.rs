@@ -70,7 +70,7 @@ fn answers_that_are_no_welcome() {
         let (url, served) = server(answer);
         let ran = World::new(&url).run(&["doctor"]).ended(1);
         found(&ran, "FAIL", "server", words);
-        assert!(ran.out.ends_with("mend what is marked FAIL.\n"), "{ran:?}");
+        assert!(ran.out.ends_with("fix what is marked FAIL.\n"), "{ran:?}");
         served.join().unwrap();
     }
 }
@@ -108,6 +108,7 @@ fn nothing_set_up() {
     let ran = ran.ended(1);
     found(&ran, "note", "config", "unknown key `mod`");
     found(&ran, "FAIL", "model", "no model is set");
+    found(&ran, "FAIL", "model", "or start Ollama: `ollama serve`");
     found(&ran, "FAIL", "bash", "install bash");
     found(&ran, "note", "git", "not found");
     found(&ran, "FAIL", "state", "can't be written");
@@ -139,7 +140,7 @@ fn a_server_that_wants_no_key_is_asked_without_one() {
 fn how_commands_run_is_said_once_and_why_no_better() {
     let world = World::new("http://127.0.0.1:1");
     let ways = [
-        ("auto", "they run over the fork, with"),
+        ("auto", "they run in a sandbox: no network, and your files change only when you accept"),
         ("copy", "they run on a copy of the open folders (in place where it would be too large)"),
         ("off", "they run in place, on the files as saved, each after an approval: "),
     ];

@@ -69,6 +69,19 @@ fn a_server_that_is_not_there() {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let world = World::new(&format!("http://127.0.0.1:{port}"));
     let ran = world.run(&["run", "hello"]).ended(1);
+    one_sentence(&ran, "cannot be reached, because nothing listens there: start the model server");
+    assert!(!ran.out.contains("; try 2 in "), "it ends at once: {ran:#?}");
+
+    let flags = ["-cmodel=ollama/m", "-cprovider.ollama.base_url=http://127.0.0.1:1/v1"];
+    let ran = world.run(&[flags[0], flags[1], "run", "hello"]).ended(1);
+    one_sentence(
+        &ran,
+        "Ollama isn't running at 127.0.0.1:1: start it with `OLLAMA_HOST=127.0.0.1:1 ",
+    );
+
+    // Elsewhere it may come back.
+    let flags = ["-cprovider.scripted.base_url=https://models.invalid", "-climits.retry_seconds=1"];
+    let ran = world.run(&[flags[0], flags[1], "run", "hello"]).ended(1);
     one_sentence(&ran, "cannot be reached");
     assert!(ran.out.contains("; try 2 in "), "each try is shown: {ran:#?}");
 }
@@ -83,7 +96,10 @@ fn a_wrong_command_line_says_what_to_do_and_sends_nothing() {
         (&["run", "-c", "limits.stpes=3", "x"], "did you mean `limits.steps`?"),
         (&["run", "-c", "limits.steps=0", "x"], "`limits.steps` in -c"),
         (&["run", "-c", "mode", "x"], "`-c` takes `key=value`"),
-        (&["run", "--model", "scripted", "x"], "`model` in -c"),
+        (
+            &["run", "--model", "scripted", "x"],
+            "--model must look like PROVIDER/NAME, for example anthropic/",
+        ),
         (&["run", "--model", "nobody/x", "x"], "names the provider `nobody`"),
         (&["run", "--root", "nowhere", "x"], "--root nowhere can't be worked in"),
         (&["run", "--root", "file", "x"], "file is no folder"),
@@ -128,9 +144,10 @@ fn help_and_version_are_there() {
     let version = world.run(&["--version"]).ended(0);
     assert_eq!(version.out, format!("ropewalk {}\n", env!("CARGO_PKG_VERSION")));
     let help = world.run(&["run", "--help"]).ended(0);
-    for line in ["  6  end_turn, with changes proposed and not written", "130  interrupted"] {
+    for line in ["  6  done, with changes proposed and not written", "130  interrupted"] {
         assert!(help.out.contains(line), "{help:?}");
     }
+    assert!(!help.out.contains("end_turn") && !help.out.contains("fork"), "{help:?}");
 }
 
 #[cfg(unix)]

@@ -58,7 +58,7 @@ fn a_hostile_repository_gains_nothing_by_a_run() {
 
     let ran = harmless(world.run(&["run", "Do it \u{1b}[2J\u{202e}now"])).ended(6);
     assert!(ran.out.contains("␛[2K␍ls �sl�31m"), "{ran:#?}");
-    assert!(ran.out.contains("nobody is there to be asked"), "{ran:#?}");
+    assert!(ran.out.contains("not allowed without a terminal to ask in"), "{ran:#?}");
     assert_eq!(files(world.root()), before);
     assert_eq!(files(outside.path()), before_outside);
 

@@ -13,6 +13,8 @@ mod key_command;
 mod limits;
 mod log;
 mod models;
+#[cfg(unix)]
+mod review;
 mod run;
 #[cfg(unix)]
 mod sessions;
@@ -22,6 +24,8 @@ mod signals;
 #[path = "../support/skip.rs"]
 mod skip;
 mod tape;
+#[cfg(target_os = "linux")]
+mod terminal;
 mod thinking;
 mod trust;
 mod world;

@@ -130,7 +130,9 @@ fn without_anything_it_says_what_to_do() {
     let mut args = vec!["models"];
     args.extend(closed.iter().map(String::as_str));
     let ran = world.run(&args);
-    assert!(ran.out.contains("start it with `ollama serve`"), "{ran:?}");
+    for start in ["OLLAMA_HOST=127.0.0.1:9 ollama serve", "lms server start --port 9"] {
+        assert!(ran.out.contains(&format!("start it with `{start}`")), "{ran:?}");
+    }
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! `ropewalk run` on real files, against a scripted model over HTTP: what is done, shown and returned.
 
 use crate::world::{KEY, World};
-use ropewalk_model::{Protocol, StopReason, Usage};
+use ropewalk_model::{Protocol, StopReason};
+use ropewalk_protocol::Usage;
 use ropewalk_testkit::model::{ScriptedModel, ScriptedReply};
 use serde_json::{Value, json};
 
@@ -69,7 +70,7 @@ fn a_docstring_takes_three_steps() {
     assert_eq!(model.requests().len(), 3);
     let calls: Vec<_> = ran.out.lines().filter(|line| line.starts_with('>')).collect();
     assert_eq!(calls, ["> read_file: greet.py", "> edit_file: greet.py"], "{ran:?}");
-    assert!(ran.err.contains("300 tokens in, 30 out\n"), "{ran:?}");
+    assert!(ran.err.contains("Done · 300 tokens in, 30 out\n"), "{ran:?}");
 }
 
 #[test]
@@ -139,7 +140,8 @@ fn listing_files_needs_no_approval_by_the_file_tools() {
     ]);
     world.write("a.txt", "alpha\n");
     let ran = world.run(&["run", "list the files here"]).ended(0);
-    assert!(ran.out.contains("nobody is there to be asked"), "{ran:?}");
+    let hint = "not allowed without a terminal to ask in; run again with --allow 'bash(ls";
+    assert!(ran.out.contains(hint), "{ran:?}");
 }
 
 #[test]
@@ -176,16 +178,17 @@ fn json_is_one_event_a_line() {
 #[test]
 fn each_stop_reason_has_its_exit_code() {
     let look = || reply().call("read_file", json!({"path": "a"}));
+    let half = || reply().text("Half").stop(StopReason::MaxTokens);
     let cases: [(Vec<ScriptedReply>, i32, &str); 4] = [
-        (vec![reply().text("Half").stop(StopReason::MaxTokens)], 3, "bound for output tokens"),
-        (vec![look(), look()], 4, "Stopped after 2 steps"),
+        (vec![half(), half(), half(), half()], 3, "bound for output tokens"),
+        (vec![look(), look(), look(), look()], 4, "Stopped after 4 steps"),
         (vec![reply().text("No.").stop(StopReason::Refusal)], 5, "declined"),
         (vec![reply().text("Yes.")], 0, "tokens in"),
     ];
     for (replies, code, words) in cases {
         let (world, _model) = world(replies);
         world.write("a", "a\n");
-        let ran = world.run(&["run", "-c", "limits.steps=2", "go"]).ended(code);
+        let ran = world.run(&["run", "-c", "limits.steps=4", "go"]).ended(code);
         assert!(ran.err.contains(words), "{ran:?}");
     }
 }
@@ -205,7 +208,10 @@ fn a_hostile_file_does_not_drive_the_terminal() {
     ]);
     world.write("evil.txt", &format!("{evil}\nx\n"));
     let ran = world.run(&["run", "read it"]).ended(6);
-    for text in [&ran.out, &ran.err] {
+    // The diff is for `git apply`, byte for byte: this is no terminal.
+    let (words, diff) = ran.out.split_once("\ndiff --git ").unwrap();
+    assert!(diff.contains(&format!("\n {evil}\n-x\n+y\n")), "{diff:?}");
+    for text in [words, &ran.err] {
         assert!(!text.contains(['\u{1b}', '\u{7}', '\u{9b}']), "{text:?}");
     }
     assert!(ran.out.contains("␛[2J"), "{ran:?}");
@@ -259,7 +265,9 @@ fn what_is_sent_before_a_word_is_said_is_short_and_shorter_for_a_small_context()
             assert!(sent.raw.contains("Say hi"));
             assert!(sent.raw.len() <= most, "{} {context}: {}", protocol.name(), sent.raw.len());
             println!("{} {context}: {}", protocol.name(), sent.raw.len());
+            assert!(!sent.raw.contains("editor"), "there is none: {}", sent.raw);
             let offered = tools(&sent.said);
+            assert!(!offered.iter().any(|name| name == "diagnostics"), "{offered:?}");
             let lean = ["bash", "read_file", "write_file", "edit_file"];
             assert_eq!(offered == lean, most == 4 * 1024, "{offered:?}");
         }
@@ -290,7 +298,7 @@ fn what_it_costs_is_in_the_events_and_in_words_and_a_budget_stops_it() {
     let (in_words, _model) = world(steps());
     in_words.write("a", "a\n");
     let ran = in_words.run(&["run", price, "go"]).ended(0);
-    assert!(ran.err.contains("20000 tokens in (45% from the cache), 2000 out, $0.0159"), "{ran:?}");
+    assert!(ran.err.contains("20k tokens in (45% from the cache), 2000 out, $0.0159"), "{ran:?}");
 
     let (over, _model) = world([look().usage(used(10_000, 0))]);
     over.write("a", "a\n");

@@ -94,7 +94,10 @@ fn a_run_goes_on_with_the_last_one() {
     assert!(!first.err.contains("ession"), "a new session is no news: {first:?}");
     let second = world.run(&["run", "--continue", "What did you say?"]).ended(0);
     assert_eq!(second.out, "As I said.\n");
-    assert!(second.err.contains("(Are you there?), 1 turn."), "{second:?}");
+    assert!(
+        second.err.contains("Going on with “Are you there?” (just now), 1 turn."),
+        "{second:?}"
+    );
     let id = sessions(&world).list().remove(0).id;
     world.run(&["run", "--session", id.get(..id.len() - 1).unwrap(), "Again"]).ended(0);
     let messages = model.requests().pop().unwrap()["messages"].to_string();
@@ -133,7 +136,7 @@ fn what_is_proposed_adds_up_over_the_runs() {
     world.run(&["run", "first"]).ended(6);
     let ran = world.run(&["run", "--continue", "second"]).ended(6);
     assert!(
-        ran.err.contains("1 change is pending from before, in a.txt: the diff at the end"),
+        ran.err.contains("1 change from before waits for review, in a.txt: the diff at the end"),
         "{ran:?}"
     );
     assert!(ran.out.contains("-one\n+1\n") && ran.out.contains("-two\n+2\n"), "{ran:?}");
@@ -159,6 +162,7 @@ fn auto_writes_what_is_new_and_leaves_what_was_proposed() {
     );
     assert_eq!(world.read("a.txt") + &world.read("b.txt"), "one\n2\n");
     assert!(ran.out.ends_with("-one\n+1\n") && !ran.out.contains("+2"), "{ran:?}");
+    assert!(ran.err.contains("`ropewalk accept` writes them"), "{ran:?}");
 }
 
 #[test]
@@ -252,14 +256,19 @@ fn the_list_fits_a_terminal_and_obeys_nobody() {
     let here = world.run(&["sessions"]).ended(0);
     let lines: Vec<&str> = here.out.lines().collect();
     assert_eq!(lines.len(), 4, "{here:#?}");
-    assert!(lines[0].starts_with("In ") && lines[1].starts_with("ID "), "{here:#?}");
+    assert!(lines[0].starts_with("In ") && lines[1].starts_with(" #  ID "), "{here:#?}");
     assert!(
-        lines[2].starts_with("18aa00000000 ") && lines[2].contains("1        3  ␛]0;owned␇"),
+        lines[2].starts_with(" 1  18aa00000000  yesterday ")
+            && lines[2].contains("1          3  ␛]0;owned␇"),
         "{here:#?}"
     );
     assert!(lines[3].ends_with("(in use) fix the tests"), "{here:#?}");
-    let wide =
-        |line: &&&str| line.chars().map(|c| if c > '\u{3000}' { 2 } else { 1 }).sum::<usize>() > 80;
+    let wide = |line: &&&str| {
+        line.chars()
+            .map(|c| if ('\u{3000}'..'\u{fffd}').contains(&c) { 2 } else { 1 })
+            .sum::<usize>()
+            > 80
+    };
     assert_eq!(lines[1..].iter().find(wide), None);
     let all = world.run(&["sessions", "--all"]).ended(0);
     assert!(all.out.contains("\nIn /else/␛where:\n") && all.out.contains("(no title)"), "{all:#?}");
@@ -442,7 +451,7 @@ fn pruning_says_what_goes_and_why_and_what_stays() {
     assert_eq!(ids(), "held new waits");
     assert!(!outputs.exists() && !gone.exists());
     let ran = world.run(&["sessions", "prune", "--megabytes", "0"]).ended(0);
-    assert!(ran.out.starts_with("new (n): all journals together are over 0 MB, "), "{ran:?}");
+    assert!(ran.out.starts_with("new (n): all sessions together are over 0 MB, "), "{ran:?}");
     assert_eq!(ids(), "held waits");
     for wrong in [["--days", "-1"], ["--days", "x"], ["--megabytes", "99999999"]] {
         world.run(&[&["sessions", "prune"][..], &wrong].concat()).ended(2);

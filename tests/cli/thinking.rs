@@ -35,7 +35,7 @@ fn each_protocol_asks_in_its_own_words_and_the_same_at_each_step() {
         "provider.groq.thinking=high",
         "provider.groq.api_key_env=ACME_ENTRY",
     ];
-    let budget = json!({ "type": "enabled", "budget_tokens": 6_000 });
+    let budget = json!({ "type": "enabled", "budget_tokens": 24_000 });
     let effort = json!({ "effort": "high", "summary": "auto" });
     for (protocol, flags, member, wish) in [
         (Protocol::Anthropic, high, "thinking", budget.clone()),

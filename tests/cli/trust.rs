@@ -53,7 +53,7 @@ fn answers_are_given_changed_listed_and_forgotten() {
     says(trust(&["--forget"]), 0, "is forgotten");
     says(trust(&["--list"]), 0, "No folder was answered about yet.");
     world.write(".ropewalk/config.toml", "mode = \"plan\"\n");
-    says(trust(&["--yes"]), 0, "asks for nothing that takes trust");
+    says(trust(&["--yes"]), 0, "This folder's configuration asks for nothing special.");
 }
 
 #[test]

@@ -59,7 +59,9 @@ fn an_address_with_a_password_is_said_without_it() {
         let world = World::new("http://127.0.0.1:9");
         let password = KEY.replace(['/', '+', '='], "x");
         let flag = format!("provider.scripted.base_url={}", url.replace("PASS", &password));
-        for args in [&["-c", &flag, "run", "hello"][..], &["-c", &flag, "doctor"][..]] {
+        let short = "limits.retry_seconds=1";
+        for args in [&["-c", &flag, "-c", short, "run", "hello"][..], &["-c", &flag, "doctor"][..]]
+        {
             let ran = world.run(args);
             assert_ne!(ran.code, Some(0), "{ran:?}");
         }

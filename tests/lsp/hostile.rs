@@ -77,16 +77,20 @@ fn answer(editor: &FakeEditor, profile: Profile, number: u64, word: &str, title:
                 .find(|it| it["type"] == "approval_requested" && it["approval"] == number)
         });
     } else {
-        editor.wait_for_message(&format!("Call {number} waits"));
+        let uri = editor.uri("a.txt");
+        editor.wait_for("the question", |seen| {
+            let shown = seen.diagnostics(&uri);
+            shown.iter().any(|it| it["data"]["approval"] == number).then_some(())
+        });
     }
     let offers = editor.code_actions("a.txt", (0, 0), (0, 3));
     for offer in &offers {
         assert_harmless("a code action", &offer.title);
         assert!(!offer.title.contains('\n'), "{:?}", offer.title);
     }
-    let waits = format!("{} (call {number} waits)", title.to_lowercase());
-    let offer = offers.iter().find(|offer| offer.title.ends_with(&waits));
-    let offer = offer.unwrap_or_else(|| panic!("no {waits:?} in {offers:?}"));
+    let title = format!("Ropewalk: {}", title.to_lowercase());
+    let offer = offers.iter().find(|offer| offer.title == title);
+    let offer = offer.unwrap_or_else(|| panic!("no {title:?} in {offers:?}"));
     assert_eq!(offer.arguments[0]["answer"], word);
     editor.run(offer).unwrap();
 }

@@ -1,11 +1,17 @@
 //! The server through its protocol: the real binary, the model scripted, fake editors in front.
 
+#[cfg(test)]
+mod clients;
 #[cfg(all(test, target_os = "linux"))]
 mod commands;
+#[cfg(test)]
+mod desync;
 #[cfg(test)]
 mod extensions;
 #[cfg(test)]
 mod faults;
+#[cfg(test)]
+mod go_to;
 #[cfg(test)]
 #[cfg(unix)]
 mod hostile;
@@ -22,6 +28,8 @@ mod over_fork_out_of_reach;
 #[cfg(target_os = "linux")]
 mod over_fork_words;
 #[cfg(test)]
+mod renames;
+#[cfg(test)]
 mod review;
 #[cfg(test)]
 mod sessions;
@@ -36,3 +44,6 @@ mod surface;
 mod trust;
 #[cfg(test)]
 mod turns;
+#[cfg(test)]
+#[cfg(unix)]
+mod two_names;

@@ -26,7 +26,7 @@ fn a_deleted_file_that_no_undo_could_bring_back_stays_alone() {
                 bash(&format!("echo printed; echo n > new; rm -f {name}; ls")),
                 bash("ls; echo more > more")
                     .expect_text("printed\n")
-                    .expect_text("left out alone")
+                    .expect_text("so it was left unchanged")
                     .expect_text(why),
                 bash("ls").expect_text("big\nnew\nown\n").expect_text("changed: more"),
                 say("Done.").expect_text("more\nnew\n"),

@@ -76,7 +76,8 @@ fn hunks_appear_move_with_typing_and_vanish_when_accepted_or_rejected() {
             let lenses = editor.code_lenses("greet.py");
             let shown: Vec<_> =
                 lenses.iter().map(|lens| (lens.line.unwrap(), lens.title.as_str())).collect();
-            assert_eq!(shown, [(2, "Accept"), (2, "Reject"), (8, "Accept"), (8, "Reject")]);
+            let titles = |line| ["Accept", "Reject", "Next change"].map(|title| (line, title));
+            assert_eq!(shown, [titles(2), titles(8)].concat());
         }
         let actions = editor.code_actions("greet.py", (2, 0), (2, 0));
         let accept =

@@ -64,8 +64,10 @@ fn a_killed_server_comes_back_with_the_review_and_the_conversation() {
         // The editor lives on, with its unsaved text.
         let editor = stage.editor_again(profile, &open);
         editor.ignore(QUIET);
-        let message = editor.wait_for_message("1 change waits in “Capitals🦀”");
-        assert!(message.text.contains("ropewalk.new"), "{}", message.text);
+        // Where messages take keys the whole is in the log, which comes first.
+        let greeting = editor.wait_for_message("1 unreviewed change from “Capitals🦀” (").text;
+        let end = ") is shown again.\nYour next request continues that conversation; /new begins another.";
+        assert!(greeting.ends_with(end), "{greeting}");
         assert_eq!(hunks(&editor, 1), [8], "{}", profile.name);
         let now = status(&editor);
         assert_eq!((&now["session"], &now["turns"]), (&id, &json!(1)), "{}", profile.name);
@@ -100,7 +102,7 @@ fn what_died_unsaved_with_the_editor_waits_again_and_what_was_saved_does_not() {
     // The unsaved text goes with both.
     editor.kill_server();
     let editor = stage.quiet_editor(Profile::VSCODE);
-    editor.wait_for_message("1 change waits in “first”");
+    editor.wait_for_message("1 unreviewed change from “first” (");
     editor.open("a.txt");
     assert_eq!(hunks(&editor, 1), [8]);
     editor.execute("ropewalk.accept", Value::Null).unwrap();
@@ -161,6 +163,74 @@ fn a_session_in_which_nothing_waits_is_offered_until_something_is_asked() {
     let titles: Vec<&Value> = all.iter().map(|it| &it["title"]).collect();
     assert_eq!(titles, ["What is new?", "Hello"]);
     assert_eq!((&all[0]["current"], &all[1]["current"]), (&json!(true), &json!(false)));
+    stage.end(editor);
+}
+
+#[test]
+fn older_sessions_in_which_something_waits_are_offered_by_their_numbers() {
+    let stage = Stage::new(
+        "review",
+        &[("a.txt", TEXT)],
+        [
+            both_ends(),
+            say("Both."),
+            edit("a.txt", "five", "FIVE").conversation("second"),
+            say("The middle.").conversation("second"),
+            say("Hello.").conversation("third"),
+            say("On we go.").expect_text("Go on"),
+        ],
+    );
+    let editor = stage.quiet_editor(Profile::VSCODE);
+    editor.open("a.txt");
+    for words in ["Both ends", "The middle", "Hello"] {
+        assert_eq!(turn(&editor, words), "end_turn");
+        editor.execute("ropewalk.new", Value::Null).unwrap();
+    }
+    editor.shutdown();
+
+    // Nothing waits in the last one.
+    let editor = stage.editor(Profile::NEOVIM);
+    // How long ago each was depends on the machine.
+    let told = |words: &str| -> Vec<String> {
+        words.lines().map(|line| line.split(" (").next().unwrap().to_owned()).collect()
+    };
+    let older = [
+        "Older sessions have unreviewed changes:",
+        "/resume 2: 1 change from “The middle”",
+        "/resume 3: 2 changes from “Both ends”",
+    ];
+    assert_eq!(told(&editor.wait_for_message("Older").text), older);
+    editor.ignore(QUIET);
+    editor.open("a.txt");
+    let offers = |editor: &FakeEditor| {
+        let all = editor.code_actions("a.txt", (0, 0), (0, 2)).into_iter();
+        let all = all.filter(|it| it.command == "ropewalk.resume");
+        all.map(|it| it.title.split(" (").next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let offer = |title: &str| format!("Ropewalk: resume “{title}”");
+    assert_eq!(offers(&editor), ["Hello", "The middle", "Both ends"].map(offer));
+    let wrong = editor.execute("ropewalk.resume", json!("4")).unwrap_err();
+    assert!(wrong.message.contains("There is no session 4"), "{wrong}");
+    // As a user types it who can do nothing else.
+    let said = editor.execute("ropewalk.prompt", json!("/resume 3")).unwrap();
+    assert_eq!((&said["said"], &said["turn"]), (&Value::Null, &Value::Null));
+    assert_eq!(hunks(&editor, 2), [0, 8]);
+    assert_eq!(offers(&editor), ["Hello", "The middle"].map(offer));
+    assert_eq!(turn(&editor, "Go on"), "end_turn");
+    editor.shutdown();
+
+    // Something waits in the last one: it goes on, and the other is offered in the same words.
+    let editor = stage.editor(Profile::NEOVIM);
+    let message = editor.wait_for_message("2 unreviewed changes from “Both ends”").text;
+    assert_eq!(told(&message).last().unwrap(), "/resume 3: 1 change from “The middle”");
+    editor.ignore(QUIET);
+    let listed = list(&editor, Value::Null);
+    let words = editor.wait_for_message("3 sessions of these folders:").text;
+    for (number, title) in [(1, "Both ends"), (2, "Hello"), (3, "The middle")] {
+        assert!(words.contains(&format!("\n{number}: “{title}” (")), "{words}");
+        assert_eq!(listed[number - 1]["title"], title);
+        assert!(!words.contains(listed[number - 1]["session"].as_str().unwrap()), "{words}");
+    }
     stage.end(editor);
 }
 
@@ -233,7 +303,7 @@ fn another_session_takes_the_place_in_the_midst_of_a_turn_and_the_first_comes_ba
     let first = status(&editor)["session"].clone();
     let second = editor.execute("ropewalk.new", Value::Null).unwrap()["session"].clone();
     assert_ne!(first, second);
-    editor.wait_for_message("2 pending changes stay in “Capitals”; ropewalk.resume");
+    editor.wait_for_message("2 unreviewed changes stay in “Capitals”; /resume");
     assert_eq!(editor.wait_for_turn_end().stop_reason, "interrupted");
     hunks(&editor, 0);
     assert_eq!(editor.code_lenses("a.txt"), []);
@@ -271,7 +341,7 @@ fn a_turn_is_taken_back_with_its_words_and_its_changes() {
     );
     let editor = stage.quiet_editor(Profile::VSCODE);
     let none = editor.execute("ropewalk.rewind", Value::Null).unwrap_err();
-    assert!(none.message.contains("ropewalk.prompt"), "{none}");
+    assert!(none.message.contains("Nothing was asked yet"), "{none}");
     editor.open("a.txt");
     assert_eq!(turn(&editor, "Get ready"), "end_turn");
     assert_eq!(turn(&editor, "Capitals"), "end_turn");
@@ -332,7 +402,7 @@ fn sessions_are_named_exported_and_deleted() {
     assert!(shown(3)["uri"].as_str().unwrap().ends_with("talk.md"));
 
     let current = editor.execute("ropewalk.delete", json!({ "session": first })).unwrap_err();
-    assert!(current.message.contains("ropewalk.new first"), "{current}");
+    assert!(current.message.contains("/new first"), "{current}");
     editor.execute("ropewalk.new", Value::Null).unwrap();
     assert_eq!(turn(&editor, "Another"), "end_turn");
     editor.execute("ropewalk.rename", json!({ "title": "Old", "session": first })).unwrap();
@@ -438,10 +508,10 @@ fn a_client_without_windows_gets_along() {
     let message = editor.wait_for_message("The session is in ");
     assert!(message.text.ends_with(path.as_str().unwrap()), "{}", message.text);
     editor.execute("ropewalk.new", Value::Null).unwrap();
-    editor.wait_for_message("2 pending changes stay in");
+    editor.wait_for_message("2 unreviewed changes stay in");
     hunks(&editor, 0);
     editor.execute("ropewalk.resume", Value::Null).unwrap();
-    editor.wait_for_message("2 changes wait in “Capitals”");
+    editor.wait_for_message("2 unreviewed changes from “Capitals” (");
     assert_eq!(hunks(&editor, 2), [0, 8]);
     stage.end(editor);
 }

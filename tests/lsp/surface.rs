@@ -2,9 +2,31 @@
 //! good and bad arguments, code actions, settings. Over the real binary, the model scripted.
 
 use crate::support::stage::{QUIET, Stage, read, say, turn};
-use ropewalk_testkit::editor::{EchoShape, Kind, Profile};
+use ropewalk_testkit::editor::{EchoShape, FakeEditor, Kind, Profile};
 use ropewalk_testkit::model::ScriptedReply;
 use serde_json::{Value, json};
+
+#[test]
+fn a_selection_is_of_the_text_that_is_open_now() {
+    let replies =
+        [say("I see.").expect_text("second\n"), say("I see.").expect_text("another second\n")];
+    let stage = Stage::new("review", &[("a.txt", "first\nsecond\nthird\n")], replies);
+    let editor = stage.quiet_editor(Profile::VSCODE);
+    let explained = || {
+        let offers = editor.code_actions("a.txt", (1, 0), (2, 0));
+        let explain = offers.iter().find(|it| it.title.contains("explain the selection")).unwrap();
+        editor.run(explain).unwrap();
+        assert_eq!(editor.wait_for_turn_end().stop_reason, "end_turn");
+    };
+    editor.open("a.txt");
+    explained();
+    // Opened anew it counts from the same version.
+    editor.close("a.txt");
+    stage.write("a.txt", "a first line that is longer than before\nanother second\nthird\n");
+    editor.open("a.txt");
+    explained();
+    stage.end(editor);
+}
 
 #[test]
 fn each_client_is_told_what_is_true_for_it() {
@@ -142,15 +164,15 @@ fn bad_arguments_are_refused_in_words_and_nothing_is_hurt() {
             json!({ "prompt": "x", "range": { "start": 1 }, "textDocument": { "uri": "x" } }),
             "wanted is",
         ),
-        ("ropewalk.steer", json!("x"), "ropewalk.prompt"),
+        ("ropewalk.steer", json!("x"), "Nothing was asked yet"),
         ("ropewalk.steer", json!({}), "needs a text"),
-        ("ropewalk.accept", json!({ "all": true }), "ropewalk.prompt"),
+        ("ropewalk.accept", json!({ "all": true }), "Nothing was asked yet"),
         ("ropewalk.accept", json!({ "hunk": "first" }), "wanted is"),
         ("ropewalk.accept", json!({ "hunk": 1, "all": true }), "one of them"),
         ("ropewalk.reject", json!({ "turn": -1 }), "wanted is"),
         ("ropewalk.undo", json!([1]), "wanted is"),
         ("ropewalk.edit", json!({ "hunk": 1 }), "text"),
-        ("ropewalk.show", json!({ "hunk": 99 }), "no pending hunk 99"),
+        ("ropewalk.show", json!({ "hunk": 99 }), "does not wait any more"),
         ("ropewalk.approve", json!({ "answer": "maybe" }), "always, afterSave or refuse"),
         ("ropewalk.mode", json!("yolo"), "auto, review or plan"),
         ("ropewalk.model", json!("nobody/nothing"), "nobody"),
@@ -294,5 +316,35 @@ fn a_changed_configuration_file_counts_from_the_next_prompt() {
     std::fs::create_dir(stage.path(".ropewalk")).unwrap();
     stage.write(".ropewalk/config.toml", "mode = \"plan\"\n");
     assert_eq!(turn(&editor, "two"), "end_turn");
+    stage.end(editor);
+}
+
+#[test]
+fn a_chosen_model_outlives_edits_of_the_configuration_and_a_restart_until_the_model_is_configured_anew()
+ {
+    let said = ["a", "b", "c", "d", "e"];
+    let stage = Stage::new("review", &[("a.txt", "one\n")], said.map(say));
+    let config = stage.agent.folder("config").join("ropewalk/config.toml");
+    let first = std::fs::read_to_string(&config).unwrap();
+    let editor = stage.quiet_editor(Profile::VSCODE);
+    editor.open("a.txt");
+    let asks = |editor: &FakeEditor, model: &str| {
+        turn(editor, "go");
+        let requests = stage.agent.model.requests();
+        assert_eq!(requests.last().unwrap()["model"], model);
+    };
+    asks(&editor, "scripted");
+    editor.execute("ropewalk.model", json!("scripted/chosen")).unwrap();
+    asks(&editor, "chosen");
+    let edited = format!("limits.steps = 7\n{first}");
+    stage.agent.configure(&edited);
+    asks(&editor, "chosen");
+    let open = editor.kill_server();
+    let editor = stage.editor_again(Profile::VSCODE, &open);
+    editor.ignore(QUIET);
+    editor.execute("ropewalk.resume", Value::Null).unwrap();
+    asks(&editor, "chosen");
+    stage.agent.configure(&edited.replace("scripted/scripted", "scripted/third"));
+    asks(&editor, "third");
     stage.end(editor);
 }

@@ -4,7 +4,7 @@
 use crate::support::stage::{Stage, bash, edit, read, say, turn};
 use ropewalk_testkit::editor::{Dialog, Kind, Profile};
 use ropewalk_testkit::model::{Place, ScriptedReply};
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[test]
 fn progress_begins_reports_each_call_and_ends_with_the_stop_reason() {
@@ -22,11 +22,12 @@ fn progress_begins_reports_each_call_and_ends_with_the_stop_reason() {
         [
             ("begin", "Change it"),
             ("report", "edit_file a.txt"),
-            ("end", "end_turn: 200 tokens in, 20 out")
+            ("end", "Done · 200 tokens in, 20 out · 1 change waits for review")
         ]
     );
     assert!(progress.iter().all(|part| part.token == progress[0].token));
-    assert_eq!(editor.wait_for_message("Done.").level, 3);
+    let message = editor.wait_for_message("Done.");
+    assert_eq!((message.level, &*message.text), (3, "Done.\n\n1 change waits for review."));
     stage.end(editor);
 }
 
@@ -96,11 +97,9 @@ fn vs_code_asks_in_a_dialog_with_the_refusal_first() {
     editor.type_at("a.txt", 0, 0, "unsaved ");
     editor.prompt("run it");
     let Dialog { message, actions, .. } = editor.answer_dialog("Refuse");
-    assert_eq!(actions[..2], ["Refuse", "Allow once"]);
-    assert!(
-        actions[2].starts_with("Allow exactly ") && actions[2].ends_with(" for this session"),
-        "{actions:?}"
-    );
+    let wanted = ["Refuse", "Allow once", "Allow this session", "Always allow", "Run after saving"];
+    assert_eq!(actions, wanted);
+    assert!(message.contains("\"Always\" allows exactly this command."), "{message}");
     assert!(message.contains("echo ran > ran.txt") && message.contains("a.txt"), "{message}");
     // Closing the dialog answers nothing; the command does.
     editor.dismiss_dialog();
@@ -123,7 +122,7 @@ fn other_clients_are_asked_by_message_and_answer_by_code_action() {
         editor.ignore(&[Kind::Progress, Kind::Diagnostics, Kind::Log]);
         editor.open("a.txt");
         editor.prompt("run it");
-        let asked = editor.wait_for_message("waits");
+        let asked = editor.wait_for_message("Ropewalk asks to run bash: echo ran > ran.txt");
         assert!(
             profile.name == "neovim" || asked.text.contains("echo ran > ran.txt"),
             "{}",
@@ -161,9 +160,9 @@ fn always_is_kept_in_the_file_of_rules_and_holds_for_later_sessions() {
     let editor = stage.quiet_editor(Profile::VSCODE);
     editor.ignore(&[Kind::Other]);
     editor.prompt("run it");
-    let title = "Always allow `echo` with any arguments";
+    let title = "Always allow";
     let Dialog { message, actions, .. } = editor.answer_dialog(title);
-    assert!(message.contains("For this session or always means: `echo` with any"), "{message}");
+    assert!(message.contains("\"Always\" allows `echo` with any arguments."), "{message}");
     assert_eq!(actions.len(), 4, "{actions:?}");
     assert_eq!(editor.wait_for_turn_end().stop_reason, "end_turn");
     let answer = editor.execute("ropewalk.rules", json!(null)).unwrap();
@@ -210,22 +209,22 @@ fn a_client_without_windows_is_asked_and_answers_all_the_same() {
         editor.ignore(&[Kind::Diagnostics, Kind::Dialog]);
         editor.open("a.txt");
         editor.prompt("run it");
-        editor.wait_for_message("Call 1 waits");
+        editor.wait_for_message("Ropewalk asks to run bash: echo one");
         let titles = editor.code_actions("a.txt", (0, 0), (0, 0));
         let titles: Vec<&str> = titles.iter().map(|action| action.title.as_str()).collect();
         assert_eq!(
             titles,
             [
-                "Ropewalk: allow once (call 1 waits)",
-                "Ropewalk: allow `echo` with any arguments for this session (call 1 waits)",
-                "Ropewalk: always allow `echo` with any arguments (call 1 waits)",
-                "Ropewalk: refuse (call 1 waits)",
+                "Ropewalk: allow once",
+                "Ropewalk: allow this session",
+                "Ropewalk: always allow",
+                "Ropewalk: refuse",
             ]
         );
         editor.execute("ropewalk.approve", json!({ "answer": "session" })).unwrap();
-        editor.wait_for_message("Call 2 waits");
+        editor.wait_for_message("Ropewalk asks to run bash: touch three");
         let actions = editor.code_actions("a.txt", (0, 0), (0, 0));
-        assert_eq!(actions[0].title, "Ropewalk: allow once (call 2 waits)");
+        assert_eq!(actions[0].title, "Ropewalk: allow once");
         editor.run(&actions[0]).unwrap();
         editor.wait_for_message("Done.");
         assert!(stage.path("three").exists());
@@ -299,4 +298,32 @@ fn two_clients_on_one_root_see_what_the_other_published_and_saved() {
     assert_eq!(turn(&other, "Read b again"), "end_turn");
     one.shutdown();
     stage.end(other);
+}
+
+#[test]
+fn a_prompt_brings_an_image_and_what_is_none_is_refused_in_words() {
+    let is_shown = |body: &Value| {
+        let shown = &body["messages"][0]["content"][1];
+        let words = &body["messages"][0]["content"][2]["text"];
+        match (shown["source"]["data"].as_str(), words.as_str()) {
+            (Some("iVBORw0KGgo="), Some("the page: https://example.org")) => Ok(()),
+            _ => Err(body["messages"].to_string()),
+        }
+    };
+    let stage = Stage::new("review", &[], [say("A dot.").expect(is_shown)]);
+    let file = stage.agent.folder("config").join("ropewalk/config.toml");
+    let config = std::fs::read_to_string(&file).unwrap() + "images = true\n";
+    std::fs::write(&file, config).unwrap();
+    let editor = stage.quiet_editor(Profile::VSCODE);
+    let image = json!({ "type": "image", "mime": "image/png", "data": "iVBORw0KGgo=" });
+    let link = json!({ "type": "link", "uri": "https://example.org", "name": "the page" });
+    for wrong in [json!("x"), json!([{ "type": "smell" }]), json!([{ "type": "image" }])] {
+        let argument = json!({ "prompt": "What is it?", "content": wrong });
+        let error = editor.execute("ropewalk.prompt", argument).unwrap_err();
+        assert!(error.message.contains("wanted is { prompt, content?"), "{error}");
+    }
+    let argument = json!({ "prompt": "What is it?", "content": [image, link] });
+    editor.execute("ropewalk.prompt", argument).unwrap();
+    assert_eq!(editor.wait_for_turn_end().stop_reason, "end_turn");
+    stage.end(editor);
 }

@@ -107,6 +107,14 @@ pub fn turn(editor: &FakeEditor, words: &str) -> String {
     end.stop_reason
 }
 
+/// Waits until this many reviews are done, for an editor with the option `events`.
+pub fn wait_for_reviews(editor: &FakeEditor, count: usize) {
+    editor.wait_for("the reviews", |seen| {
+        let events = seen.events().into_iter();
+        (events.filter(|event| event["type"] == "reviewed").count() >= count).then_some(())
+    });
+}
+
 /// Waits until something is so on the disk, of which no message tells.
 pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let end = std::time::Instant::now() + BOUND;

@@ -6,7 +6,8 @@
 //
 // FOLDER is an extension (package.json); MODULE exports `run()`. Both are copied, with the language
 // client's modules beside them, to a temporary folder, where profile, settings and logs live too.
-// Environment variables reach the tests. It knows nothing of what is tested.
+// Environment variables reach the tests. It knows nothing of what is tested. With $ROPEWALK_PICTURES, a folder, the
+// tests' `picture: NAME` lines leave NAME.png there.
 
 import { spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -109,7 +110,9 @@ async function runTests(port) {
     const ended = new Promise((done) => page.exposeFunction('codeAutomationExit', done));
     await page.exposeFunction('codeAutomationLog', (kind, [text, ...more]) => {
         const own = /^test: (.*)$/s.exec(text);
+        const picture = /^picture: (\w+)$/.exec(text);
         if (own) console.log(own[1]);
+        else if (picture) takePicture(page, picture[1]);
         else if (!NOISE.test(text)) chatter.push([`[${kind}]`, text, ...more].join(' ').slice(0, 500));
     });
     const remote = `vscode-remote://127.0.0.1:${port}`;
@@ -122,6 +125,12 @@ async function runTests(port) {
     address.searchParams.set('payload', JSON.stringify(payload));
     await page.goto(address.href);
     return await ended;
+}
+
+/** Keeps what the window shows as NAME.png in $ROPEWALK_PICTURES, if that is a folder, for people to look at. */
+function takePicture(page, name) {
+    const folder = process.env.ROPEWALK_PICTURES;
+    if (folder) page.screenshot({ path: join(folder, `${name}.png`) }).catch(() => {});
 }
 
 /** Ends everything that was started, says what went wrong, and exits. */

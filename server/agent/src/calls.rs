@@ -7,20 +7,25 @@ mod hidden;
 mod judge;
 mod printed;
 
-use crate::event::Event;
+use crate::held::{Split, split};
+use crate::journal::outputs;
 use crate::reads::shown;
 use crate::session::shared::{in_words, lock};
 use crate::turn::{Interrupted, Turn};
 use futures::FutureExt;
 use printed::Printed;
 use ropewalk_model::{Block, ToolInput};
+use ropewalk_protocol::{Content, Event, Level, Mode};
 use ropewalk_tools::bounds::{NOTE_CHARS, PREVIEW_CHARS, bound, preview};
 use ropewalk_tools::command::{private_file, private_folder};
+use ropewalk_tools::input::{loose, overlooked};
 use ropewalk_tools::plain::plain;
-use ropewalk_tools::{Bounds, Context, Effect, Mode, Output, Prepared, Reach, Registry, Tier};
+use ropewalk_tools::{Bounds, Context, Effect, Output, Prepared, Reach, Registry, Tier};
+use ropewalk_workspace::disk::FileError;
 use ropewalk_workspace::entry::Maker;
+use ropewalk_workspace::fork::{merge, synced};
 use ropewalk_workspace::publish::publish;
-use ropewalk_workspace::{DiskLook, DocId, HunkId, Proposal, Selection, View};
+use ropewalk_workspace::{DiskLook, DocId, HunkId, MergeReport, Place, Proposal, Selection, View};
 use serde_json::Value;
 use std::io;
 use std::panic::AssertUnwindSafe;
@@ -35,6 +40,8 @@ pub(crate) struct Call {
     id: Arc<str>,
     name: String,
     input: ToolInput,
+    /// Faults of its input that were overlooked to read it, in words.
+    overlooked: Option<String>,
 }
 
 /// A call that can be run, or the result that says why not.
@@ -44,7 +51,13 @@ impl Call {
     /// The call that a block of a reply is, if it is one.
     pub(crate) fn of(block: &Block) -> Option<Call> {
         let Block::ToolUse { id, name, input } = block else { return None };
-        Some(Call { id: id.as_str().into(), name: name.clone(), input: input.clone() })
+        let (name, input) = (name.clone(), input.clone());
+        Some(Call { id: id.as_str().into(), name, input, overlooked: None })
+    }
+
+    /// The same, whose input was read as [`read_loosely`] has said.
+    pub(crate) fn overlooking(self, overlooked: Option<String>) -> Call {
+        Call { overlooked, ..self }
     }
 
     /// What tells calls apart that are made again.
@@ -55,12 +68,26 @@ impl Call {
         }
     }
 
+    /// Key that is equal for the same failure, if it failed: the call, and for a command that failed by its own
+    /// account the command, its end and its output.
+    fn failure(&self, output: &Output) -> Option<String> {
+        match (output.is_error, output.failure, &self.input) {
+            (true, ..) => Some(self.key()),
+            (false, Some(how), ToolInput::Json(input)) => {
+                Some(format!("{}\n{:?}\n{how}", self.name, input.get("command")))
+            }
+            _ => None,
+        }
+    }
+
     fn prepare(&self, registry: &Registry) -> Result<Prepared, Output> {
-        let failed = |text: String| Output { text, is_error: true, proposals: Vec::new() };
+        let failed = |text: String| Output { text, is_error: true, ..Output::default() };
         let (text, input) = match &self.input {
             ToolInput::Json(input) => {
                 let prepared = registry.prepare(&self.name, input.clone());
-                return prepared.map_err(|error| failed(error.to_string()));
+                let mut prepared = prepared.map_err(|error| failed(error.to_string()))?;
+                prepared.conversions.extend(self.overlooked.clone());
+                return Ok(prepared);
             }
             ToolInput::Broken(text) => (text, serde_json::from_str::<Value>(text)),
         };
@@ -78,6 +105,21 @@ impl Call {
             }
         }
     }
+}
+
+/// Reads the inputs of calls that are JSON but for what models write around it; for each call what was overlooked.
+pub(crate) fn read_loosely(blocks: &mut [Block]) -> Vec<Option<String>> {
+    let inputs = blocks.iter_mut().filter_map(|block| match block {
+        Block::ToolUse { input, .. } => Some(input),
+        _ => None,
+    });
+    let read = |input: &mut ToolInput| {
+        let ToolInput::Broken(text) = input else { return None };
+        let (value, what) = loose::read(text)?;
+        *input = ToolInput::Json(value);
+        Some(overlooked(&what))
+    };
+    inputs.map(read).collect()
 }
 
 impl Turn {
@@ -107,8 +149,16 @@ impl Turn {
         if !self.is_interrupted() {
             self.note_failures(&done);
         }
-        let result =
-            |(call, output): (Call, Output)| Block::result(&*call.id, output.text, output.is_error);
+        let result = |(call, output): (Call, Output)| {
+            let mut content = output.attached;
+            if content.is_empty() {
+                return Block::result(&*call.id, output.text, output.is_error);
+            }
+            if !output.text.trim().is_empty() {
+                content.insert(0, Content::text(output.text));
+            }
+            Block::results(&*call.id, content, output.is_error)
+        };
         done.into_iter().map(result).collect()
     }
 
@@ -118,9 +168,9 @@ impl Turn {
         let shared = self.shared.clone();
         let view = tokio::task::spawn_blocking(move || {
             shared.workspace.look_at_disks();
-            let mut fork = lock(&shared.fork);
-            fork.sync(&shared.workspace);
-            fork.view(shared.workspace.snapshot())
+            synced(&shared.workspace, &shared.fork, |fork, _| {
+                fork.view(shared.workspace.snapshot())
+            })
         });
         match view.await.map_err(tokio::task::JoinError::try_into_panic) {
             Ok(view) => view,
@@ -145,40 +195,58 @@ impl Turn {
         };
         self.shared.tell(Event::ToolCall {
             turn: self.number,
-            call: call.id.clone(),
+            call: call.id.clone().into(),
             tool: call.name.clone(),
             title,
             input,
         });
+        let mut may_run = true;
         let (mut output, secret) = match (prepared, view) {
             _ if self.is_interrupted() => (interrupted(), None),
             (Err(output), _) => (output, None),
             (Ok(_), None) => (interrupted(), None),
-            (Ok(prepared), Some(view)) => self.judge_and_execute(&call, prepared, view).await,
+            (Ok(prepared), Some(view)) => {
+                self.judge_and_execute(&call, prepared, view, &mut may_run).await
+            }
         };
-        self.shared.keys().strike_in(&mut output.text);
+        let keys = self.shared.keys();
+        let attached = output.attached.iter_mut().flat_map(Content::texts_mut);
+        attached.chain([&mut output.text]).for_each(|text| keys.strike_in(text));
         let output = self.bounded(&call, output).await;
+        if let Some(folder) = self.shared.outputs.clone() {
+            // Nobody waits for it.
+            tokio::task::spawn_blocking(move || outputs::keep_within(&folder, outputs::MOST));
+        }
+        // What lets it run is copied from the screen, so it is there whole.
+        let shown = match may_run || self.shared.settings().interactive {
+            true => preview(&output.text, PREVIEW_CHARS),
+            false => plain(&output.text),
+        };
         self.shared.tell(Event::ToolResult {
             turn: self.number,
-            call: call.id.clone(),
+            call: call.id.clone().into(),
             is_error: output.is_error,
-            preview: preview(&output.text, PREVIEW_CHARS),
+            preview: shown,
             secret,
         });
         (call, output)
     }
 
-    /// The result, and the name in the call that may hold secrets if it ran.
+    /// The result, and the name in the call that may hold secrets if it ran. `may_run` is false then if it was refused.
     async fn judge_and_execute(
         &self,
         call: &Call,
         prepared: Prepared,
         view: Arc<View>,
+        may_run: &mut bool,
     ) -> (Output, Option<String>) {
         let running = async {
             match self.judge(call, &prepared, &view).await {
                 Ok((reach, secret)) => (self.execute(call, prepared, view, reach).await, secret),
-                Err(output) => (output, None),
+                Err(output) => {
+                    *may_run = false;
+                    (output, None)
+                }
             }
         };
         // A tool that breaks down takes neither the turn nor the calls beside it along.
@@ -206,7 +274,7 @@ impl Turn {
         let shared = Arc::downgrade(&self.shared);
         let shown = Arc::new(Printed::new(move |text| {
             if let Some(shared) = shared.upgrade() {
-                shared.tell(Event::ToolOutput { turn, call: id.clone(), text });
+                shared.tell(Event::ToolOutput { turn, call: id.clone().into(), text });
             }
         }));
         let showing = shown.clone();
@@ -214,11 +282,12 @@ impl Turn {
         let printing = printed.clone();
         let context = Context {
             view: view.clone(),
+            turn,
             call: call.id.clone(),
             commands: self.shared.commands.clone(),
             reach,
             bounds: Bounds { max_chars: self.tool_output() },
-            command_time: Duration::from_secs(settings.limits.command_seconds),
+            command_time: Duration::from_secs(settings.limits.command_seconds.into()),
             outputs: self.shared.outputs.clone(),
             secrets: self.shared.secrets(),
             sink: Arc::new(move |text: &str| {
@@ -309,38 +378,55 @@ impl Turn {
                 return;
             }
         }
+        let moved =
+            |proposal: &Proposal| Some((proposal.place.clone(), proposal.change.to()?.clone()));
+        let moves: Vec<(Place, Place)> = proposals.iter().filter_map(moved).collect();
         let maker = Maker::Call(call.clone());
-        let report = lock(&self.shared.fork).merge(
-            &self.shared.workspace,
-            view,
-            self.number,
-            &maker,
-            proposals,
-        );
-        if !report.refused.is_empty() {
-            let why: Vec<String> = report.refused.iter().map(ToString::to_string).collect();
-            fails(
-                output,
-                format_args!(
-                    "{}: what can't be read can't be brought back, so it was left out alone and is as it was",
-                    named(&why)
-                ),
-            );
-        }
-        if !report.conflicts.is_empty() {
-            fails(
-                output,
-                format_args!(
-                    "The same text in {} was changed while this call ran, by the user or by another of your calls; \
-                     that part was left out. Read it again before you go on.",
-                    report.conflicts.join(", ")
-                ),
-            );
-        }
+        let by = (self.number, &maker);
+        let (workspace, fork) = (&*self.shared.workspace, &self.shared.fork);
+        let report = merge(workspace, fork, view, by, proposals);
+        say_what_is_left(&report, output);
         if self.shared.settings().mode == Mode::Auto && !report.hunks.is_empty() {
-            self.publish(report.hunks, output).await;
+            self.publish_but_held(report.hunks, moves, output).await;
         } else {
             self.shared.show_hunks().await;
+        }
+    }
+
+    /// Publishes what a call changed, but for files that others run or follow: those wait for the user.
+    async fn publish_but_held(
+        &self,
+        hunks: Vec<HunkId>,
+        moves: Vec<(Place, Place)>,
+        output: &mut Output,
+    ) {
+        let (shared, own) = (self.shared.clone(), hunks.clone());
+        let parting = tokio::task::spawn_blocking(move || {
+            let roots = shared.workspace.roots();
+            let fork = lock(&shared.fork).clone();
+            split(&fork, &roots, &own, &moves)
+        });
+        let parted = match parting.await {
+            Ok(parted) => parted,
+            Err(error) => {
+                // Nothing is published of which that is not known.
+                tracing::error!(%error, "what may be published could not be told");
+                Split::default()
+            }
+        };
+        match parted.now.is_empty() {
+            true => self.shared.show_hunks().await,
+            false => self.publish(parted.now, output).await,
+        }
+        for (file, reader) in parted.waits {
+            output.text.push_str(&format!(
+                "\n(The change of {file} waits for the user's review, although the mode is auto, because {reader}. The \
+                 user is told; go on without it.)"
+            ));
+            let words = format!(
+                "A change of {file} waits for your review although the mode is auto: {reader}."
+            );
+            self.shared.notice_once(Level::Info, &format!("{}", self.number), words);
         }
     }
 
@@ -371,7 +457,12 @@ impl Turn {
         });
         let failed = match self.or_interrupted(&mut publishing).await {
             // Said in the result, which makes its notes unneeded.
-            Ok(Ok(report)) => in_words(&report).1,
+            Ok(Ok(report)) => {
+                self.shared.tell_now(&report);
+                report.told.iter().for_each(|told| output.text.push_str(&format!("\n({told})")));
+                self.shared.tell_others(&report);
+                in_words(&report).1
+            }
             Ok(Err(error)) => {
                 tracing::error!(%error, "a publish panicked");
                 vec!["publishing broke down inside".to_owned()]
@@ -383,6 +474,7 @@ impl Turn {
                 let shared = self.shared.clone();
                 tokio::spawn(async move {
                     if let Ok(report) = publishing.await {
+                        shared.tell_now(&report);
                         shared.tell_later(report);
                     }
                     shared.show_hunks().await;
@@ -402,6 +494,11 @@ impl Turn {
     async fn bounded(&self, call: &Call, mut output: Output) -> Output {
         let bounds = Bounds { max_chars: self.tool_output() };
         let most = bounds.max_chars.saturating_add(2 * NOTE_CHARS);
+        for text in output.attached.iter_mut().flat_map(Content::texts_mut) {
+            if text.len() > most {
+                *text = bound(text, bounds, None).to_string();
+            }
+        }
         if output.text.len() <= most || output.text.chars().count() <= most {
             return output;
         }
@@ -417,21 +514,52 @@ impl Turn {
         output
     }
 
-    /// Counts in how many steps in a row the same call failed. The same call made twice in one message counts
-    /// once: the model had not seen its result.
+    /// Counts in how many steps in a row the same call failed in the same way. The same call made twice in one
+    /// message counts once: the model had not seen its result.
     fn note_failures(&mut self, done: &[(Call, Output)]) {
         let mut before = None;
         for (call, output) in done {
-            let key = call.key();
-            if !output.is_error {
-                self.failing = (String::new(), 0);
-            } else if self.failing.0 != key {
-                self.failing = (key.clone(), 1);
-            } else if before.as_ref() != Some(&key) {
-                self.failing.1 += 1;
+            let failure = call.failure(output);
+            match &failure {
+                None => self.failing = (String::new(), 0),
+                Some(key) if self.failing.0 != *key => self.failing = (key.clone(), 1),
+                Some(_) if before != failure => self.failing.1 += 1,
+                Some(_) => {}
             }
-            before = Some(key);
+            before = failure;
         }
+    }
+}
+
+/// Says in a call's result what of its changes was not taken in, and why.
+fn say_what_is_left(report: &MergeReport, output: &mut Output) {
+    if !report.stays.is_empty() {
+        let words =
+            "the file stays, because the place that its content was moved to was not taken in";
+        fails(output, format_args!("{}: {words}", named(&report.stays)));
+    }
+    let is_of_git = |error: &&FileError| matches!(error, FileError::OfGit { .. });
+    let (of_git, unread): (Vec<_>, Vec<_>) = report.refused.iter().partition(is_of_git);
+    if !unread.is_empty() {
+        let why: Vec<String> = unread.iter().map(ToString::to_string).collect();
+        fails(
+            output,
+            format_args!("{}: it could not be read, so it was left unchanged", named(&why)),
+        );
+    }
+    if !of_git.is_empty() {
+        let why: Vec<String> = of_git.iter().map(ToString::to_string).collect();
+        fails(output, named(&why));
+    }
+    if !report.conflicts.is_empty() {
+        fails(
+            output,
+            format_args!(
+                "The same text in {} was changed while this call ran, by the user or by another of your calls; \
+                 that part was left out. Read it again before you go on.",
+                report.conflicts.join(", ")
+            ),
+        );
     }
 }
 
@@ -477,5 +605,5 @@ fn is_read(prepared: &Result<Prepared, Output>) -> bool {
 }
 
 fn interrupted() -> Output {
-    Output { text: "(interrupted by the user)".to_owned(), is_error: true, proposals: Vec::new() }
+    Output { text: "(interrupted by the user)".to_owned(), is_error: true, ..Output::default() }
 }

@@ -3,18 +3,34 @@
 //! A model with little gets the lean set, which [`Model::is_lean`] says; what the lean set is, is the registry's
 //! and the prompt's. Here is what the user is told of it, and what it means for replies and results.
 
-use crate::event::Level;
 use crate::session::shared::{Shared, lock};
 use crate::turn::Turn;
-use ropewalk_model::{ENOUGH_CONTEXT, Limits, Model, Piece, Prelude, Usage};
+use ropewalk_model::{ENOUGH_CONTEXT, Model, Piece, Prelude};
+use ropewalk_protocol::{Level, ModelLimits, Usage};
 use std::time::Duration;
 
-/// What was said to the user, each once for a model.
+/// Notices the user has had, each once for a model, and the size of its last request.
 #[derive(Debug, Default)]
 pub(crate) struct ToldOfContext {
     lean: Option<String>,
+    tools: Option<String>,
     cut: Option<String>,
+    measured: Option<Measured>,
 }
+
+/// A request to the model of this name: its bytes, and the tokens that the server counted.
+#[derive(Debug)]
+struct Measured {
+    model: String,
+    bytes: usize,
+    tokens: u64,
+}
+
+/// Words and code in requests have more bytes for each token; so nothing is taken for less than it is.
+const BYTES_USUAL: u64 = 3;
+
+/// Fewer bytes for a token than any text has.
+const BYTES_LEAST: u64 = 2;
 
 /// How long the end of a turn waits for what is being found out.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -34,20 +50,43 @@ const LEAST_READ: u64 = 1_000;
 /// The least characters of a result that a model is given, however small its context is.
 const LEAST_OUTPUT: usize = 1_000;
 
-/// How long a reply may be: half of the context stays for what is asked.
-pub(crate) fn longest_reply(limits: Limits) -> u32 {
-    let half = limits.context.map_or(u32::MAX, |tokens| (tokens / 2).max(1));
-    limits.max_output.unwrap_or(u32::MAX).min(half)
+/// Estimates the tokens of context that a request of so many bytes takes: by the count of the one before, if the server's count
+/// can be true, else by its length.
+fn estimate(bytes: usize, before: Option<&Measured>) -> u64 {
+    let bytes = bytes as u64;
+    let known =
+        before.map(|before| (before.bytes as u64, before.tokens)).filter(|(bytes, tokens)| {
+            tokens.saturating_mul(BYTES_FOR_A_TOKEN) >= *bytes
+                && tokens.saturating_mul(BYTES_LEAST) <= *bytes
+                && *bytes > 0
+        });
+    match known {
+        Some((then, tokens)) if then <= bytes => tokens + (bytes - then) / BYTES_USUAL,
+        Some((then, tokens)) => tokens.saturating_mul(bytes) / then,
+        None => bytes / BYTES_USUAL,
+    }
 }
 
-/// How long a request is.
-pub(crate) fn bytes(prelude: &Prelude, pieces: &[Piece]) -> usize {
-    pieces.iter().map(|piece| piece.len()).sum::<usize>().saturating_add(prelude.as_str().len())
+/// How many tokens an image takes, in bytes of text: they go by its size, not by its bytes.
+const IMAGE: usize = 1_500 * BYTES_USUAL as usize;
+
+/// How long a request is, in bytes of text; `images` is what [`crate::History::images`] gives.
+pub(crate) fn bytes(prelude: &Prelude, pieces: &[Piece], images: (usize, usize)) -> usize {
+    let all = pieces.iter().map(|piece| piece.len()).sum::<usize>();
+    let (count, bytes) = images;
+    let text = all.saturating_sub(bytes).saturating_add(count.saturating_mul(IMAGE));
+    text.saturating_add(prelude.as_str().len())
 }
 
 impl Shared {
-    /// Says once that the lean set is sent, why, and how to change that.
+    /// Says once that the lean set is sent, why, and how to change that; and that the server has no tools for the model.
     pub(crate) fn tell_of_context(&self, model: &dyn Model) {
+        if let Some(words) = model.lacks_tools() {
+            let before = lock(&self.told_of_context).tools.replace(words.clone());
+            if before.as_ref() != Some(&words) {
+                self.notice(Level::Warning, words);
+            }
+        }
         if !model.is_lean() {
             return;
         }
@@ -57,6 +96,22 @@ impl Shared {
         }
         let message = lean_in_words(name, model.limits(), model.more_context());
         self.notice(Level::Info, message);
+    }
+
+    /// How many tokens a reply to a request of so many bytes is asked for, beside thinking.
+    pub(crate) fn longest_reply(&self, model: &dyn Model, wanted: Option<u32>, sent: usize) -> u32 {
+        let told = lock(&self.told_of_context);
+        let before = told.measured.as_ref().filter(|before| before.model == model.name());
+        let taken = estimate(sent, before);
+        let to_think = model.thinking_tokens();
+        let wanted = wanted.map(|tokens| tokens.saturating_add(to_think));
+        model.limits().longest_reply(wanted, taken).saturating_sub(to_think).max(1)
+    }
+
+    /// Keeps the server's count of tokens for a request of so many bytes.
+    pub(crate) fn measure(&self, model: &dyn Model, sent: usize, usage: Usage) {
+        let (model, tokens) = (model.name().to_owned(), usage.prompt());
+        lock(&self.told_of_context).measured = Some(Measured { model, bytes: sent, tokens });
     }
 
     /// Says once that the server has read much less than was sent.
@@ -92,7 +147,7 @@ fn was_cut(sent: usize, usage: Usage, context: Option<u32>) -> bool {
     sent >= LONG && read >= LEAST_READ && (is_little || is_full)
 }
 
-fn lean_in_words(name: &str, limits: Limits, more: Option<String>) -> String {
+fn lean_in_words(name: &str, limits: ModelLimits, more: Option<String>) -> String {
     let provider = name.split('/').next().unwrap_or(name);
     let Some(tokens) = limits.context.filter(|tokens| *tokens < ENOUGH_CONTEXT) else {
         return format!(
@@ -137,7 +192,7 @@ impl Turn {
     /// of it.
     pub(crate) fn tool_output(&self) -> usize {
         let settings = self.shared.settings();
-        let most = settings.limits.tool_output;
+        let most = settings.limits.tool_output as usize;
         let Ok(model) = &settings.model else { return most };
         let small = model.limits().context.filter(|tokens| *tokens < ENOUGH_CONTEXT);
         small.map_or(most, |tokens| most.min(LEAST_OUTPUT.max(tokens as usize)))
@@ -149,12 +204,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reply_leaves_room_for_what_is_asked() {
-        let limits = |context, max_output| Limits { context, max_output };
-        assert_eq!(longest_reply(limits(None, None)), u32::MAX);
-        assert_eq!(longest_reply(limits(Some(4096), None)), 2048);
-        assert_eq!(longest_reply(limits(Some(200_000), Some(8_192))), 8_192);
-        assert_eq!(longest_reply(limits(Some(1), None)), 1);
+    fn what_a_request_takes_is_estimated_by_what_the_one_before_took() {
+        let before = |bytes, tokens| Measured { model: "m".to_owned(), bytes, tokens };
+        for (bytes, measured, tokens) in [
+            (3_000, None, 1_000),
+            (8_000, Some(before(8_000, 2_000)), 2_000),
+            (8_300, Some(before(8_000, 2_000)), 2_100),
+            (4_000, Some(before(8_000, 2_000)), 1_000),
+            // It counts something else, or counted a failed try too.
+            (3_000, Some(before(3_000, 7)), 1_000),
+            (3_000, Some(before(3_000, 1_600)), 1_000),
+            (3_000, Some(before(0, 0)), 1_000),
+            (3_000, Some(before(3_000, u64::MAX)), 1_000),
+        ] {
+            assert_eq!(estimate(bytes, measured.as_ref()), tokens, "{bytes} {measured:?}");
+        }
+        let huge = before(usize::MAX, u64::MAX / 4);
+        assert!(estimate(usize::MAX, Some(&huge)) > estimate(1_000, Some(&huge)));
     }
 
     #[test]
@@ -175,7 +241,7 @@ mod tests {
 
     #[test]
     fn the_words_say_what_is_and_what_to_do() {
-        let small = Limits { context: Some(4096), max_output: None };
+        let small = ModelLimits { context: Some(4096), max_output: None };
         let more = Some("start Ollama with `OLLAMA_CONTEXT_LENGTH=32768 ollama serve`".to_owned());
         let words = lean_in_words("ollama/q", small, more);
         for part in ["4096 tokens", "Below 16384", "`OLLAMA_CONTEXT_LENGTH=32768 ollama serve`."] {
@@ -183,7 +249,7 @@ mod tests {
         }
         let words = lean_in_words("work/q", small, None);
         assert!(words.contains("`provider.work.context`"), "{words}");
-        let forced = lean_in_words("work/q", Limits::default(), None);
+        let forced = lean_in_words("work/q", ModelLimits::default(), None);
         assert!(forced.contains("`provider.work.lean` says so"), "{forced}");
     }
 }

@@ -8,8 +8,9 @@
 use crate::journal::Journal;
 use crate::journal::record::Record;
 use ropewalk_model::{Block, Message, Model, Piece, Role};
+use ropewalk_protocol::Content;
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// See the module.
@@ -22,8 +23,21 @@ pub struct History {
     /// Where everything that is added is written first.
     journal: Journal,
     entries: Vec<(Message, Piece)>,
-    /// The ids of all calls: no two of a history may be the same, and some servers count from 0 in each reply.
+    /// The ids of all calls, ours and the servers': no two of a history may be the same, and some servers count from
+    /// 0 in each reply.
     ids: HashSet<String>,
+    /// By our id of a call, the other one that its server gave it.
+    given: HashMap<String, Given>,
+    /// Ids that a journal has, and that calls have got others for in the last message.
+    renamed: HashMap<String, String>,
+}
+
+/// An id as a server gave it, which may hold more than a name: it goes back to that server unchanged, and to no other.
+#[derive(Clone, Debug)]
+struct Given {
+    /// The model's whole name.
+    by: String,
+    id: String,
 }
 
 impl std::fmt::Debug for History {
@@ -44,7 +58,7 @@ impl History {
         }
         if !same || self.model.is_none() {
             for (message, piece) in &mut self.entries {
-                *piece = model.encode(message);
+                *piece = encoded(Some(&*model), &self.given, message);
             }
         }
         self.model = Some(model);
@@ -86,7 +100,7 @@ impl History {
             && last.content.len() > place.blocks
         {
             last.content.truncate(place.blocks);
-            *piece = encoded(self.model.as_deref(), last);
+            *piece = encoded(self.model.as_deref(), &self.given, last);
         }
     }
 
@@ -96,6 +110,13 @@ impl History {
         match role {
             Role::User => {
                 let mut open = self.open_calls();
+                for block in &mut content {
+                    if let Block::ToolResult { tool_use_id: id, .. } = block
+                        && let Some(new) = self.renamed.get(id)
+                    {
+                        *id = new.clone();
+                    }
+                }
                 content.retain(|block| match block {
                     Block::ToolResult { tool_use_id, .. } => {
                         let at = open.iter().position(|id| id == tool_use_id);
@@ -117,11 +138,22 @@ impl History {
                     self.push_user(vec![Block::text(NO_WORDS)]);
                 }
                 content.retain(|block| !matches!(block, Block::ToolResult { .. }));
+                self.renamed.clear();
+                let by = self.earlier.clone().unwrap_or_default();
                 for block in &mut content {
-                    self.admit(block);
+                    let renamed = self.admit(block, &by);
+                    self.renamed.extend(renamed);
                 }
                 self.push(Role::Assistant, content, NO_ANSWER);
             }
+        }
+    }
+
+    /// A journal says what ids the server of this model gave to calls, by ours.
+    pub(crate) fn restore_ids(&mut self, by: &str, ids: Vec<(String, String)>) {
+        for (ours, id) in ids {
+            self.ids.insert(id.clone());
+            self.given.insert(ours, Given { by: by.to_owned(), id });
         }
     }
 
@@ -130,6 +162,27 @@ impl History {
     pub fn request(&self) -> Option<(Arc<dyn Model>, Vec<Piece>)> {
         let pieces = self.entries.iter().map(|(_, piece)| piece.clone());
         self.model.clone().map(|model| (model, pieces.collect()))
+    }
+
+    /// How many images the pieces hold, and how many bytes of them these are.
+    pub(crate) fn images(&self) -> (usize, usize) {
+        let all = self.entries.iter().map(|(message, piece)| {
+            let parts = message.content.iter().flat_map(|block| match block {
+                Block::Content(content) => std::slice::from_ref(content),
+                Block::ToolResult { content, .. } => content,
+                _ => &[],
+            });
+            let images = parts.filter_map(|part| match part {
+                Content::Image { data, .. } => Some(data.len()),
+                _ => None,
+            });
+            // A model that sees none has words in their place.
+            images.fold((0, 0), |(count, bytes), image| match bytes + image <= piece.len() {
+                true => (count + 1, bytes + image),
+                false => (count, bytes),
+            })
+        });
+        all.fold((0, 0), |(count, bytes), (more, larger)| (count + more, bytes + larger))
     }
 
     /// The messages, oldest first.
@@ -158,16 +211,25 @@ impl History {
         self.push(Role::User, content, NO_WORDS);
     }
 
-    /// Adds what the model of this name said, and gives it as it was added: ids that were used before, and
-    /// names no protocol would take back, are others then. Blank blocks are left out; thoughts alone get
+    /// Adds what the model of this name said, and gives it as it was added: ids that were used before, and ids and
+    /// names that not every protocol would take back, are others then. What is sent has the ids that its server gave. Blank blocks are left out; thoughts alone get
     /// words after them, because a message of thoughts is none. Thoughts of a model that has been replaced
     /// meanwhile are dropped.
     pub fn push_assistant(&mut self, mut content: Vec<Block>, by: &str) -> &[Block] {
         let replaced = self.model.as_ref().is_some_and(|model| model.name() != by);
         content.retain(|block| !(replaced && is_thinking(block)));
         self.strike(&mut content);
+        let mut ids = Vec::new();
         for block in &mut content {
-            self.admit(block);
+            self.admit(block, by);
+            if let Block::ToolUse { id, .. } = block
+                && let Some(given) = self.given.get(id)
+            {
+                ids.push((id.clone(), given.id.clone()));
+            }
+        }
+        if !ids.is_empty() {
+            self.journal.write(&Record::CallIds { by: by.into(), ids });
         }
         let added = content.len();
         self.push(Role::Assistant, content, NO_ANSWER);
@@ -209,11 +271,11 @@ impl History {
         match self.entries.last_mut() {
             Some((last, piece)) if last.role == role => {
                 last.content.append(&mut content);
-                *piece = encoded(self.model.as_deref(), last);
+                *piece = encoded(self.model.as_deref(), &self.given, last);
             }
             _ => {
                 let message = Message { role, content };
-                let piece = encoded(self.model.as_deref(), &message);
+                let piece = encoded(self.model.as_deref(), &self.given, &message);
                 self.entries.push((message, piece));
             }
         }
@@ -225,17 +287,30 @@ impl History {
         }
     }
 
-    fn admit(&mut self, block: &mut Block) {
-        let Block::ToolUse { id, name, .. } = block else { return };
-        *name = plain(name);
-        *id = plain(id);
-        let mut unique = id.clone();
-        let mut number = self.ids.len();
+    /// Gives a call a name and an id that every protocol takes; if the id is another than the one that the server of
+    /// this model gave it, both are given back, the server's first.
+    fn admit(&mut self, block: &mut Block, by: &str) -> Option<(String, String)> {
+        let Block::ToolUse { id, name, .. } = block else { return None };
+        *name = plain(name, LONGEST_NAME);
+        let base = plain(id, LONGEST_ID);
+        if base == *id && self.ids.insert(base.clone()) {
+            return None;
+        }
+        // One that came before would not be told from the other.
+        let is_kept = !id.is_empty() && id.len() <= LONGEST_GIVEN && self.ids.insert(id.clone());
+        let (mut unique, mut number) = (base.clone(), self.ids.len());
         while !self.ids.insert(unique.clone()) {
-            unique = format!("{id}-{number}");
+            let end = format!("-{number}");
+            unique =
+                base.chars().take(LONGEST_ID.saturating_sub(end.len())).collect::<String>() + &end;
             number += 1;
         }
-        *id = unique;
+        let theirs = std::mem::replace(id, unique.clone());
+        if is_kept {
+            let given = Given { by: by.to_owned(), id: theirs.clone() };
+            self.given.insert(unique.clone(), given);
+        }
+        Some((theirs, unique))
     }
 }
 
@@ -256,20 +331,45 @@ const NO_WORDS: &str = "(no words)";
 const LOST: &str = "Error: The result of this call was lost when Ropewalk ended. Look at what it did before you make \
                     it again.";
 
-fn encoded(model: Option<&dyn Model>, message: &Message) -> Piece {
-    model.map_or_else(|| Piece::from(""), |model| model.encode(message))
+fn encoded(model: Option<&dyn Model>, given: &HashMap<String, Given>, message: &Message) -> Piece {
+    let Some(model) = model else { return Piece::from("") };
+    let theirs = |id: &str| given.get(id).filter(|given| given.by == model.name());
+    let has_other = |block: &Block| match block {
+        Block::ToolUse { id, .. } => theirs(id).is_some(),
+        Block::ToolResult { tool_use_id, .. } => theirs(tool_use_id).is_some(),
+        _ => false,
+    };
+    if given.is_empty() || !message.content.iter().any(has_other) {
+        return model.encode(message);
+    }
+    let mut message = message.clone();
+    for block in &mut message.content {
+        let (Block::ToolUse { id, .. } | Block::ToolResult { tool_use_id: id, .. }) = block else {
+            continue;
+        };
+        if let Some(given) = theirs(id) {
+            *id = given.id.clone();
+        }
+    }
+    model.encode(&message)
 }
 
 fn is_thinking(block: &Block) -> bool {
     matches!(block, Block::Thinking { .. } | Block::RedactedThinking { .. })
 }
 
-/// The most characters of a name or an id; protocols allow 128, and an id may get a number behind it.
-const LONGEST_WORD: usize = 100;
+/// The most characters of a name; each protocol allows as many.
+const LONGEST_NAME: usize = 64;
 
-/// A name or an id in the characters that every protocol takes.
-fn plain(word: &str) -> String {
+/// The most characters of an id of ours; each server takes as many.
+const LONGEST_ID: usize = 40;
+
+/// The most bytes of a server's id that is kept. What gateways put into ids is a few thousand bytes long.
+const LONGEST_GIVEN: usize = 64 << 10;
+
+/// A name or an id in so many of the characters that every protocol takes.
+fn plain(word: &str, most: usize) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '_' };
-    let word: String = word.trim().chars().take(LONGEST_WORD).map(plain).collect();
+    let word: String = word.trim().chars().take(most).map(plain).collect();
     if word.is_empty() { "unnamed".to_owned() } else { word }
 }

@@ -11,6 +11,7 @@
 //! is worth a line.
 
 pub mod export;
+pub(crate) mod outputs;
 pub mod past;
 pub mod record;
 pub mod store;

@@ -5,48 +5,78 @@
 
 use crate::session::shared::lock;
 use crate::turn::Turn;
-use ropewalk_model::{Block, Model, Reply, printed_calls, take_printed_calls};
+use ropewalk_model::{Block, Model, Reply, printed_tool, take_printed_calls};
 
 /// How often in a turn the model is told; then its text stands as its answer.
 const MOST: u32 = 2;
 
+/// A call that was printed and is not run.
+pub(crate) struct PrintedTool {
+    tool: String,
+    /// Advice that makes the server, or Ropewalk, read such calls; none if Ropewalk does already.
+    mend: Option<String>,
+}
+
 impl Turn {
-    /// The tool of the first call that a reply without calls has printed. With the provider's
-    /// `printed_calls` set, the reply has the calls instead, and nothing is left to tell.
-    pub(crate) fn look_for_printed(&self, reply: &mut Reply, model: &dyn Model) -> Option<String> {
+    /// The first call that a reply without calls has printed. With the provider's `printed_calls` set, the reply has
+    /// the calls instead where they can be read, and nothing is left to tell.
+    pub(crate) fn look_for_printed(
+        &self,
+        reply: &mut Reply,
+        model: &dyn Model,
+    ) -> Option<PrintedTool> {
         if reply.tool_calls().next().is_some() {
             return None;
         }
         let settings = self.shared.settings();
         let is_tool = |name: &str| settings.registry.names().any(|tool| tool == name);
-        if model.takes_printed_calls() {
-            take_printed_calls(&mut reply.blocks, is_tool);
+        let takes = model.takes_printed_calls();
+        if takes && take_printed_calls(&mut reply.blocks, is_tool) {
             return None;
         }
-        let mut texts = reply.blocks.iter().filter_map(|block| match block {
-            Block::Text { text } => printed_calls(text, is_tool).0.into_iter().next(),
-            _ => None,
-        });
-        texts.next().map(|call| call.name)
+        let texts = reply.blocks.iter().filter_map(Block::as_text);
+        let mut tools = texts.filter_map(|text| printed_tool(text, is_tool));
+        let mend = (!takes).then(|| mend(model));
+        tools.next().map(|tool| PrintedTool { tool, mend })
     }
 
-    /// Tells user and model of a printed call of this tool. False when the model was told often enough.
-    pub(crate) fn tell_of_printed(&mut self, tool: &str) -> bool {
+    /// Tells user and model of a printed call. False when the model was told often enough.
+    pub(crate) fn tell_of_printed(&mut self, printed: &PrintedTool) -> bool {
+        let PrintedTool { tool, mend } = printed;
         if self.printed == 0 {
-            self.warn(format!(
-                "The model did not use the tool interface: it wrote a call of {tool} as text, which is not run. \
-                 If it keeps doing so, set printed_calls = true for its provider, or choose another model."
-            ));
+            self.warn(match mend {
+                Some(mend) => format!(
+                    "The model did not use the tool interface: it wrote a call of {tool} as text, which is not run. If it \
+                     keeps doing so, {mend}."
+                ),
+                None => format!(
+                    "The model wrote a call of {tool} as text in a form that can't be read, or as part of an answer; it \
+                     is not run. If it keeps doing so, choose another model."
+                ),
+            });
         }
         self.printed += 1;
         if self.printed > MOST {
             return false;
         }
-        let words = format!(
-            "(You wrote a call of {tool} as text, so it was not run. Call tools through the tool interface, not in \
-             your words.)"
-        );
+        let how = match mend {
+            Some(_) => "Call tools through the tool interface, not in your words.",
+            None => {
+                "If you meant it, use the tool interface, or end your reply with {\"name\": \"…\", \"arguments\": {…}}."
+            }
+        };
+        let words = format!("(You wrote a call of {tool} as text, so it was not run. {how})");
         lock(&self.shared.history).push_user(vec![Block::text(words)]);
         true
+    }
+}
+
+/// Advice about a model that prints its calls, in words that go on in a sentence.
+fn mend(model: &dyn Model) -> String {
+    let provider = model.name().split('/').next().unwrap_or_default();
+    let setting = format!("set `provider.{provider}.printed_calls = true`");
+    match model.reads_calls_when() {
+        Some(started) => format!("{setting}, or {started}, or choose another model"),
+        None => format!("{setting}, or choose another model"),
     }
 }

@@ -7,62 +7,23 @@ mod actor;
 mod review;
 pub(crate) mod shared;
 
-use crate::approval::Choices;
-use crate::budget::NO_BOUND;
-use crate::event::Event;
 use crate::journal::Journal;
 use crate::journal::past::{Past, TurnMark};
-use crate::op::{Op, Prompt};
+use crate::op::Input;
 use crate::prompt::PromptFacts;
 use actor::Actor;
-use ropewalk_model::{Model, Money, Spent};
+use ropewalk_model::Model;
+use ropewalk_protocol::{Approval, Event, Mode, Op, Prompt, SessionLimits, Spent};
 use ropewalk_tools::commands::CommandSettings;
-use ropewalk_tools::{Mode, Registry, Rule, Rules};
+use ropewalk_tools::{Registry, Rule, Rules};
+use ropewalk_workspace::fork::{Answers, synced};
 use ropewalk_workspace::publish::Bounds;
 use ropewalk_workspace::{Editor, Workspace};
+use serde::{Deserialize, Serialize};
 use shared::{Shared, lock};
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::mpsc;
-
-/// Where a turn, a step or an output must stop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Most steps of a turn.
-    pub steps: u32,
-    /// Most output tokens of a step.
-    pub output_tokens: u32,
-    /// Most characters of a tool result.
-    pub tool_output: usize,
-    /// Most seconds of a command.
-    pub command_seconds: u64,
-    /// Most identical failing calls in a row.
-    pub identical_failures: u32,
-    /// The budget of a turn, in tokens read and written.
-    pub turn_tokens: u64,
-    /// That of a session, which is renewed when the user goes on.
-    pub session_tokens: u64,
-    /// The budget of a turn, in money.
-    pub turn_money: Money,
-    /// That of a session, likewise renewed.
-    pub session_money: Money,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            steps: 50,
-            output_tokens: 8_000,
-            tool_output: 50_000,
-            command_seconds: 120,
-            identical_failures: 3,
-            turn_tokens: u64::MAX,
-            session_tokens: u64::MAX,
-            turn_money: NO_BOUND,
-            session_money: NO_BOUND,
-        }
-    }
-}
 
 /// Writes an allow rule where it holds for always; the error is a sentence.
 pub type KeepRule = Arc<dyn Fn(&Rule) -> Result<(), String> + Send + Sync>;
@@ -72,6 +33,10 @@ pub type KeepRule = Arc<dyn Fn(&Rule) -> Result<(), String> + Send + Sync>;
 pub struct Settings {
     /// The model, or a sentence that says what to set up.
     pub model: Result<Arc<dyn Model>, String>,
+    /// The name of the model that the configuration names.
+    pub configured_model: Option<String>,
+    /// The user's choice of a model by command, if they made one and it still holds.
+    pub model_choice: Option<ModelChoice>,
     /// The tools.
     pub registry: Registry,
     /// When changes reach the editor.
@@ -81,7 +46,7 @@ pub struct Settings {
     /// Keeps a rule for always; None where that can't be done. It may touch the disk.
     pub always: Option<KeepRule>,
     /// The bounds.
-    pub limits: Limits,
+    pub limits: SessionLimits,
     /// How commands run; what it says when the session starts holds as long as it lives.
     pub commands: CommandSettings,
     /// What the system prompt is made of, apart from tools and roots.
@@ -90,6 +55,15 @@ pub struct Settings {
     pub interactive: bool,
     /// The variables of the environment that hold keys: no command gets them.
     pub secrets: Arc<[String]>,
+}
+
+/// A model chosen by command. It holds until the configuration names another model than it did then.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelChoice {
+    /// The whole name, `provider/name`.
+    pub name: String,
+    /// The name that the configuration had then.
+    pub instead_of: Option<String>,
 }
 
 /// What a session starts with.
@@ -112,7 +86,7 @@ pub struct SessionConfig {
 #[derive(Clone)]
 pub struct Session {
     shared: Arc<Shared>,
-    ops: mpsc::UnboundedSender<Op>,
+    inputs: mpsc::UnboundedSender<Input>,
 }
 
 impl std::fmt::Debug for Session {
@@ -130,10 +104,10 @@ impl Session {
         editor: Arc<dyn Editor>,
         events: mpsc::UnboundedSender<Event>,
     ) -> Session {
-        let (ops, receiver) = mpsc::unbounded_channel();
+        let (inputs, receiver) = mpsc::unbounded_channel();
         let shared = Arc::new(Shared::new(config, workspace, editor, events));
         tokio::spawn(Actor::new(shared.clone()).run(receiver));
-        Session { shared, ops }
+        Session { shared, inputs }
     }
 
     /// Its id.
@@ -146,17 +120,44 @@ impl Session {
         self.shared.keys()
     }
 
-    /// Sends an op. Ops take effect in order.
+    /// Asks for something. Requests take effect in order.
     pub fn send(&self, op: Op) {
-        // The actor lives as long as a handle does.
-        let _ = self.ops.send(op);
+        match op {
+            Op::Prompt(prompt) => drop(self.prompt(prompt)),
+            op => self.put(Input::Op(op)),
+        }
     }
 
     /// Sends a prompt and gives the turn it will be.
     pub fn prompt(&self, prompt: Prompt) -> u64 {
         let turn = self.shared.next_turn();
-        self.send(Op::Prompt(turn, prompt));
+        self.put(Input::Prompt(turn, prompt));
         turn
+    }
+
+    /// Changes the model from the next step on.
+    pub fn speak_to(&self, model: Arc<dyn Model>) {
+        self.put(Input::Model(model));
+    }
+
+    /// Gives it other limits, rules or tools, from the next step on.
+    pub fn configure(&self, settings: Settings) {
+        self.put(Input::Configure(Box::new(settings)));
+    }
+
+    /// Tells it that a document was saved: a call may be waiting for that.
+    pub fn saved(&self) {
+        self.put(Input::Saved);
+    }
+
+    /// Tells it that the user's text has moved: pending hunks may stand elsewhere.
+    pub fn moved(&self) {
+        self.put(Input::Moved);
+    }
+
+    fn put(&self, input: Input) {
+        // The actor lives as long as a handle does.
+        let _ = self.inputs.send(input);
     }
 
     /// The mode now.
@@ -174,22 +175,32 @@ impl Session {
             .map_err(Clone::clone)
     }
 
-    /// The pending hunks, in sync with the user's text as it is now.
+    /// The user's choice of a model by command, if it holds.
+    pub fn model_choice(&self) -> Option<ModelChoice> {
+        self.shared.settings().model_choice.clone()
+    }
+
+    /// The pending hunks, in sync with the open documents as they are now, and with the disk as it was last looked at.
+    /// Touches no disk.
     pub fn hunks(&self) -> Vec<ropewalk_workspace::Hunk> {
         let mut fork = lock(&self.shared.fork);
-        fork.sync(&self.shared.workspace);
+        fork.sync(&self.shared.workspace, &Answers::default());
         fork.hunks()
     }
 
-    /// The net change that is pending, as a unified diff.
-    pub fn diff(&self) -> String {
-        let mut fork = lock(&self.shared.fork);
-        fork.sync(&self.shared.workspace);
-        fork.diff()
+    /// The net change that is pending, as `git apply` takes it. Reads the disk. Blocking.
+    pub fn patch(&self) -> ropewalk_workspace::Patch {
+        let workspace = &*self.shared.workspace;
+        synced(workspace, &self.shared.fork, |fork, _| fork.clone()).patch(workspace)
     }
 
-    /// The approvals that wait, oldest first, and what may be said to each.
-    pub fn waiting_approvals(&self) -> Vec<(u64, Choices)> {
+    /// Writes where it stands into its journal, for a process that is about to end.
+    pub async fn settle(&self) {
+        self.shared.settle().await;
+    }
+
+    /// The approvals that wait, oldest first.
+    pub fn waiting_approvals(&self) -> Vec<Approval> {
         self.shared.approvals.waiting()
     }
 
@@ -206,6 +217,11 @@ impl Session {
     /// Its turns, oldest first.
     pub fn turns(&self) -> Vec<TurnMark> {
         lock(&self.shared.turns).clone()
+    }
+
+    /// Changes that could not be brought back when it went on, in words: the file, and what is lost.
+    pub fn not_restored(&self) -> &[String] {
+        &self.shared.not_restored
     }
 
     /// Whether nothing was asked yet and nothing is pending: another can take its place.

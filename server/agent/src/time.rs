@@ -7,6 +7,23 @@ pub fn minute(ms: u64) -> String {
     format!("{} {hour:02}:{minute:02} UTC", date(seconds))
 }
 
+/// How long ago a moment was, in milliseconds since 1970: `just now`, `2 min ago`, `3 days ago`; after a month its date.
+pub fn ago(ms: u64) -> String {
+    ago_at(ms, crate::journal::record::now())
+}
+
+fn ago_at(ms: u64, now: u64) -> String {
+    let minutes = now.saturating_sub(ms) / 60_000;
+    match (minutes, minutes / 60, minutes / 60 / 24) {
+        (0, ..) => "just now".to_owned(),
+        (_, 0, _) => format!("{minutes} min ago"),
+        (_, hours, 0) => format!("{hours} h ago"),
+        (.., 1) => "yesterday".to_owned(),
+        (.., days @ 2..31) => format!("{days} days ago"),
+        _ => format!("on {}", date(ms / 1000)),
+    }
+}
+
 /// Today's date, as YYYY-MM-DD.
 pub fn today() -> String {
     date(crate::journal::record::now() / 1000)
@@ -37,5 +54,21 @@ mod tests {
         assert_eq!(minute(0), "1970-01-01 00:00 UTC");
         assert_eq!(minute(951_827_696_789), "2000-02-29 12:34 UTC");
         assert_eq!(date(1_893_456_000), "2030-01-01");
+        let (minute, hour, day) = (60_000, 3_600_000, 86_400_000);
+        for (before, words) in [
+            (0, "just now"),
+            (minute - 1, "just now"),
+            (2 * minute, "2 min ago"),
+            (hour, "1 h ago"),
+            (day - 1, "23 h ago"),
+            (day, "yesterday"),
+            (30 * day, "30 days ago"),
+            (31 * day, "on 2029-12-01"),
+        ] {
+            let now = 1_893_456_000_000;
+            assert_eq!(ago_at(now - before, now), words);
+        }
+        // A clock that was set back.
+        assert_eq!(ago_at(2, 1), "just now");
     }
 }

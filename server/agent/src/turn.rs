@@ -4,19 +4,18 @@
 //! What comes later (todos, compaction, hooks) attaches to the steps it calls and leaves it unchanged.
 
 use crate::budget;
-use crate::calls::Call;
+use crate::calls::{Call, read_loosely};
 use crate::context;
-use crate::event::{Event, Level, StopReason};
+use crate::ends::{CUT_OFF, cut_off, says_nothing, take_cut_call};
 use crate::journal::record::Record;
-use crate::op::Prompt;
-use crate::prompt::{news_text, open_files, user_text};
+use crate::printed::PrintedTool;
+use crate::prompt::{mode_text, news_text, open_files, user_text};
 use crate::reads::changed;
 use crate::session::shared::{Shared, lock};
 use futures::StreamExt;
-use ropewalk_model::{
-    Block, Delta, Price, Reply, ReplyBuilder, Request, Role, Spent, StopReason as ModelStop,
-    ToolInput,
-};
+use ropewalk_model::{Block, Delta, Reply, ReplyBuilder, Request, Role, StopReason as ModelStop};
+use ropewalk_protocol::content::briefly;
+use ropewalk_protocol::{Event, Level, Price, Prompt, Spent, StopReason};
 use ropewalk_tools::{Effect, Tier};
 use ropewalk_workspace::{Note, View};
 use std::future::Future;
@@ -44,17 +43,24 @@ pub(crate) struct Turn {
     pub(crate) failing: (String, u32),
     /// How often the model has printed a call as text.
     pub(crate) printed: u32,
+    /// How many replies in a row were cut at the bound for output tokens.
+    pub(crate) cuts: u32,
+    /// True if the model was just asked again, because its reply said nothing.
+    pub(crate) asked_again: bool,
     /// Finds out how much context the model has, beside everything else.
     pub(crate) looking: Option<JoinHandle<()>>,
 }
 
 /// What the model said in a step.
-struct Said {
-    stop: ModelStop,
-    calls: Vec<Call>,
+pub(crate) struct Said {
+    pub(crate) stop: ModelStop,
+    pub(crate) calls: Vec<Call>,
     /// The tool of a call that was printed as text.
-    printed: Option<String>,
-    is_empty: bool,
+    printed: Option<PrintedTool>,
+    /// The tool of a call that was cut, and so is none.
+    pub(crate) cut: Option<String>,
+    /// True if there is neither a word nor a call.
+    pub(crate) is_empty: bool,
 }
 
 impl Turn {
@@ -71,6 +77,8 @@ impl Turn {
             before,
             failing: (String::new(), 0),
             printed: 0,
+            cuts: 0,
+            asked_again: false,
             looking: None,
         }
     }
@@ -86,7 +94,7 @@ impl Turn {
         self.context_is_found().await;
         let why = match stop {
             StopReason::EndTurn | StopReason::Refusal => None,
-            StopReason::MaxTokens => Some(CUT),
+            StopReason::MaxTokens => Some(CUT_OFF),
             StopReason::MaxSteps => Some("stopped at the bound for steps of a turn"),
             StopReason::Budget => Some("stopped because its budget is used up"),
             StopReason::Interrupted => Some("interrupted by the user"),
@@ -119,23 +127,25 @@ impl Turn {
                 Err(ended) => return ended,
             };
             if said.calls.is_empty() {
-                if said.printed.as_ref().is_some_and(|tool| self.tell_of_printed(tool)) {
+                if said.printed.as_ref().is_some_and(|call| self.tell_of_printed(call)) {
                     continue;
                 }
                 // What the stop reason says matters only when there is nothing to run.
                 let is_steered = step < limit && !lock(&self.shared.steers).is_empty();
-                if said.stop == ModelStop::PauseTurn || is_steered {
+                if said.stop == ModelStop::PauseTurn || self.goes_on(&said) || is_steered {
                     continue;
                 }
                 return said.ended();
             }
+            let told = self.cut_in_words(&said);
             let mut results = self.run_calls(said.calls).await;
-            if said.stop == ModelStop::MaxTokens {
-                results.push(Block::text(format!("({CUT})")));
-            }
+            results.extend(told.ok().flatten().map(Block::text));
             lock(&self.shared.history).push_user(results);
             if let Some(message) = self.stuck() {
                 return (StopReason::Error, Some(message));
+            }
+            if self.is_cut_too_often() {
+                return cut_off();
             }
         }
     }
@@ -158,8 +168,16 @@ impl Turn {
             Err(Interrupted) => Vec::new(),
         };
         let news = self.shared.workspace.take_news(&self.shared.id);
-        let text = user_text(prompt, &files, &news);
-        lock(&self.shared.history).push_user(vec![Block::text(text)]);
+        let mode = self.shared.settings().mode;
+        let mut history = lock(&self.shared.history);
+        let texts = history.messages().rev().filter(|message| message.role == Role::User);
+        let texts =
+            texts.flat_map(|message| message.content.iter().rev()).filter_map(Block::as_text);
+        let mode = mode_text(mode, texts);
+        let text = user_text(prompt, &files, &news, mode);
+        let shown = prompt.content.iter().filter(|part| !part.is_text());
+        let shown = shown.cloned().map(Block::Content);
+        history.push_user([Block::text(text)].into_iter().chain(shown).collect());
     }
 
     /// Whether there is a tool that runs commands.
@@ -195,12 +213,13 @@ impl Turn {
         }
         let news = self.shared.workspace.take_news(&self.shared.id);
         let mut content: Vec<Block> = news_text(&news).map(Block::text).into_iter().collect();
-        content.extend(steers.iter().map(Block::text));
+        content.extend(steers.iter().flatten().cloned().map(Block::Content));
         if !content.is_empty() {
             history.push_user(content);
         }
         drop(history);
-        for text in steers {
+        for steer in steers {
+            let text = briefly(&steer);
             self.shared.tell(Event::Steered { turn: self.number, text });
         }
     }
@@ -211,13 +230,21 @@ impl Turn {
         if let Err(sentence) = &settings.model {
             return Err((StopReason::Error, Some(sentence.clone())));
         }
-        let Some((model, pieces)) = lock(&self.shared.history).request() else {
+        let (request, images) = {
+            let history = lock(&self.shared.history);
+            (history.request(), history.images())
+        };
+        let Some((model, pieces)) = request else {
             return Err((StopReason::Error, Some("No model is set up.".to_owned())));
         };
+        if model.limits().context.is_none() {
+            self.context_is_found().await;
+        }
         self.shared.tell_of_context(&*model);
         let prelude = self.shared.prelude(&settings, &*model);
-        let max_tokens = settings.limits.output_tokens.min(context::longest_reply(model.limits()));
-        let sent = context::bytes(&prelude, &pieces);
+        let sent = context::bytes(&prelude, &pieces, images);
+        let wanted = settings.limits.wanted_output();
+        let max_tokens = self.shared.longest_reply(&*model, wanted, sent);
         let request = Request { prelude, pieces, max_tokens };
         let mut stream = model.stream(request);
         let mut builder = ReplyBuilder::new();
@@ -231,6 +258,7 @@ impl Turn {
                     let mut reply = builder.finish();
                     let printed = self.look_for_printed(&mut reply, &*model);
                     self.shared.tell_of_cut(&*model, sent, reply.usage);
+                    self.shared.measure(&*model, sent, reply.usage);
                     let said = self.take_in(reply, model.name(), model.price());
                     // Some servers know it when they have loaded the model.
                     self.look_for_context();
@@ -279,18 +307,24 @@ impl Turn {
         };
         self.shared.journal.write(&Record::Usage(total));
         let in_turn = total.since(self.before);
-        self.shared.tell(Event::Usage { turn: self.number, step, in_turn, total });
-        if matches!(reply.stop_reason, ModelStop::MaxTokens | ModelStop::Refusal) {
-            reply.blocks.pop_if(|last| is_cut_call(last));
-        }
-        let stop = reply.stop_reason;
+        self.shared.tell(Event::Usage {
+            turn: self.number,
+            step: step.into(),
+            in_turn: in_turn.into(),
+            total: total.into(),
+        });
+        let cut = take_cut_call(&mut reply);
+        let (stop, is_empty) = (reply.stop_reason, says_nothing(&reply.blocks));
+        let nothing = Said { stop, calls: Vec::new(), printed: None, cut, is_empty };
         if reply.blocks.is_empty() {
-            return Said { stop, calls: Vec::new(), printed: None, is_empty: true };
+            return nothing;
         }
+        let overlooked = read_loosely(&mut reply.blocks);
         let mut history = lock(&self.shared.history);
         let blocks = history.push_assistant(reply.blocks, by);
-        let calls = blocks.iter().filter_map(Call::of).collect();
-        Said { stop, calls, printed: None, is_empty: false }
+        let calls = blocks.iter().filter_map(Call::of).zip(overlooked);
+        let calls = calls.map(|(call, overlooked)| call.overlooking(overlooked)).collect();
+        Said { calls, ..nothing }
     }
 
     /// What to say if the turn's or the session's budget is used up.
@@ -341,46 +375,6 @@ impl Turn {
     }
 }
 
-/// What the model is told of a message that hit the bound.
-const CUT: &str = "your message was cut at the bound for output tokens, and what was not complete is lost: send long \
-                   content in several smaller calls";
-
-/// Whether a call that ends a reply was cut off: its input is no JSON, or nothing of it has come.
-fn is_cut_call(block: &Block) -> bool {
-    match block {
-        Block::ToolUse { input: ToolInput::Broken(_), .. } => true,
-        Block::ToolUse { input: ToolInput::Json(input), .. } => {
-            input.as_object().is_some_and(serde_json::Map::is_empty)
-        }
-        _ => false,
-    }
-}
-
 fn milliseconds(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
-}
-
-impl Said {
-    /// How a turn ends with these words.
-    fn ended(self) -> Ended {
-        match self.stop {
-            ModelStop::MaxTokens => (
-                StopReason::MaxTokens,
-                Some(
-                    "The answer was cut at the bound for output tokens. Prompt \"continue\" to go on."
-                        .to_owned(),
-                ),
-            ),
-            ModelStop::Refusal => {
-                (StopReason::Refusal, Some("The model declined to answer.".to_owned()))
-            }
-            ModelStop::Other(word) => {
-                (StopReason::EndTurn, Some(format!("The model stopped: {word}.")))
-            }
-            _ if self.is_empty => {
-                (StopReason::EndTurn, Some("The model ended its turn without a word.".to_owned()))
-            }
-            _ => (StopReason::EndTurn, None),
-        }
-    }
 }

@@ -79,7 +79,11 @@ impl Page {
                     self.put(Ink::Faint, &format!("      {short}"));
                 }
                 "turn_ended" => {
-                    self.put(Ink::Faint, &format!("  ({})", text("stopReason")));
+                    let ended = match text("stopReason") {
+                        "end_turn" => "Done".to_owned(),
+                        other => other.replace('_', " "),
+                    };
+                    self.put(Ink::Faint, &format!("  {ended}"));
                 }
                 _ => {}
             }

@@ -131,7 +131,7 @@ fn of_type<'a>(events: &'a [Value], name: &str) -> impl DoubleEndedIterator<Item
     events.iter().filter(move |event| event["type"] == name)
 }
 
-/// Whether a review was of one hunk, and went well.
+/// True if a review was of one hunk, and went well.
 fn one_done(event: &Value) -> bool {
     event.get("done") == Some(&json!(1))
 }

@@ -5,8 +5,9 @@ use crate::in_words::runtime;
 use crate::sessions::{in_units, unreadable, unreadable_in_words};
 use ropewalk_agent::Sessions;
 use ropewalk_agent::journal::store::make_private_folder;
-use ropewalk_config::{Config, OverFork, Problem, RealEnvironment};
+use ropewalk_config::{Config, Problem, RealEnvironment};
 use ropewalk_model::{ENOUGH_CONTEXT, Model, ModelError};
+use ropewalk_protocol::OverFork;
 use ropewalk_sandbox::{Unsupported, Upper};
 use std::path::{Path, PathBuf};
 
@@ -66,7 +67,7 @@ pub(super) fn thinking(config: &Config) -> Option<Finding> {
     Some(Finding::fair("thinking", words))
 }
 
-/// Whether a problem is about the choice of a model, its provider or its key.
+/// True if a problem is about the choice of a model, its provider or its key.
 fn is_of_model(problem: &Problem) -> bool {
     problem.key.as_deref() == Some("model")
 }
@@ -100,6 +101,11 @@ pub(super) fn context(model: &dyn Model) -> anyhow::Result<Option<Finding>> {
     let more = model.more_context().map_or_else(String::new, |more| format!("; for more: {more}"));
     let words = format!("{tokens} tokens: below {ENOUGH_CONTEXT}; {what} are sent{more}");
     Ok(Some(Finding::fair("context", words)))
+}
+
+/// Reports that the model makes no calls, where its server says so. To be asked after [`context`].
+pub(super) fn tools(model: &dyn Model) -> Option<Finding> {
+    model.lacks_tools().map(|words| Finding::fair("tools", words))
 }
 
 /// The model servers on this machine that are there.
@@ -158,15 +164,13 @@ pub(super) fn commands(config: &Config) -> anyhow::Result<Finding> {
     let support = runtime.block_on(ropewalk_sandbox::probe());
     Ok(match support {
         Ok(support) => {
-            let layers = match support.upper {
-                Upper::Memory => "in memory",
-                Upper::Disk => "on a disk, which is slower: Linux 6.6 or newer has them in memory",
+            let slower = match support.upper {
+                Upper::Memory => "",
+                Upper::Disk => "; with Linux 6.6 or newer they would be faster",
             };
-            let landlock = match support.landlock {
-                0 => "without Landlock".to_owned(),
-                version => format!("with Landlock {version}"),
-            };
-            let words = format!("they run over the fork, {landlock}; layers are {layers}");
+            let words = format!(
+                "they run in a sandbox: no network, and your files change only when you accept{slower}"
+            );
             if support.keeps_abstract_sockets() {
                 Finding::good(about, words)
             } else {

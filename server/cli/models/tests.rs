@@ -2,7 +2,8 @@
 
 use super::{ServerConfig, factory, server_of};
 use ropewalk_config::{Config, Environment, Sources};
-use ropewalk_model::{Patience, Thinking};
+use ropewalk_model::Patience;
+use ropewalk_protocol::Thinking;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

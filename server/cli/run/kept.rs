@@ -2,12 +2,14 @@
 //! before anything is sent.
 
 use crate::plain::say;
-use crate::sessions::{id, in_words};
+use crate::review::say_not_restored;
+use crate::sessions::{find, in_words};
 use crate::setup;
 use anyhow::{Context, bail};
 use ropewalk_agent::journal::store::make_private_folder;
+use ropewalk_agent::time::ago;
 use ropewalk_agent::{Journal, Past, Session, SessionError, Sessions};
-use ropewalk_tools::Mode;
+use ropewalk_protocol::Mode;
 use ropewalk_workspace::Roots;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -20,11 +22,11 @@ pub(super) enum Which {
     New,
     /// The last one of these roots.
     Last,
-    /// The one whose id begins so.
+    /// The one of this number in the list, or whose id begins so.
     Named(String),
 }
 
-/// What a session starts with that is kept.
+/// Start of a session that is kept.
 pub(super) struct Kept {
     pub(super) id: Arc<str>,
     pub(super) journal: Journal,
@@ -43,9 +45,9 @@ pub(super) fn open(which: Which, roots: &Roots) -> anyhow::Result<Kept> {
             "There is no home folder, so no session is kept: set HOME or XDG_STATE_HOME to go on with one."
         ),
         (Which::Last, Some(sessions)) => Some(last(sessions, &names)?),
-        (Which::Named(start), Some(_)) => Some(id(start)?.to_owned()),
+        (Which::Named(text), Some(sessions)) => Some(find(sessions, text)?),
     }) else {
-        let id = Sessions::new_id();
+        let id = sessions.as_ref().map_or_else(Sessions::new_id, Sessions::free_id);
         let journal = match &sessions {
             Some(sessions) => sessions.begin(&id, names),
             None => Journal::none(),
@@ -72,7 +74,7 @@ pub(super) fn open(which: Which, roots: &Roots) -> anyhow::Result<Kept> {
         1 => "1 turn".to_owned(),
         turns => format!("{turns} turns"),
     };
-    say(&format!("Going on with session {id} ({}), {turns}.", past.shown_title()));
+    say(&format!("Going on with “{}” ({}), {turns}.", past.shown_title(), ago(past.at)));
     for problem in &past.problems {
         say(problem);
     }
@@ -106,23 +108,24 @@ fn outputs(sessions: Option<Sessions>, id: &str) -> Option<PathBuf> {
 
 /// Says what of earlier runs waits for the user, and what becomes of it in this mode.
 pub(super) fn say_pending(session: &Session, mode: Mode) {
+    say_not_restored(session.not_restored());
     let mut files: BTreeMap<String, usize> = BTreeMap::new();
     for hunk in session.hunks() {
         *files.entry(hunk.file).or_default() += 1;
     }
     let changes = match files.values().sum() {
         0 => return,
-        1 => "1 change is".to_owned(),
-        count => format!("{count} changes are"),
+        1 => "1 change from before waits".to_owned(),
+        count => format!("{count} changes from before wait"),
     };
     let files: Vec<String> = files.into_keys().collect();
     let then = match mode {
         Mode::Review => "the diff at the end has all that is proposed",
-        // What the user was shown as a proposal is written when they say so, not because a later run may write.
+        // A change shown to the user as a proposal is written when they say so, not because a later run may write.
         Mode::Auto => {
-            "they stay proposed, and only what is changed from now on is written; accept them in an editor, or apply the diff at the end (`git apply`)"
+            "they stay proposed, and only what is changed from now on is written; `ropewalk accept` writes them"
         }
         Mode::Plan => "they stay proposed",
     };
-    say(&format!("{changes} pending from before, in {}: {then}.", files.join(", ")));
+    say(&format!("{changes} for review, in {}: {then}.", files.join(", ")));
 }

@@ -2,48 +2,27 @@
 //!
 //! For people: the model's words as they come, each call as `> read_file: greet.py` with the start of its
 //! result below, at the end the diff of what is proposed. Thoughts and the running output of commands are
-//! in the JSON alone. All words from outside are made harmless.
+//! in the JSON alone. All words from outside are made harmless; the diff is as it is where no terminal reads it.
 
+use super::words::Apart;
+use crate::patch::{printed, say_left_out};
 use crate::plain::{Plain, plain, plain_json, say};
-use ropewalk_agent::Event;
-use ropewalk_agent::event::Level;
-use ropewalk_model::Spent;
-use std::collections::HashMap;
-use std::io::{IsTerminal, Write};
+use crate::review::Counts;
+use crate::terminal::{self, BAD, CALL, Colour, Look, QUIET};
+use ropewalk_protocol::{CallId, Event, Level, StopReason, Tokens};
+use ropewalk_workspace::Patch;
+use std::io::Write;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// The form of what is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// For people; with colours or without.
-    People {
-        /// Whether there are colours.
-        colours: bool,
-    },
+    /// For people.
+    People(Look),
     /// For programs.
     Json,
 }
-
-impl Form {
-    /// For people; colours where standard output is a terminal, unless `NO_COLOR` is set or the terminal is
-    /// known to have none.
-    pub(super) fn of_terminal() -> Form {
-        let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        Form::People { colours: std::io::stdout().is_terminal() && !set("NO_COLOR") && !dumb }
-    }
-}
-
-/// The part of an SGR sequence that says the colour.
-#[derive(Clone, Copy)]
-struct Colour(&'static str);
-
-const CALL: Colour = Colour("36");
-const QUIET: Colour = Colour("2");
-const BAD: Colour = Colour("31");
-const ADDED: Colour = Colour("32");
-const REMOVED: Colour = Colour("31");
-const HEADER: Colour = Colour("1");
 
 /// Most characters of a call's title; a command can be of any length.
 const LONGEST_TITLE: usize = 2_000;
@@ -57,16 +36,42 @@ pub(super) struct Show<W> {
     closed: bool,
     /// Makes the model's words harmless, which come in pieces.
     words: Plain,
-    /// Whether the last line is unfinished.
+    /// Keeps them apart from the diff, in a file that may be applied.
+    apart: Option<Apart>,
+    /// True if the last line is unfinished.
     midline: bool,
-    /// Whether the model has said something in this step.
+    /// True if the model has said something in this step.
     said: bool,
-    /// The calls that have no result yet, as they were shown.
-    calls: HashMap<Arc<str>, String>,
+    /// The calls that have no result yet, oldest first.
+    calls: Vec<Running>,
+    /// Since when the model is waited for, if it is.
+    waits: Option<Instant>,
+    /// True if a line says what runs now.
+    is_live: bool,
     /// The call that was shown last, if nothing was shown since.
-    last: Option<Arc<str>>,
-    /// What was used by the turn, and by the session.
-    used: Option<(Spent, Spent)>,
+    last: Option<CallId>,
+    /// Tokens and money used by the turn, and by the session.
+    used: Option<(Tokens, Tokens)>,
+}
+
+/// A call that runs.
+struct Running {
+    call: CallId,
+    /// As it was shown.
+    line: String,
+    since: Instant,
+}
+
+/// How a turn has ended.
+pub(super) struct End<'a> {
+    pub(super) stop: StopReason,
+    /// Words about that end.
+    pub(super) message: Option<&'a str>,
+    /// Changes that are proposed.
+    pub(super) patch: &'a Patch,
+    pub(super) waiting: Counts,
+    /// Flags that find the session again behind `ropewalk diff`; none where it is not kept.
+    pub(super) review: Option<&'a str>,
 }
 
 impl<W: Write> Show<W> {
@@ -77,9 +82,12 @@ impl<W: Write> Show<W> {
             session,
             closed: false,
             words: Plain::default(),
+            apart: matches!(form, Form::People(look) if !look.is_terminal).then(Apart::default),
             midline: false,
             said: false,
-            calls: HashMap::new(),
+            calls: Vec::new(),
+            waits: None,
+            is_live: form != Form::Json && terminal::can_rewrite(),
             last: None,
             used: None,
         }
@@ -95,33 +103,85 @@ impl<W: Write> Show<W> {
         }
         match self.form {
             Form::Json => self.json(event),
-            Form::People { .. } => self.people(event),
+            Form::People(_) => self.people(event),
         }
     }
 
-    /// Ends with what is proposed; on standard error with what is to be said of the end, and the tokens that
-    /// were used, with their price if it is known.
-    pub(super) fn end(&mut self, diff: &str, message: Option<&str>) -> std::io::Result<()> {
-        let shown = match self.form {
-            Form::Json => Ok(()),
-            Form::People { .. } => self.diff(diff),
+    /// Says what runs now and for how many seconds, where that line can be rewritten.
+    pub(super) fn tick(&self) {
+        if !self.is_live || self.midline {
+            return;
+        }
+        let (what, since) = match (self.calls.as_slice(), self.waits) {
+            ([], None) => return,
+            ([], Some(since)) => ("waiting for the model".to_owned(), since),
+            ([one], _) => (first_line(&one.line), one.since),
+            ([one, more @ ..], _) => {
+                (format!("{} (and {} more)", first_line(&one.line), more.len()), one.since)
+            }
         };
-        if let Some(message) = message {
+        // A call that has only just begun needs no line yet.
+        let seconds = since.elapsed().as_secs();
+        if seconds > 0 {
+            terminal::show_now(&what, seconds);
+        }
+    }
+
+    /// Ends a line that somebody else has begun on the terminal.
+    pub(super) fn break_off(&mut self) {
+        terminal::above(|| drop(writeln!(std::io::stderr())));
+    }
+
+    /// Ends with what is proposed; on standard error with what is to be said of the end, the tokens that were used
+    /// with their price if it is known, and the next step.
+    pub(super) fn end(&mut self, end: &End<'_>) -> std::io::Result<()> {
+        let shown = match self.form {
+            Form::People(look) if !end.patch.files.is_empty() => {
+                let diff = printed(end.patch, look);
+                self.finish_line().and_then(|()| self.write_bytes(&[b"\n", &*diff].concat()))
+            }
+            _ => Ok(()),
+        };
+        say_left_out(end.patch);
+        if let Some(message) = end.message {
             say(message);
         }
-        match self.used {
-            Some((turn, _)) if turn == Spent::default() => {}
-            Some((turn, session)) if turn == session => say(&turn.to_string()),
-            Some((turn, session)) => say(&format!("{turn}; the whole session: {session}")),
-            None => {}
+        let summary = self.summary(end);
+        if !summary.is_empty() {
+            say(&summary);
+        }
+        if let (Form::People(_), Some(review), 1..) = (self.form, end.review, end.waiting.changes) {
+            say(&format!(
+                "Next: `ropewalk diff{review}`, `ropewalk accept{review}`, or open the folder in your editor."
+            ));
         }
         shown
+    }
+
+    /// As in `Done · 33k tokens in, 594 out · 3 changes in 2 files wait for review`.
+    fn summary(&self, end: &End<'_>) -> String {
+        let mut parts = Vec::new();
+        if end.stop == StopReason::EndTurn {
+            parts.push("Done".to_owned());
+        }
+        if let Some((turn, session)) = self.used
+            && !turn.is_nothing()
+        {
+            parts.push(turn.in_short());
+            if turn != session {
+                parts.push(format!("{} in the whole session", session.in_short()));
+            }
+        }
+        if end.waiting.changes > 0 {
+            parts.push(end.waiting.waiting());
+        }
+        parts.join(" · ")
     }
 
     fn json(&mut self, told: &Event) -> std::io::Result<()> {
         let mut event = serde_json::to_value(told).map_err(std::io::Error::other)?;
         if let (Event::SessionStarted { .. }, Some(fields)) = (told, event.as_object_mut()) {
-            // What a program needs to go on with it.
+            // A program needs it to go on with the session.
             fields.insert("session".to_owned(), (*self.session).into());
         }
         let mut line = plain_json(event.to_string());
@@ -133,18 +193,10 @@ impl<W: Write> Show<W> {
         match event {
             Event::StepStarted { .. } => {
                 self.said = false;
+                self.waits = Some(Instant::now());
                 Ok(())
             }
-            Event::TextDelta { text, .. } => {
-                let words = self.words.push(text);
-                if !self.said && words.trim().is_empty() {
-                    return Ok(());
-                }
-                self.said = true;
-                self.last = None;
-                self.midline = !words.ends_with('\n');
-                self.write(&words)
-            }
+            Event::TextDelta { text, .. } => self.said(text),
             Event::Retrying { attempt, wait_ms, reason, .. } => {
                 let seconds = std::time::Duration::from_millis(*wait_ms).as_secs_f64();
                 let void =
@@ -159,18 +211,13 @@ impl<W: Write> Show<W> {
             Event::ToolCall { call, tool, title, .. } => {
                 let line = titled(tool, title);
                 self.line(CALL, &format!("> {line}"))?;
-                self.calls.insert(call.clone(), line);
+                self.waits = None;
+                self.calls.push(Running { call: call.clone(), line, since: Instant::now() });
                 self.last = Some(call.clone());
                 Ok(())
             }
             Event::ToolResult { call, is_error, preview, .. } => {
-                // Of calls side by side the results come in any order: each says which it is.
-                let line = self.calls.remove(call).unwrap_or_default();
-                if self.last.take().is_none_or(|last| last != *call) {
-                    self.line(CALL, &format!("< {line}"))?;
-                }
-                let colour = if *is_error { BAD } else { QUIET };
-                self.line(colour, &format!("  {}", plain(preview).replace('\n', "\n  ")))
+                self.result(call, *is_error, preview)
             }
             Event::Notice { level, message } => {
                 let level = match level {
@@ -182,31 +229,44 @@ impl<W: Write> Show<W> {
                 say(&format!("{level}{message}"));
                 Ok(())
             }
-            Event::TurnEnded { .. } => self.finish_line(),
+            Event::TurnEnded { .. } => {
+                self.waits = None;
+                self.finish_line()
+            }
             // The rest is the JSON's: thoughts, output of running commands, hunks (the diff at the end has
             // them), what concerns a user who is there to be asked.
             _ => Ok(()),
         }
     }
 
-    fn diff(&mut self, diff: &str) -> std::io::Result<()> {
-        if diff.is_empty() {
+    /// A piece of the model's words.
+    fn said(&mut self, text: &str) -> std::io::Result<()> {
+        let words = self.words.push(text);
+        self.waits = None;
+        if !self.said && words.trim().is_empty() {
             return Ok(());
         }
-        let mut text = "\n".to_owned();
-        for line in plain(diff).split_inclusive('\n') {
-            let colour = match line {
-                _ if ["+++", "---", "@@"].iter().any(|head| line.starts_with(head)) => Some(HEADER),
-                _ if line.starts_with('+') => Some(ADDED),
-                _ if line.starts_with('-') => Some(REMOVED),
-                _ => None,
-            };
-            match colour {
-                Some(colour) => text.push_str(&self.coloured(colour, line)),
-                None => text.push_str(line),
+        self.said = true;
+        self.last = None;
+        self.midline = !words.ends_with('\n');
+        match &mut self.apart {
+            Some(apart) => {
+                let words = apart.push(&words);
+                self.write(&words)
             }
+            None => self.write(&words),
         }
-        self.write(&text)
+    }
+
+    /// The start of a result. Of calls side by side they come in any order: each says which it is.
+    fn result(&mut self, call: &CallId, is_error: bool, preview: &str) -> std::io::Result<()> {
+        let done = self.calls.extract_if(.., |running| running.call == *call).next();
+        let line = done.map(|running| running.line).unwrap_or_default();
+        if self.last.take().is_none_or(|last| last != *call) {
+            self.line(CALL, &format!("< {line}"))?;
+        }
+        let colour = if is_error { BAD } else { QUIET };
+        self.line(colour, &format!("  {}", plain(preview).replace('\n', "\n  ")))
     }
 
     /// A line of its own. Its words are harmless already.
@@ -217,29 +277,39 @@ impl<W: Write> Show<W> {
         self.write(&line)
     }
 
-    /// The words in a colour, where there are colours. The line end stays outside.
-    fn coloured(&self, Colour(colour): Colour, words: &str) -> String {
-        if self.form != (Form::People { colours: true }) {
-            return words.to_owned();
+    fn coloured(&self, colour: Colour, words: &str) -> String {
+        match self.form {
+            Form::People(look) => look.coloured(colour, words),
+            Form::Json => words.to_owned(),
         }
-        let line = words.trim_end_matches('\n');
-        let end = words.strip_prefix(line).unwrap_or_default();
-        format!("\u{1b}[{colour}m{line}\u{1b}[0m{end}")
     }
 
     fn finish_line(&mut self) -> std::io::Result<()> {
-        if std::mem::take(&mut self.midline) { self.write("\n") } else { Ok(()) }
+        if !std::mem::take(&mut self.midline) {
+            return Ok(());
+        }
+        let rest = self.apart.as_mut().map(Apart::rest).unwrap_or_default();
+        self.write(&(rest + "\n"))
+    }
+
+    fn write(&mut self, text: &str) -> std::io::Result<()> {
+        self.write_bytes(text.as_bytes())
     }
 
     /// Writes and flushes: who reads a pipe sees each event as it happens.
-    fn write(&mut self, text: &str) -> std::io::Result<()> {
+    fn write_bytes(&mut self, bytes: &[u8]) -> std::io::Result<()> {
         if self.closed {
             return Ok(());
         }
-        let written = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
+        let out = &mut self.out;
+        let written = terminal::above(|| out.write_all(bytes).and_then(|()| out.flush()));
         self.closed = written.is_err();
         written
     }
+}
+
+fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().to_owned()
 }
 
 /// A call in one line, or as many as its command has.

@@ -2,7 +2,8 @@
 
 use crate::exit::Exit;
 use crate::plain::say;
-use ropewalk_agent::{Op, Session};
+use ropewalk_agent::Session;
+use ropewalk_protocol::Op;
 
 /// Interrupts `session` at the first Ctrl-C, or where there are such signals at a termination or hang-up,
 /// and ends the process at the second. In a task of its own, so that it works whatever else stands still.

@@ -5,13 +5,14 @@ use anyhow::Context;
 use ropewalk_agent::session::Settings;
 use ropewalk_config::Config;
 use ropewalk_model::tape::{Head, Player, Recorder, Tape};
-use ropewalk_model::{Http, Keys, Limits, Model, Protocol, ServerConfig, ServerModel};
+use ropewalk_model::{Http, Keys, Model, Protocol, ServerConfig, ServerModel};
+use ropewalk_protocol::ModelLimits;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What to do with the model of a run.
+/// Recording or playing the model of a run.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct TapeArgs {
     /// Write what goes to the model and comes back into this file, which must not be there yet. It holds no key.
@@ -56,7 +57,7 @@ fn record(
     let (Ok(model), Some(name), Some(provider)) =
         (&settings.model, &config.model, config.model_provider())
     else {
-        // That there is no model is said by the turn.
+        // A missing model is said by the turn.
         return Ok(None);
     };
     let mut options = File::options();
@@ -91,7 +92,7 @@ fn serialiser(head: &Head, keys: Keys) -> Result<Arc<dyn Model>, String> {
     let mut config = ServerConfig::new(protocol, &head.model);
     config.provider.clone_from(&head.provider);
     config.base_url.clone_from(&head.base_url);
-    config.limits = Limits { context: head.context, max_output: head.output };
+    config.limits = ModelLimits { context: head.context, max_output: head.output };
     config.price = head.price;
     config.printed_calls = head.printed_calls;
     config.keys = keys;

@@ -11,7 +11,7 @@ use ropewalk_config::Keep;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// What `ropewalk sessions prune` takes.
+/// Arguments of `ropewalk sessions prune`.
 #[derive(Args)]
 pub(super) struct PruneArgs {
     /// Keep what was used in the last so many days, instead of `sessions.keep_days`.

@@ -1,16 +1,17 @@
 //! Sessions as a table for people that fits 80 columns, and as JSON for programs.
 
 use crate::plain::plain_line;
+use crate::terminal::cut;
 use ropewalk_agent::journal::store::Listed;
-use ropewalk_agent::time::minute;
+use ropewalk_agent::time::ago;
 use serde_json::{Value, json};
 use std::path::Path;
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthStr;
 
 /// Columns of a terminal that nobody has made wider.
 const WIDTH: usize = 80;
 /// The least of an id that is shown.
-const SHORTEST_ID: usize = 8;
+const SHORTEST_ID: usize = 5;
 
 /// A session for programs. Times are milliseconds since 1970.
 pub(super) fn json(one: &Listed) -> Value {
@@ -28,8 +29,13 @@ pub(super) fn json(one: &Listed) -> Value {
 }
 
 /// `listed` below the folders they work in, in their order. Ids are as short as they can be among `all`, so that
-/// each can be given as it is shown.
-pub(super) fn table(listed: &[&Listed], all: &[Listed], home: Option<&Path>) -> String {
+/// each can be given as it is shown; those of the current folder, which are `here`, by their number too.
+pub(super) fn table(
+    listed: &[&Listed],
+    all: &[Listed],
+    here: &[Listed],
+    home: Option<&Path>,
+) -> String {
     let id_width = id_width(all);
     let mut groups: Vec<(&[String], Vec<&Listed>)> = Vec::new();
     for one in listed {
@@ -46,13 +52,15 @@ pub(super) fn table(listed: &[&Listed], all: &[Listed], home: Option<&Path>) -> 
         let roots: Vec<String> = roots.iter().map(|root| at_home(root, home)).collect();
         let roots = if roots.is_empty() { "no folder".to_owned() } else { roots.join(", ") };
         out.push_str(&format!("In {}:\n", plain_line(&roots)));
-        let head = row(id_width, "ID", "USED (UTC)", "TURNS", "PENDING");
+        let head = row(id_width, "#", "ID", "USED", "TURNS", "TO REVIEW");
         out.push_str(&format!("{head}TITLE\n"));
         for one in group {
+            let number = here.iter().position(|own| own.id == one.id).map(|at| at + 1);
             let start = row(
                 id_width,
+                &number.map_or_else(String::new, |number| number.to_string()),
                 &one.id,
-                minute(one.summary.at).trim_end_matches(" UTC"),
+                &ago(one.summary.at),
                 &one.summary.turns.to_string(),
                 &one.summary.pending.to_string(),
             );
@@ -68,9 +76,9 @@ pub(super) fn table(listed: &[&Listed], all: &[Listed], home: Option<&Path>) -> 
     out
 }
 
-fn row(id_width: usize, id: &str, used: &str, turns: &str, pending: &str) -> String {
+fn row(id_width: usize, number: &str, id: &str, used: &str, turns: &str, pending: &str) -> String {
     let id: String = id.chars().take(id_width).collect();
-    format!("{id:<id_width$}  {used:<16}  {turns:>5}  {pending:>7}  ")
+    format!("{number:>2}  {id:<id_width$}  {used:<13}  {turns:>5}  {pending:>9}  ")
 }
 
 /// How many characters of an id tell all of them apart.
@@ -88,24 +96,6 @@ fn at_home(root: &str, home: Option<&Path>) -> String {
         Some(rest) => format!("~/{}", rest.display()),
         None => root.to_owned(),
     }
-}
-
-/// The start of a text that is at most `width` columns wide, with a sign that it was cut.
-fn cut(text: &str, width: usize) -> String {
-    if text.width() <= width {
-        return text.to_owned();
-    }
-    let mut out = String::new();
-    let mut used = 1;
-    for c in text.chars() {
-        used += c.width().unwrap_or(0);
-        if used > width {
-            break;
-        }
-        out.push(c);
-    }
-    out.push('…');
-    out
 }
 
 #[cfg(test)]
@@ -137,7 +127,8 @@ mod tests {
             .zip(titles)
             .map(|(n, title)| listed(&format!("1234567890{n}-1"), title, n == 2))
             .collect();
-        let table = table(&all.iter().collect::<Vec<_>>(), &all, Some(Path::new("/home/ada")));
+        let table =
+            table(&all.iter().collect::<Vec<_>>(), &all, &all, Some(Path::new("/home/ada")));
         let lines: Vec<&str> = table.lines().collect();
         assert_eq!(lines.len(), 2 + titles.len(), "{table}");
         assert_eq!(lines[0], "In ~/app:");
@@ -148,17 +139,9 @@ mod tests {
         assert!(table.contains("(no title)") && table.contains("a␛[2J b c"), "{table}");
         assert!(table.contains("(in use) 日本") && table.contains('…'), "{table}");
         for (line, one) in lines.iter().skip(2).zip(&all) {
-            let id = line.split(' ').next().unwrap();
+            let id = line.split_whitespace().nth(1).unwrap();
             assert_eq!(all.iter().filter(|any| any.id.starts_with(id)).count(), 1, "{id}");
             assert!(one.id.starts_with(id));
         }
-    }
-
-    #[test]
-    fn a_text_is_cut_between_characters() {
-        assert_eq!(cut("abc", 3), "abc");
-        assert_eq!(cut("abcd", 3), "ab…");
-        assert_eq!(cut("日本語", 5), "日本…");
-        assert_eq!(cut("日本語", 4), "日…");
     }
 }

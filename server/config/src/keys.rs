@@ -1,10 +1,11 @@
 //! Every key as data: name, kind, default, description, and what a project may do with it. It is
-//! the only list of keys: lookups, suggestions and the README's table come from it. What setting a
+//! the only list of keys: lookups, suggestions and the table of CONFIGURATION.md come from it. What setting a
 //! key does is in `resolve`.
 
 use crate::rules::RuleList;
 use crate::value::MAX_DEPTH;
-use crate::{CommandBounds, DEFAULT_LOG, Keep, Limits, Mode, ModelFacts, OverFork, Thinking};
+use crate::{CommandBounds, DEFAULT_LOG, Keep, ModelFacts};
+use ropewalk_protocol::{Mode, OverFork, SessionLimits, Thinking};
 
 /// The least and the most tokens that a model may be said to take or give.
 pub(crate) const TOKENS: (u32, u32) = (256, 100_000_000);
@@ -56,7 +57,7 @@ pub(crate) enum Kind {
     PromptAppend,
     Log,
     Locked,
-    Limit { least: u32, most: u32, field: fn(&mut Limits) -> &mut u32 },
+    Limit { least: u32, most: u32, field: fn(&mut SessionLimits) -> &mut u32 },
     Keep { least: u32, most: u32, field: fn(&mut Keep) -> &mut u32 },
     OverFork,
     CommandBound { least: u32, most: u32, field: fn(&mut CommandBounds) -> &mut u32 },
@@ -69,18 +70,26 @@ pub(crate) enum Kind {
     Tokens { field: fn(&mut ModelFacts) -> &mut Option<u32> },
     Price,
     PrintedCalls,
-    Lean,
+    Fact { field: fn(&mut ModelFacts) -> &mut Option<bool>, unset: &'static str },
     Thinking,
     CaFile,
     Parallel,
 }
+
+const LEAN: Kind =
+    Kind::Fact { field: |facts| &mut facts.lean, unset: "below 16384 tokens of context" };
+
+const IMAGES: Kind = Kind::Fact {
+    field: |facts| &mut facts.images,
+    unset: "where the model is known by its name to take them",
+};
 
 /// A bound, which a project may lower.
 const fn limit(
     name: &'static str,
     description: &'static str,
     (least, most): (u32, u32),
-    field: fn(&mut Limits) -> &mut u32,
+    field: fn(&mut SessionLimits) -> &mut u32,
 ) -> Key {
     let project = ProjectRule::Stricter("lower it");
     Key { name, description, project, kind: Kind::Limit { least, most, field } }
@@ -165,7 +174,7 @@ pub const KEYS: &[Key] = &[
     theirs(
         "ca_file",
         Kind::CaFile,
-        "A PEM file of certificates that are trusted besides the system's, in place of the one that `SSL_CERT_FILE` names; a path as above. Not taken from a project or an editor's settings.",
+        "A PEM file of certificates that are trusted besides the system's, of authorities or of a server itself, in place of the one that `SSL_CERT_FILE` names; a path as above. Not taken from a project or an editor's settings.",
     ),
     own(
         "log",
@@ -175,8 +184,8 @@ pub const KEYS: &[Key] = &[
     limit("limits.steps", "Steps in one turn.", (1, 10_000), |l| &mut l.steps),
     limit(
         "limits.output_tokens",
-        "Output tokens of one model call; the model's own maximum applies if lower.",
-        (1, 1_000_000),
+        "Output tokens of one model call; the model's own maximum applies if lower, and a reply gets a quarter of the context at most, and no more than is left of it. A reply that is cut goes on, three times at most in a row.",
+        (1, SessionLimits::OWN_OUTPUT),
         |l| &mut l.output_tokens,
     ),
     limit(
@@ -207,27 +216,33 @@ pub const KEYS: &[Key] = &[
         |l| &mut l.first_byte_seconds,
     ),
     limit(
+        "limits.retry_seconds",
+        "Seconds for which a model server elsewhere that can't be reached is tried again.",
+        (1, 3_600),
+        |l| &mut l.retry_seconds,
+    ),
+    limit(
         "limits.turn_tokens",
         "The budget of one turn in tokens, those read from a cache included: used up, the turn stops, and you may go on. The default is no budget.",
-        (1, Limits::NO_TOKENS),
+        (1, SessionLimits::NO_TOKENS),
         |l| &mut l.turn_tokens,
     ),
     limit(
         "limits.session_tokens",
         "The budget of a session in tokens, renewed each time you go on after it was used up.",
-        (1, Limits::NO_TOKENS),
+        (1, SessionLimits::NO_TOKENS),
         |l| &mut l.session_tokens,
     ),
     limit(
         "limits.turn_cents",
         "The budget of one turn in US cents, where the model's price is known.",
-        (1, Limits::NO_CENTS),
+        (1, SessionLimits::NO_CENTS),
         |l| &mut l.turn_cents,
     ),
     limit(
         "limits.session_cents",
         "The budget of a session in US cents, likewise renewed.",
-        (1, Limits::NO_CENTS),
+        (1, SessionLimits::NO_CENTS),
         |l| &mut l.session_cents,
     ),
     keep(
@@ -238,13 +253,13 @@ pub const KEYS: &[Key] = &[
     ),
     keep(
         "sessions.keep_megabytes",
-        "Megabytes of sessions that are kept, whole outputs aside, the newest first; those with pending changes in any case.",
+        "Megabytes of sessions that are kept, with the whole outputs of their calls, the newest first; those with pending changes in any case.",
         (1, 1_000_000),
         |k| &mut k.megabytes,
     ),
     Key {
         name: "commands.over_fork",
-        description: "Where commands run: `auto` over the fork, or the next best that works; `copy` on a copy of the folders; `off` in place on the disk, each after an approval.",
+        description: "Where commands run: `auto` in a sandbox, or the next best that works; `copy` on a copy of the folders; `off` in place on the disk, each after an approval.",
         project: ProjectRule::Ignored,
         kind: Kind::OverFork,
     },
@@ -268,7 +283,7 @@ pub const KEYS: &[Key] = &[
     ),
     Key {
         name: "commands.environment",
-        description: "Names of more variables that commands over the fork are given, a `NPM_TOKEN` among them if you name it; those with a model's key, and what leads to an editor or an agent for keys, never are. Not taken from a project or an editor's settings.",
+        description: "Names of more variables that commands are given, a `NPM_TOKEN` among them if you name it, or a `DATABASE_URL` with a password in it; those with a model's key, and what leads to an editor or an agent for keys, never are. Not taken from a project or an editor's settings.",
         project: ProjectRule::Ignored,
         kind: Kind::Variables,
     },
@@ -315,8 +330,13 @@ pub const KEYS: &[Key] = &[
     ),
     theirs(
         "provider.*.lean",
-        Kind::Lean,
+        LEAN,
         "Whether a model gets the lean set: `bash`, `read_file`, `write_file`, `edit_file` and a short system prompt, 4 KB in all.",
+    ),
+    theirs(
+        "provider.*.images",
+        IMAGES,
+        "Whether a model is sent images; else it is told in words that there was one.",
     ),
     theirs(
         "provider.*.thinking",
@@ -339,7 +359,8 @@ pub const KEYS: &[Key] = &[
         "As above, of one model.",
     ),
     theirs("provider.*.models.*.price", Kind::Price, "As above, of one model."),
-    theirs("provider.*.models.*.lean", Kind::Lean, "As above, of one model."),
+    theirs("provider.*.models.*.lean", LEAN, "As above, of one model."),
+    theirs("provider.*.models.*.images", IMAGES, "As above, of one model."),
     theirs("provider.*.models.*.thinking", Kind::Thinking, "As above, of one model."),
     Key {
         name: "locked",
@@ -371,7 +392,7 @@ impl Key {
             }
             Kind::Tools | Kind::Variables => "a list of names".to_owned(),
             Kind::Rules(_) => "a list of rules".to_owned(),
-            Kind::Mechanism | Kind::Lean => "`true` or `false`".to_owned(),
+            Kind::Mechanism | Kind::Fact { .. } => "`true` or `false`".to_owned(),
             Kind::Locked => "a list of keys".to_owned(),
             Kind::PromptFile | Kind::CaFile => "a path".to_owned(),
             Kind::PromptAppend | Kind::Log => "text".to_owned(),
@@ -421,8 +442,13 @@ impl Key {
             Kind::Rules(_) | Kind::Locked | Kind::Variables => KeyDefault::Value("[]".to_owned()),
             Kind::Log => KeyDefault::Value(format!("\"{DEFAULT_LOG}\"")),
             Kind::Limit { field, .. } => {
-                let mut limits = Limits::DEFAULT;
-                KeyDefault::Value(field(&mut limits).to_string())
+                let mut limits = SessionLimits::DEFAULT;
+                match *field(&mut limits) {
+                    SessionLimits::OWN_OUTPUT => {
+                        KeyDefault::Unset("the model's own maximum, 32000 where it is not known")
+                    }
+                    number => KeyDefault::Value(number.to_string()),
+                }
             }
             Kind::Keep { field, .. } => {
                 let mut keep = Keep::DEFAULT;
@@ -433,7 +459,7 @@ impl Key {
             }
             Kind::Tokens { .. } | Kind::Price => KeyDefault::Unset("known for some models"),
             Kind::Thinking => KeyDefault::Unset("`off`: nothing is asked for"),
-            Kind::Lean => KeyDefault::Unset("below 16384 tokens of context"),
+            Kind::Fact { unset, .. } => KeyDefault::Unset(unset),
             Kind::CaFile
             | Kind::PromptFile
             | Kind::PromptAppend
@@ -449,7 +475,7 @@ impl Key {
         camel(self.name)
     }
 
-    /// Whether it is a list of rules.
+    /// True if it is a list of rules.
     pub(crate) fn is_rules(&self) -> bool {
         matches!(self.kind, Kind::Rules(_))
     }
@@ -464,12 +490,12 @@ impl Key {
         }
     }
 
-    /// Whether only the system's file sets it.
+    /// True if only the system's file sets it.
     pub(crate) fn locks_keys(&self) -> bool {
         matches!(self.kind, Kind::Locked)
     }
 
-    /// Whether the value is text, so that a flag's value needs no quotes whatever it looks like.
+    /// True if the value is text, so that a flag's value needs no quotes whatever it looks like.
     pub(crate) fn is_text(&self) -> bool {
         !matches!(
             self.kind,
@@ -481,7 +507,7 @@ impl Key {
                 | Kind::Tokens { .. }
                 | Kind::Price
                 | Kind::PrintedCalls
-                | Kind::Lean
+                | Kind::Fact { .. }
                 | Kind::Parallel
                 | Kind::Variables
                 | Kind::CommandBound { .. }
@@ -491,7 +517,7 @@ impl Key {
     }
 }
 
-/// The keys as a Markdown table, for the README.
+/// The keys as a Markdown table, for CONFIGURATION.md.
 #[must_use]
 pub fn markdown_table() -> String {
     let mut table =
@@ -513,12 +539,12 @@ pub fn markdown_table() -> String {
     table
 }
 
-/// Whether what stands below `path` are names of the user's own, as he spells them: of providers, headers, models.
+/// True if what stands below `path` are names of the user's own, as he spells them: of providers, headers, models.
 pub(crate) fn holds_own_names(path: &[&str]) -> bool {
     matches!(path, ["provider"]) || holds_dotted_names(path)
 }
 
-/// Whether names of the user's own stand below `path` that may have dots in them, as `gpt-4.1` has.
+/// True if names of the user's own stand below `path` that may have dots in them, as `gpt-4.1` has.
 fn holds_dotted_names(path: &[&str]) -> bool {
     matches!(path, ["provider", _, "headers" | "models"])
 }
@@ -565,7 +591,7 @@ pub(crate) fn find(path: &[String]) -> Found {
     Found::Unknown
 }
 
-/// Whether a pattern with `*` for a name fits a key or a table of keys.
+/// True if a pattern with `*` for a name fits a key or a table of keys.
 pub(crate) fn some_fits(pattern: &str) -> bool {
     KEYS.iter().any(|key| {
         let mut known = key.name.split('.');

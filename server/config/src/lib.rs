@@ -2,7 +2,7 @@
 //!
 //! The layers, lowest first:
 //!
-//! 1. built-in defaults ([`KEYS`], [`Limits::DEFAULT`], [`Keep::DEFAULT`], [`MODEL_DEFAULTS`], [`PROVIDER_PRESETS`]);
+//! 1. built-in defaults ([`KEYS`], [`SessionLimits::DEFAULT`], [`Keep::DEFAULT`], [`MODEL_DEFAULTS`], [`PROVIDER_PRESETS`]);
 //! 2. `/etc/ropewalk/config.toml` (Unix only), which may lock keys;
 //! 3. `~/.config/ropewalk/config.toml`, or `$XDG_CONFIG_HOME/ropewalk/config.toml`;
 //! 4. `rules.toml` beside it, which holds only `allow`, `ask` and `deny`;
@@ -34,6 +34,7 @@ mod toml_text;
 pub mod trust;
 mod value;
 
+use ropewalk_protocol::{Mode, OverFork, Price, SessionLimits, Thinking};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -79,39 +80,6 @@ pub const PROVIDER_PRESETS: &[(&str, &str, &str, &str)] = &[
 
 /// The log filter when none is configured.
 pub const DEFAULT_LOG: &str = "info";
-
-/// When changes reach the editor. Ordered by strictness: `Auto < Review < Plan`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum Mode {
-    /// After each tool call.
-    Auto,
-    /// When the user accepts.
-    #[default]
-    Review,
-    /// Never: writes are refused with a reason.
-    Plan,
-}
-
-impl Mode {
-    /// Every mode, the least strict first.
-    pub const ALL: &[Mode] = &[Mode::Auto, Mode::Review, Mode::Plan];
-
-    /// The word for it, as written in a configuration.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Mode::Auto => "auto",
-            Mode::Review => "review",
-            Mode::Plan => "plan",
-        }
-    }
-
-    /// The mode of that name; the names are lower case.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Mode> {
-        Mode::ALL.iter().copied().find(|mode| mode.as_str() == name)
-    }
-}
 
 /// A model, as in `anthropic/claude-sonnet-4-5`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -161,7 +129,7 @@ pub struct Provider {
     pub facts: ModelFacts,
     /// What holds for some of them, by the name the provider knows.
     pub models: BTreeMap<String, ModelFacts>,
-    /// Whether calls that a model prints as text are run.
+    /// True if calls that a model prints as text are run.
     pub printed_calls: bool,
     /// Requests that its server gets at a time; `None` for one on this machine, any number elsewhere.
     pub parallel: Option<u32>,
@@ -177,6 +145,7 @@ impl Provider {
             output: own.output.or(self.facts.output),
             price: own.price.or(self.facts.price),
             lean: own.lean.or(self.facts.lean),
+            images: own.images.or(self.facts.images),
             thinking: own.thinking.or(self.facts.thinking),
         }
     }
@@ -202,105 +171,10 @@ pub struct ModelFacts {
     pub price: Option<Price>,
     /// Whether it gets the lean set, whatever its context is.
     pub lean: Option<bool>,
+    /// True if it is sent images.
+    pub images: Option<bool>,
     /// How much it is asked to think.
     pub thinking: Option<Thinking>,
-}
-
-/// How much a model is asked to think.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Thinking {
-    /// It is not asked: it thinks or not, as it does by itself.
-    Off,
-    /// Briefly.
-    Low,
-    /// As long as most tasks need.
-    Medium,
-    /// Long.
-    High,
-}
-
-impl Thinking {
-    /// Every choice, the least first.
-    pub const ALL: &[Thinking] = &[Thinking::Off, Thinking::Low, Thinking::Medium, Thinking::High];
-
-    /// The word for it, as written in a configuration.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Thinking::Off => "off",
-            Thinking::Low => "low",
-            Thinking::Medium => "medium",
-            Thinking::High => "high",
-        }
-    }
-}
-
-/// Prices in millionths of a US dollar per million tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Price {
-    /// Prompt tokens read anew.
-    pub input: u64,
-    /// Tokens written by the model.
-    pub output: u64,
-    /// Prompt tokens read from a cache.
-    pub cache_read: u64,
-    /// Prompt tokens written to a cache.
-    pub cache_write: u64,
-}
-
-/// Bounds on what a session may use. Each lies within the range that [`KEYS`] states.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// Steps in a turn.
-    pub steps: u32,
-    /// Output tokens of one model call; the model's own maximum applies if lower.
-    pub output_tokens: u32,
-    /// Characters of one tool result that reach the model.
-    pub tool_output: u32,
-    /// Seconds one command may run.
-    pub command_seconds: u32,
-    /// Identical failing tool calls in a row.
-    pub identical_failures: u32,
-    /// Seconds without a byte in the midst of an answer.
-    pub idle_seconds: u32,
-    /// Seconds until an answer begins. Where nobody has set it, a server on this machine gets more.
-    pub first_byte_seconds: u32,
-    /// Tokens of one turn, read and written; [`Limits::NO_TOKENS`] is no bound.
-    pub turn_tokens: u32,
-    /// Tokens of a session, likewise.
-    pub session_tokens: u32,
-    /// US cents that one turn may cost; [`Limits::NO_CENTS`] is no bound.
-    pub turn_cents: u32,
-    /// US cents that a session may cost, likewise.
-    pub session_cents: u32,
-}
-
-impl Limits {
-    /// As many tokens as nobody uses: no budget.
-    pub const NO_TOKENS: u32 = 4_000_000_000;
-    /// As many cents as nobody has: no budget.
-    pub const NO_CENTS: u32 = 4_000_000_000;
-
-    /// The built-in bounds.
-    pub const DEFAULT: Limits = Limits {
-        steps: 50,
-        output_tokens: 8_000,
-        tool_output: 50_000,
-        command_seconds: 120,
-        identical_failures: 3,
-        idle_seconds: 60,
-        first_byte_seconds: 120,
-        turn_tokens: Limits::NO_TOKENS,
-        session_tokens: Limits::NO_TOKENS,
-        turn_cents: Limits::NO_CENTS,
-        session_cents: Limits::NO_CENTS,
-    };
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Limits::DEFAULT
-    }
 }
 
 /// Which sessions are kept. What has changes that wait for the user is kept in any case.
@@ -320,33 +194,6 @@ impl Keep {
 impl Default for Keep {
     fn default() -> Self {
         Keep::DEFAULT
-    }
-}
-
-/// Where commands run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum OverFork {
-    /// Over the fork where that works, else on a copy, else in place.
-    #[default]
-    Auto,
-    /// On a copy.
-    Copy,
-    /// In place.
-    Off,
-}
-
-impl OverFork {
-    /// Every choice, the best first.
-    pub const ALL: &[OverFork] = &[OverFork::Auto, OverFork::Copy, OverFork::Off];
-
-    /// The word for it, as written in a configuration.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            OverFork::Auto => "auto",
-            OverFork::Copy => "copy",
-            OverFork::Off => "off",
-        }
     }
 }
 
@@ -405,7 +252,7 @@ pub struct Config {
     /// Mechanisms switched on or off by name. What is not named is on.
     pub mechanisms: BTreeMap<String, bool>,
     /// Bounds.
-    pub limits: Limits,
+    pub limits: SessionLimits,
     /// Which sessions are kept.
     pub keep: Keep,
     /// How commands run.
@@ -472,13 +319,13 @@ impl Config {
         self.providers.get(&self.model.as_ref()?.provider)
     }
 
-    /// Whether a mechanism is on; it is unless it was switched off.
+    /// True if a mechanism is on; it is unless it was switched off.
     #[must_use]
     pub fn mechanism_enabled(&self, name: &str) -> bool {
         self.mechanisms.get(name).copied().unwrap_or(true)
     }
 
-    /// Whether a tool is offered.
+    /// True if a tool is offered.
     #[must_use]
     pub fn tool_enabled(&self, name: &str) -> bool {
         self.tools.as_ref().is_none_or(|tools| tools.iter().any(|tool| tool == name))

@@ -32,7 +32,7 @@ pub enum Layer {
 }
 
 impl Layer {
-    /// Whether the layer is JSON from an editor, where keys may be camelCase.
+    /// True if the layer is JSON from an editor, where keys may be camelCase.
     pub(crate) fn is_client(self) -> bool {
         matches!(self, Layer::InitializationOptions | Layer::Settings)
     }
@@ -116,7 +116,7 @@ pub(crate) fn plainly(text: &str, longest: usize) -> String {
     out
 }
 
-/// Whether it turns the direction of the text around it.
+/// True if it turns the direction of the text around it.
 pub(crate) fn turns_text(c: char) -> bool {
     matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

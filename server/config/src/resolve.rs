@@ -18,10 +18,11 @@ use crate::keys::{self, Found, Key, ProjectRule};
 use crate::problem::{Layer, Problem, Source, shown};
 use crate::sources::{self, Environment, MAX_FILE_BYTES, Sources};
 use crate::value::{Entry, Value};
-use crate::{Commands, Config, DEFAULT_LOG, Keep, Limits, Mode, PROVIDER_PRESETS, toml_text};
+use crate::{Commands, Config, DEFAULT_LOG, Keep, PROVIDER_PRESETS, toml_text};
 use crate::{KeyCommand, ModelFacts};
 pub(crate) use locks::Lock;
 use project::{Project, Wish};
+use ropewalk_protocol::{Mode, SessionLimits};
 
 use check::{ProviderField, Refusal, Setting};
 
@@ -98,7 +99,7 @@ impl<'a> Builder<'a> {
             headers: BTreeSet::new(),
             tools: None,
             mechanisms: BTreeMap::new(),
-            limits: Limits::DEFAULT,
+            limits: SessionLimits::DEFAULT,
             keep: Keep::DEFAULT,
             commands: Commands::default(),
             allow: Vec::new(),
@@ -412,8 +413,8 @@ impl<'a> Builder<'a> {
                 self.drafts.entry(name).or_default().headers.insert(header, text);
             }
             Setting::CaFile(path) => config.ca_file = Some(path),
-            Setting::Lean(on) => {
-                self.drafts.entry(name).or_default().facts(path).lean = Some(on);
+            Setting::Fact(field, on) => {
+                *field(self.drafts.entry(name).or_default().facts(path)) = Some(on);
             }
             Setting::Thinking(level) => {
                 self.drafts.entry(name).or_default().facts(path).thinking = Some(level);
@@ -463,7 +464,7 @@ fn owned((key, value): (&String, &serde_json::Value)) -> (String, serde_json::Va
     (key.clone(), value.clone())
 }
 
-/// Whether a key that doesn't exist looks as if its value were a secret.
+/// True if a key that doesn't exist looks as if its value were a secret.
 fn names_a_secret(key: &str) -> bool {
     let key: String =
         key.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();

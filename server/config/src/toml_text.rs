@@ -54,7 +54,7 @@ pub(crate) fn parse(text: &str) -> (Vec<Entry>, Vec<SyntaxError>) {
     (table_entries(table.get_ref(), &lines, &broken), errors)
 }
 
-/// Whether an error on this line leaves the lines after it what they were: it sets a key, and opens
+/// True if an error on this line leaves the lines after it what they were: it sets a key, and opens
 /// or closes nothing that goes on over several lines.
 fn stays_within(line: &str) -> bool {
     let spanning = ["[", "]", "{", "}", "\"\"\"", "'''"];

@@ -107,7 +107,7 @@ impl Store {
         found.map(|known| known.answer)
     }
 
-    /// Whether the user trusts this folder (links resolved) with this.
+    /// True if the user trusts this folder (links resolved) with this.
     #[must_use]
     pub fn trusted(&self, root: &Path, hash: &str) -> bool {
         self.answer(root, hash) == Some(Answer::Trust)

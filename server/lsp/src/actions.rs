@@ -1,9 +1,8 @@
 //! Code actions: requests on a selection or a diagnostic, and answers to what waits (hunks, approvals).
 
-use crate::hunks::ShownHunks;
+use crate::hunks::{PlacedHunk, ShownHunks};
 use crate::state::{State, lock};
-use ropewalk_agent::Verdict;
-use ropewalk_agent::approval::Choices;
+use ropewalk_protocol::{Approval, Verdict};
 use ropewalk_tools::plain::plain_line;
 use ropewalk_workspace::DocId;
 use serde_json::{Value, json};
@@ -36,33 +35,28 @@ const COMMENT_STARTS: &[&str] = &["//", "#", "--", ";", "%", "/*", "*", "<!--", 
 /// An answer to an approval.
 pub(crate) struct Answer {
     /// What the user reads, beginning with a small letter.
-    pub(crate) title: String,
+    pub(crate) title: &'static str,
     /// The word of `ropewalk.approve`.
     pub(crate) word: &'static str,
     /// What it says.
     pub(crate) verdict: Verdict,
 }
 
-/// The most characters of a rule's words in the title of an answer.
-const TITLE_WORDS: usize = 60;
-
-/// All that may be said to a call that waits, the refusal first.
-pub(crate) fn answers_to(choices: &Choices) -> Vec<Answer> {
-    let answer = |title: &str, word, verdict| Answer { title: title.to_owned(), word, verdict };
+/// All that may be said to a call that waits, the refusal first. Short, because VS Code cuts long buttons to nothing.
+pub(crate) fn answers_to(asked: &Approval) -> Vec<Answer> {
+    let answer = |title, word, verdict| Answer { title, word, verdict };
     let mut answers = vec![
         answer("refuse", "refuse", Verdict::Refuse(None)),
         answer("allow once", "once", Verdict::Once),
     ];
-    if let Some(words) = &choices.rule_words {
-        let words = shorten(words, TITLE_WORDS);
-        let title = format!("allow {words} for this session");
-        answers.push(answer(&title, "session", Verdict::Session));
-        if choices.always {
-            answers.push(answer(&format!("always allow {words}"), "always", Verdict::Always));
+    if asked.rule_words.is_some() {
+        answers.push(answer("allow this session", "session", Verdict::Session));
+        if asked.always {
+            answers.push(answer("always allow", "always", Verdict::Always));
         }
     }
-    if choices.after_save {
-        answers.push(answer("run it after saving", "afterSave", Verdict::AfterSave));
+    if !asked.unseen.is_empty() {
+        answers.push(answer("run after saving", "afterSave", Verdict::AfterSave));
     }
     answers
 }
@@ -70,49 +64,12 @@ pub(crate) fn answers_to(choices: &Choices) -> Vec<Answer> {
 impl State {
     /// The actions for a range of a document.
     pub(crate) fn actions(&self, params: &lsp::CodeActionParams) -> Vec<lsp::CodeAction> {
-        let uri = &params.text_document.uri;
-        let id = DocId::from_uri(uri.as_str());
+        let id = DocId::from_uri(params.text_document.uri.as_str());
+        let uri = &self.spelling(params.text_document.uri.as_str());
         let version = self.remember(&id);
+        self.note_looked(&id);
         let mut out = self.answers();
-        let session = self.running_session().map(|session| session.id().to_string());
-        for (hunk, at) in self.hunks_of(&id) {
-            if at.start.line <= params.range.end.line && params.range.start.line <= at.end.line {
-                let arguments = json!({ "hunk": hunk, "session": session });
-                out.push(action(
-                    "Ropewalk: accept this change",
-                    lsp::CodeActionKind::QUICKFIX,
-                    "accept",
-                    arguments.clone(),
-                ));
-                out.push(action(
-                    "Ropewalk: reject this change",
-                    lsp::CodeActionKind::QUICKFIX,
-                    "reject",
-                    arguments.clone(),
-                ));
-                out.push(action(
-                    "Ropewalk: show this change",
-                    lsp::CodeActionKind::QUICKFIX,
-                    "show",
-                    arguments,
-                ));
-            }
-        }
-        if !lock(&self.shown).hunks.is_empty() {
-            let kind = lsp::CodeActionKind::QUICKFIX;
-            out.push(action(
-                "Ropewalk: accept all changes",
-                kind.clone(),
-                "accept",
-                json!({ "all": true, "session": session }),
-            ));
-            out.push(action(
-                "Ropewalk: reject all changes",
-                kind,
-                "reject",
-                json!({ "all": true, "session": session }),
-            ));
-        }
+        out.extend(self.on_changes(uri, params.range));
         let about = |prompt: &str, range: lsp::Range| {
             json!({
                 "prompt": prompt,
@@ -150,7 +107,7 @@ impl State {
                     about(&request, params.range),
                 ));
             }
-            if let Some(listed) = self.offered() {
+            for listed in self.offered() {
                 let title = format!("Ropewalk: resume {}", crate::sessions::greet::about(&listed));
                 let kind = lsp::CodeActionKind::REFACTOR;
                 out.push(action(&title, kind, "resume", json!({ "session": listed.id })));
@@ -178,18 +135,67 @@ impl State {
         out
     }
 
+    /// Those about pending changes: about each that the range touches, and about all.
+    fn on_changes(&self, uri: &str, range: lsp::Range) -> Vec<lsp::CodeAction> {
+        let session = self.running_session().map(|session| session.id().to_string());
+        let (kind, id) = (lsp::CodeActionKind::QUICKFIX, DocId::from_uri(uri));
+        let quick =
+            |title: &str, command, arguments| action(title, kind.clone(), command, arguments);
+        let touches = |hunk: &&PlacedHunk| {
+            let at = hunk.range;
+            hunk.at == id && at.start.line <= range.end.line && range.start.line <= at.end.line
+        };
+        let all = self.placed_hunks();
+        let mut out = Vec::new();
+        for hunk in all.iter().filter(touches) {
+            let arguments = json!({ "hunk": hunk.id, "session": session });
+            let what = match hunk.is_elsewhere {
+                true => format!("the change of {}", hunk.file),
+                false => "this change".to_owned(),
+            };
+            for command in ["accept", "reject", "show"] {
+                let title = format!("Ropewalk: {command} {what}");
+                out.push(quick(&title, command, arguments.clone()));
+            }
+        }
+        if all.is_empty() {
+            return out;
+        }
+        let here = match all.iter().rfind(touches) {
+            Some(hunk) => json!({ "hunk": hunk.id, "session": session }),
+            None => json!({
+                "textDocument": { "uri": uri },
+                "position": range.end,
+                "session": session,
+            }),
+        };
+        out.push(quick("Ropewalk: go to the next change", "next", here));
+        for command in ["accept", "reject"] {
+            let arguments = json!({ "all": true, "session": session });
+            out.push(quick(&format!("Ropewalk: {command} all changes"), command, arguments));
+        }
+        out
+    }
+
     /// Answers to the calls that wait for the user.
     fn answers(&self) -> Vec<lsp::CodeAction> {
         let mut actions = self.trust_answers();
         let Some(session) = self.running_session() else { return actions };
         let (waiting, session) = (session.waiting_approvals(), &**session.id());
-        for (id, choices) in waiting {
-            let mut answers = answers_to(&choices);
+        let several = waiting.len() > 1;
+        for asked in waiting {
+            let (id, mut answers) = (asked.id, answers_to(&asked));
             // A menu is opened on purpose, and what stands first in it does least for later.
             answers.rotate_left(1);
+            let shown = lock(&self.shown).questions.get(&id).map(|shown| shown.about.clone());
+            let which = match (several, shown) {
+                (false, _) => String::new(),
+                (true, Some(about)) => format!(": {about}"),
+                (true, None) => format!(" (number {id})"),
+            };
             for Answer { title, word, .. } in answers {
                 let arguments = json!({ "approval": id, "answer": word, "session": session });
-                let title = format!("Ropewalk: {title} (call {id} waits)");
+                let title = format!("Ropewalk: {title}{which}");
                 actions.push(action(&title, lsp::CodeActionKind::QUICKFIX, "approve", arguments));
             }
         }

@@ -4,14 +4,16 @@
 
 use crate::commands;
 use crate::convert::{
-    change_from_lsp, coordinates, encoding_of, encoding_to_lsp, root_from_folder, roots_of,
+    change_from_lsp, coordinates, declared_by, encoding_of, encoding_to_lsp, root_from_folder,
+    roots_of,
 };
 use crate::serve::Documents;
 use crate::state::{ClientFacts, ClientOptions, ServerOptions, State};
-use ropewalk_agent::Op;
+use ropewalk_protocol::Op;
 use ropewalk_workspace::{DocId, Habits};
 use serde_json::Value;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::lsp_types as lsp;
 use tower_lsp::{Client, ClientSocket, LanguageServer, LspService};
@@ -49,10 +51,25 @@ impl Backend {
         }
     }
 
+    /// Has what is shown follow a document that was opened or closed.
+    fn follow(&self) {
+        self.state.reopened.store(true, Ordering::Relaxed);
+        self.state.moved.notify_one();
+    }
+
     /// Says what is wrong with the configuration, and asks what it asks for.
     fn configured(&self, problems: Vec<String>) {
         crate::show::tell_problems(&self.state, problems);
         crate::trust::ask(&self.state);
+    }
+
+    /// Says that nobody knows any more what a document holds, and how that ends.
+    fn tell_lost(&self, uri: &str) {
+        let file = self.state.workspace.shown(&DocId::from_uri(uri));
+        let words = format!(
+            "Ropewalk: a change of {file} could not be read, so it is left alone. Save it, or close it and open it again."
+        );
+        crate::show::tell(&self.state, lsp::MessageType::WARNING, words);
     }
 
     /// Compares a document with the disk, beside the handlers.
@@ -68,7 +85,7 @@ impl Backend {
                 );
             }
             if let (true, Some(session)) = (saved, state.running_session()) {
-                session.send(Op::Saved);
+                session.saved();
             }
         });
     }
@@ -78,11 +95,15 @@ impl Backend {
 impl LanguageServer for Backend {
     async fn initialize(&self, params: lsp::InitializeParams) -> Result<lsp::InitializeResult> {
         let habits = Habits::of(params.client_info.as_ref().map(|client| client.name.as_str()));
+        let (options, problems) = ClientOptions::read(params.initialization_options.as_ref());
+        let mut declared = declared_by(&params.capabilities);
+        declared.apply_edit |= options.edits;
+        let habits = habits.declaring(declared);
         let encoding = encoding_of(&params.capabilities);
         self.state.workspace.set_client(coordinates(encoding, habits.line_ends), habits);
-        let (options, problems) = ClientOptions::read(params.initialization_options.as_ref());
         let window = params.capabilities.window.as_ref();
         let workspace = params.capabilities.workspace.as_ref();
+        let documents = params.capabilities.text_document.as_ref();
         let facts = ClientFacts {
             options,
             habits: Some(habits),
@@ -94,6 +115,9 @@ impl LanguageServer for Backend {
             lens_refresh: workspace
                 .and_then(|workspace| workspace.code_lens.as_ref()?.refresh_support)
                 .unwrap_or(false),
+            code_action_literals: documents
+                .and_then(|documents| documents.code_action.as_ref())
+                .is_some_and(|it| it.code_action_literal_support.is_some()),
         };
         let roots = roots_of(&params);
         self.state.set_facts(facts, problems, params.initialization_options, roots);
@@ -109,8 +133,7 @@ impl LanguageServer for Backend {
     async fn initialized(&self, _: lsp::InitializedParams) {
         let mut problems = self.state.take_option_problems();
         problems.extend(self.state.configure());
-        self.configured(problems);
-        tokio::spawn(crate::sessions::greet::greet(self.state.clone()));
+        tokio::spawn(crate::sessions::greet::greet(self.state.clone(), problems));
     }
 
     async fn shutdown(&self) -> Result<()> {
@@ -149,9 +172,12 @@ impl LanguageServer for Backend {
         &self,
         params: lsp::CodeActionParams,
     ) -> Result<Option<lsp::CodeActionResponse>> {
-        let actions =
-            self.state.actions(&params).into_iter().map(lsp::CodeActionOrCommand::CodeAction);
-        Ok(Some(actions.collect()))
+        let literals = self.state.facts().code_action_literals;
+        let offered = |action: lsp::CodeAction| match literals {
+            true => Some(lsp::CodeActionOrCommand::CodeAction(action)),
+            false => action.command.map(lsp::CodeActionOrCommand::Command),
+        };
+        Ok(Some(self.state.actions(&params).into_iter().filter_map(offered).collect()))
     }
 
     async fn code_lens(&self, params: lsp::CodeLensParams) -> Result<Option<Vec<lsp::CodeLens>>> {
@@ -171,14 +197,17 @@ impl LanguageServer for Backend {
 }
 
 impl Documents for Backend {
-    fn opened(&self, params: lsp::DidOpenTextDocumentParams) {
+    fn opened(&self, params: lsp::DidOpenTextDocumentParams, spelling: &str) {
         let document = params.text_document;
-        let id = self.state.workspace.open(
-            document.uri.as_str(),
+        let id = self.state.workspace.open_as(
+            DocId::from_uri(document.uri.as_str()),
+            spelling,
             &document.language_id,
             document.version,
             &document.text,
         );
+        self.state.note_looked(&id);
+        self.follow();
         self.look(id, false);
     }
 
@@ -187,7 +216,10 @@ impl Documents for Backend {
         let changes: Vec<_> = params.content_changes.into_iter().map(change_from_lsp).collect();
         match self.state.workspace.change(document.uri.as_str(), document.version, &changes) {
             Some(changed) if changed.desync_alarms > 0 => {
-                tracing::warn!(document = %document.uri, "a position outside the text was clamped: desync alarm");
+                tracing::warn!(document = %document.uri, "a position outside the text or a reversed range: desync alarm");
+                if changed.lost {
+                    self.tell_lost(document.uri.as_str());
+                }
             }
             Some(_) => {}
             None => {
@@ -197,15 +229,29 @@ impl Documents for Backend {
         self.state.moved.notify_one();
     }
 
+    fn unread(&self, uri: Option<&str>) {
+        if self.state.workspace.lose_track(uri)
+            && let Some(uri) = uri
+        {
+            self.tell_lost(uri);
+        }
+        self.state.moved.notify_one();
+    }
+
     fn saved(&self, params: lsp::DidSaveTextDocumentParams) {
         let id = DocId::from_uri(params.text_document.uri.as_str());
         self.state.workspace.written(&id);
+        if self.state.workspace.is_in_doubt(&id) {
+            // Before anything else is heard of it, which would be of the text that the editor has.
+            self.state.workspace.look_after_save(&id);
+            self.state.moved.notify_one();
+        }
         self.look(id, true);
     }
 
     fn closed(&self, params: lsp::DidCloseTextDocumentParams) {
         self.state.workspace.close(params.text_document.uri.as_str());
-        self.state.moved.notify_one();
+        self.follow();
     }
 }
 

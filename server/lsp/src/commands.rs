@@ -5,13 +5,16 @@
 //! are about.
 
 mod review;
+mod slash;
 
 use crate::sessions::commands as sessions;
+use crate::show::words::count;
 use crate::state::State;
 use futures::future::BoxFuture;
-use ropewalk_agent::event::Tokens;
-use ropewalk_agent::{Op, Prompt, SelectedText, Session};
-use ropewalk_tools::Mode;
+use ropewalk_agent::Session;
+use ropewalk_agent::prompt::is_named;
+use ropewalk_agent::slash::Slash;
+use ropewalk_protocol::{Content, Mode, Op, Prompt, SelectedText, Tokens};
 use ropewalk_workspace::DocId;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -25,7 +28,7 @@ use tower_lsp::lsp_types as lsp;
 enum Handler {
     /// It is done when it returns.
     Now(fn(&Arc<State>, Value) -> Result<Value>),
-    /// It touches the disk.
+    /// It may touch the disk. What it needs of the moment is taken when it is polled first.
     Later(fn(Arc<State>, Value) -> BoxFuture<'static, Result<Value>>),
 }
 
@@ -33,7 +36,7 @@ use Handler::{Later, Now};
 
 /// Every command, by the name that clients call.
 const COMMANDS: &[(&str, Handler)] = &[
-    ("ropewalk.prompt", Now(prompt)),
+    ("ropewalk.prompt", Later(prompt)),
     ("ropewalk.steer", Now(steer)),
     ("ropewalk.interrupt", Now(interrupt)),
     ("ropewalk.accept", Now(review::accept)),
@@ -41,6 +44,7 @@ const COMMANDS: &[(&str, Handler)] = &[
     ("ropewalk.edit", Now(review::edit)),
     ("ropewalk.undo", Now(review::undo)),
     ("ropewalk.show", Now(review::show)),
+    ("ropewalk.next", Now(review::next)),
     ("ropewalk.approve", Now(review::approve)),
     ("ropewalk.rules", Now(rules)),
     ("ropewalk.mode", Now(mode)),
@@ -108,7 +112,10 @@ pub(crate) fn no_argument(argument: &Value, command: &str) -> Result<()> {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct PromptArgument {
-    prompt: Option<String>,
+    #[serde(default)]
+    prompt: String,
+    #[serde(default)]
+    content: Vec<Content>,
     text_document: Option<Document>,
     range: Option<lsp::Range>,
 }
@@ -119,19 +126,45 @@ struct Document {
     version: Option<i32>,
 }
 
-fn prompt(state: &Arc<State>, argument: Value) -> Result<Value> {
-    let wanted = "{ prompt, textDocument?: { uri, version? }, range? } or a string";
-    let PromptArgument { prompt, text_document, range } = read(argument, "prompt", wanted)?;
-    let text = prompt.filter(|text| !text.trim().is_empty()).ok_or_else(|| {
-        invalid(format!("ropewalk.prompt needs a prompt: {wanted}. In an editor without a plugin, bind a key to it or select text and use a code action"))
-    })?;
-    let selection = match (text_document, range) {
+fn prompt(state: Arc<State>, argument: Value) -> BoxFuture<'static, Result<Value>> {
+    Box::pin(async move {
+        let PromptArgument { prompt, mut content, text_document, range } = read_prompt(argument)?;
+        match Slash::read(&prompt) {
+            None => {
+                content.insert(0, Content::text(prompt));
+                ask(&state, content, text_document, range)
+            }
+            Some(slash) => slash::run(state, slash).await,
+        }
+    })
+}
+
+fn read_prompt(argument: Value) -> Result<PromptArgument> {
+    let wanted = "{ prompt, content?, textDocument?: { uri, version? }, range? } or a string";
+    let argument: PromptArgument = read(argument, "prompt", wanted)?;
+    if argument.prompt.trim().is_empty() {
+        return Err(invalid(format!(
+            "ropewalk.prompt needs a prompt: {wanted}. In an editor without a plugin, bind a key to it or select text and use a code action"
+        )));
+    }
+    Ok(argument)
+}
+
+fn ask(
+    state: &Arc<State>,
+    content: Vec<Content>,
+    document: Option<Document>,
+    range: Option<lsp::Range>,
+) -> Result<Value> {
+    let at = document.as_ref().map(|document| DocId::from_uri(&document.uri));
+    let selection = match (document, range) {
         (Some(document), Some(range)) => selected(state, &document, range)?,
         (None, Some(_)) => return Err(invalid("a range needs its textDocument")),
         _ => None,
     };
+    state.note_asked(at.as_ref().map(|id| (id, range)));
     let problems = state.configure_if_changed();
-    let (session, turn) = state.prompt(Prompt { text, selection });
+    let (session, turn) = state.prompt(Prompt { content, selection });
     crate::show::tell_problems(state, problems);
     crate::trust::ask(state);
     Ok(json!({ "session": &*session, "turn": turn }))
@@ -156,7 +189,7 @@ fn selected(
         .unwrap_or_default();
     let last = text.line_feeds_before(bytes.end.saturating_sub(1).max(bytes.start));
     Ok(Some(SelectedText {
-        file: state.workspace.shown(&id),
+        file: if is_named(&id) { state.workspace.shown(&id) } else { "(no file)".to_owned() },
         language,
         lines: (text.line_feeds_before(bytes.start) + 1, last + 1),
         text: text.slice(bytes),
@@ -174,7 +207,7 @@ fn steer(state: &Arc<State>, argument: Value) -> Result<Value> {
     let text = text
         .filter(|text| !text.trim().is_empty())
         .ok_or_else(|| invalid("ropewalk.steer needs a text"))?;
-    running(state)?.send(Op::Steer(text));
+    running(state)?.send(Op::Steer(vec![Content::text(text)]));
     Ok(Value::Null)
 }
 
@@ -186,9 +219,7 @@ fn interrupt(state: &Arc<State>, _: Value) -> Result<Value> {
 }
 
 pub(crate) fn running(state: &Arc<State>) -> Result<Session> {
-    state
-        .running_session()
-        .ok_or_else(|| invalid("Nothing was asked yet: start with ropewalk.prompt"))
+    state.running_session().ok_or_else(|| invalid("Nothing was asked yet"))
 }
 
 fn rules(state: &Arc<State>, _: Value) -> Result<Value> {
@@ -231,7 +262,7 @@ fn model(state: &Arc<State>, argument: Value) -> Result<Value> {
     let ModelArgument { model } = read(argument, "model", "{ model: provider/name }")?;
     let session = state.session();
     if let Some(name) = model {
-        session.send(Op::Model(state.model_named(&name).map_err(invalid)?));
+        session.speak_to(state.model_named(&name).map_err(invalid)?);
         return Ok(json!({ "model": name }));
     }
     match session.model() {
@@ -245,7 +276,7 @@ fn status(state: &Arc<State>, _: Value) -> Result<Value> {
     let spent = session.spent();
     let model = session.model().unwrap_or_else(|sentence| sentence);
     let hunks = session.hunks().len();
-    let waiting: Vec<u64> = session.waiting_approvals().into_iter().map(|(id, _)| id).collect();
+    let waiting: Vec<u64> = session.waiting_approvals().iter().map(|asked| asked.id).collect();
     let (title, turns, locks) = (session.title(), session.turns().len(), state.locks());
     let status = json!({
         "session": &**session.id(),
@@ -260,13 +291,18 @@ fn status(state: &Arc<State>, _: Value) -> Result<Value> {
         "tokens": Tokens::from(spent),
         "desyncAlarms": state.workspace.desync_alarms(),
     });
-    let mut words = format!(
-        "Ropewalk: {model}, mode {}, {hunks} pending changes, {} calls waiting, {spent} so far.",
-        session.mode(),
-        waiting.len(),
-    );
+    let waits = match state.waiting() {
+        Some(waiting) => waiting.in_words(),
+        None => "Nothing waits for review".to_owned(),
+    };
+    let asks = match waiting.len() {
+        0 => "Nothing waits for your approval".to_owned(),
+        calls => count(calls, "call waits for your approval", "calls wait for your approval"),
+    };
+    let mut words = format!("{waits}. {asks}.\n{model}, mode {}.", session.mode());
     if turns > 0 {
-        words.push_str(&format!("\nSession {}, {turns} turns.", crate::sessions::named(&title)));
+        let (title, turns) = (crate::sessions::named(&title), count(turns, "turn", "turns"));
+        words.push_str(&format!("\n{title}: {turns}, {}.", Tokens::from(spent).in_short()));
     }
     for (key, by) in &locks {
         words.push_str(&format!("\n{key} is locked by {by}."));

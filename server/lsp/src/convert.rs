@@ -1,7 +1,8 @@
 //! Conversions at the door: LSP's types to the rooms' own and back. No other room knows LSP's types.
 
 use ropewalk_text::{LineEnds, Position, PositionEncoding};
-use ropewalk_workspace::{ContentChange, DocumentEdit};
+use ropewalk_workspace::{ContentChange, Declared, DocumentEdit, EditForm, FileRename};
+use serde_json::{Value, json};
 use tower_lsp::lsp_types as lsp;
 
 /// The encoding to speak: utf-8 if the client offers it, else utf-16, which every client speaks.
@@ -43,26 +44,45 @@ pub(crate) fn change_from_lsp(change: lsp::TextDocumentContentChangeEvent) -> Co
     ContentChange { range, text: change.text }
 }
 
-/// An edit of one document. None when its URI is not one that LSP's types can hold.
-pub(crate) fn edit_to_lsp(edit: DocumentEdit) -> Option<lsp::ApplyWorkspaceEditParams> {
+/// An edit of one document, as the params of `workspace/applyEdit`. The URI stands as the client spells it, which
+/// LSP's types could not hold. None where the client takes none.
+pub(crate) fn edit_to_lsp(edit: DocumentEdit, form: EditForm) -> Option<Value> {
     let edits = edit.edits.into_iter().map(|(start, end, new_text)| {
         let range = lsp::Range::new(position_to_lsp(start), position_to_lsp(end));
-        lsp::OneOf::Left(lsp::TextEdit { range, new_text })
+        lsp::TextEdit { range, new_text }
     });
-    let document = lsp::TextDocumentEdit {
-        text_document: lsp::OptionalVersionedTextDocumentIdentifier {
-            uri: lsp::Url::parse(&edit.uri).ok()?,
-            version: Some(edit.version),
-        },
-        edits: edits.collect(),
+    let edits: Vec<lsp::TextEdit> = edits.collect();
+    let uri = edit.uri;
+    let edit_of_all = match form {
+        EditForm::None => return None,
+        EditForm::Plain => json!({ "changes": { uri: edits } }),
+        EditForm::Versioned => {
+            let document = json!({ "uri": uri, "version": edit.version });
+            json!({ "documentChanges": [{ "textDocument": document, "edits": edits }] })
+        }
     };
-    Some(lsp::ApplyWorkspaceEditParams {
-        label: Some(edit.label),
-        edit: lsp::WorkspaceEdit {
-            document_changes: Some(lsp::DocumentChanges::Edits(vec![document])),
-            ..lsp::WorkspaceEdit::default()
-        },
-    })
+    Some(json!({ "label": edit.label, "edit": edit_of_all }))
+}
+
+/// Another name of a file, as the params of `workspace/applyEdit`.
+pub(crate) fn rename_to_lsp(rename: &FileRename) -> Value {
+    let options = json!({ "overwrite": false, "ignoreIfExists": false });
+    let change = json!({
+        "kind": "rename", "oldUri": rename.from, "newUri": rename.to, "options": options,
+    });
+    json!({ "label": rename.label, "edit": { "documentChanges": [change] } })
+}
+
+/// What the client says of the edits that it takes.
+pub(crate) fn declared_by(capabilities: &lsp::ClientCapabilities) -> Declared {
+    let workspace = capabilities.workspace.as_ref();
+    let edit = workspace.and_then(|workspace| workspace.workspace_edit.as_ref());
+    let operations = edit.and_then(|edit| edit.resource_operations.as_deref());
+    Declared {
+        apply_edit: workspace.and_then(|workspace| workspace.apply_edit).unwrap_or(false),
+        document_changes: edit.and_then(|edit| edit.document_changes).unwrap_or(false),
+        renames: operations.unwrap_or_default().contains(&lsp::ResourceOperationKind::Rename),
+    }
 }
 
 /// The folders a client works in, as names and paths: `workspaceFolders`, else `rootUri`, the way of clients

@@ -3,16 +3,16 @@
 //! Each request runs in a task of its own and is waited for within a bound: a late answer then finds the
 //! task that sent it, and nobody waits for ever.
 
-use crate::convert::edit_to_lsp;
+use crate::convert::{edit_to_lsp, rename_to_lsp};
+use crate::spelled::ApplyEdit;
 use futures::future::BoxFuture;
-use ropewalk_workspace::{DocId, DocumentEdit, Editor, EditorError, Habits};
+use ropewalk_workspace::{DocId, DocumentEdit, Editor, EditorError, FileRename, Habits, Workspace};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use std::time::Duration;
 use tower_lsp::Client;
 use tower_lsp::lsp_types::ConfigurationParams;
-use tower_lsp::lsp_types::request::{
-    ApplyWorkspaceEdit, Request, SemanticTokensRefresh, WorkspaceConfiguration,
-};
+use tower_lsp::lsp_types::request::{Request, SemanticTokensRefresh, WorkspaceConfiguration};
 
 /// How long a technical request may take.
 const ANSWER: Duration = Duration::from_secs(10);
@@ -66,6 +66,8 @@ pub struct DiagnosticLine {
 #[derive(Debug)]
 pub(crate) struct LspEditor {
     pub(crate) client: Client,
+    /// For the client's spelling of documents.
+    pub(crate) workspace: Arc<Workspace>,
     pub(crate) habits: Habits,
     /// Whether the client answers `workspace/configuration`.
     pub(crate) configuration: bool,
@@ -106,12 +108,15 @@ impl Editor for LspEditor {
     }
 
     fn apply(&self, edit: DocumentEdit) -> BoxFuture<'static, Result<bool, EditorError>> {
-        let Some(params) = edit_to_lsp(edit) else {
-            return Box::pin(async {
-                Err(EditorError::Unsupported("its URI is not one LSP can carry"))
-            });
+        let Some(params) = edit_to_lsp(edit, self.habits.edits) else {
+            return Box::pin(async { Err(EditorError::Unsupported("it takes no edits")) });
         };
-        let answer = self.request::<ApplyWorkspaceEdit>(params, ANSWER);
+        let answer = self.request::<ApplyEdit>(params, ANSWER);
+        Box::pin(async move { answer.await.map(|answer| answer.applied) })
+    }
+
+    fn rename(&self, rename: FileRename) -> BoxFuture<'static, Result<bool, EditorError>> {
+        let answer = self.request::<ApplyEdit>(rename_to_lsp(&rename), ANSWER);
         Box::pin(async move { answer.await.map(|answer| answer.applied) })
     }
 
@@ -134,7 +139,8 @@ impl Editor for LspEditor {
         if !self.plugin {
             return Box::pin(async { Err(NO_PLUGIN) });
         }
-        let answer = self.request::<Save>(DocumentParams { uri: Some(doc.to_uri()) }, ANSWER);
+        let uri = Some(self.workspace.spelling(&doc));
+        let answer = self.request::<Save>(DocumentParams { uri }, ANSWER);
         Box::pin(async move { answer.await.map(drop) })
     }
 
@@ -142,8 +148,8 @@ impl Editor for LspEditor {
         if !self.plugin {
             return Box::pin(async { Err(NO_PLUGIN) });
         }
-        let answer = self
-            .request::<Diagnostics>(DocumentParams { uri: doc.map(|doc| doc.to_uri()) }, ANSWER);
+        let uri = doc.map(|doc| self.workspace.spelling(&doc));
+        let answer = self.request::<Diagnostics>(DocumentParams { uri }, ANSWER);
         Box::pin(async move {
             let lines = answer.await?.into_iter().map(|line| {
                 let source = line.source.map(|source| format!(" [{source}]")).unwrap_or_default();

@@ -1,87 +1,194 @@
-//! Pending hunks for clients that don't draw them: Information diagnostics and code lenses.
+//! Pending hunks and calls that wait, for clients that don't draw them: diagnostics and code lenses.
 //!
-//! Information, because "next problem" of VS Code and others skips hints.
+//! Hunks are Information, because "next problem" of VS Code and others skips hints. What stands in a file that can't
+//! be opened yet is shown in the user's own document (see `home`).
 
 use crate::convert::position_to_lsp;
+use crate::show::words::{Waiting, how_to_review, lines_changed};
 use crate::state::{State, lock};
-use ropewalk_agent::event::HunkInfo;
-use ropewalk_tools::plain::plain;
-use ropewalk_workspace::DocId;
+use ropewalk_protocol::{ChangeKind, HunkInfo};
+use ropewalk_tools::plain::{plain, plain_line};
+use ropewalk_workspace::{DocId, Hunk, HunkKind};
 use serde_json::json;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use tower_lsp::lsp_types as lsp;
 
 /// How much of a diff a diagnostic's message holds, in characters.
 const DIFF_SHOWN: usize = 2_000;
 
-/// The hunks as they were shown last.
+/// The hunks and the waiting calls as they were shown last.
 #[derive(Debug, Default)]
 pub(crate) struct ShownHunks {
     pub(crate) hunks: Vec<HunkInfo>,
+    /// The calls that wait, by their ids.
+    pub(crate) questions: BTreeMap<u64, ShownQuestion>,
     /// The documents that have diagnostics of ours.
     uris: BTreeSet<String>,
 }
 
+/// A call that waits for the user.
+#[derive(Clone, Debug)]
+pub(crate) struct ShownQuestion {
+    /// The start of what it would run, on one line.
+    pub(crate) about: String,
+    /// The question, with how to answer it.
+    pub(crate) words: String,
+}
+
+/// A pending hunk and where it can be looked at.
+#[derive(Clone, Debug)]
+pub(crate) struct PlacedHunk {
+    pub(crate) id: u64,
+    /// The file it changes, as it is shown.
+    pub(crate) file: String,
+    /// The document in which it is shown.
+    pub(crate) at: DocId,
+    pub(crate) range: lsp::Range,
+    /// True if that is not the file it changes, which is not there yet.
+    pub(crate) is_elsewhere: bool,
+}
+
 impl State {
-    /// Shows the pending hunks of a session as diagnostics, and asks for the lenses anew, if it is the current one.
+    /// Shows the pending hunks of a session, if it is the current one.
     pub(crate) async fn show_hunks(&self, session: &str, hunks: Vec<HunkInfo>) {
+        self.show_change(session, |shown| shown.hunks = hunks).await;
+    }
+
+    /// Shows nothing any more of the session that was current before.
+    pub(crate) async fn show_nothing(&self, session: &str) {
+        self.show_change(session, |shown| {
+            shown.hunks.clear();
+            shown.questions.clear();
+        })
+        .await;
+    }
+
+    /// Shows a call that waits, until [`State::hide_question`].
+    pub(crate) async fn show_question(&self, session: &str, id: u64, question: ShownQuestion) {
+        self.show_change(session, |shown| drop(shown.questions.insert(id, question))).await;
+    }
+
+    /// A call waits no more.
+    pub(crate) async fn hide_question(&self, session: &str, id: u64) {
+        if lock(&self.shown).questions.contains_key(&id) {
+            self.show_change(session, |shown| drop(shown.questions.remove(&id))).await;
+        }
+    }
+
+    /// No call waits any more.
+    pub(crate) async fn hide_questions(&self, session: &str) {
+        if !lock(&self.shown).questions.is_empty() {
+            self.show_change(session, |shown| shown.questions.clear()).await;
+        }
+    }
+
+    /// Shows all anew: documents were opened or closed.
+    pub(crate) async fn show_again(&self, session: &str) {
+        self.show_change(session, |_| ()).await;
+    }
+
+    async fn show_change(&self, session: &str, change: impl FnOnce(&mut ShownHunks)) {
         let _drawing = self.drawing.lock().await;
-        let nothing_changes = hunks.is_empty() && lock(&self.shown).hunks.is_empty();
-        if nothing_changes || !self.is_current(session) {
+        if !self.is_current(session) {
             return;
         }
         let facts = self.facts();
-        let mut by_uri: BTreeMap<String, Vec<lsp::Diagnostic>> = BTreeMap::new();
-        for hunk in &hunks {
-            by_uri.entry(self.spelling(&hunk.uri)).or_default().push(self.diagnostic(hunk));
-        }
-        let gone: Vec<String> = {
+        let (hunks, questions) = {
             let mut shown = lock(&self.shown);
-            shown.hunks = hunks;
-            let now = by_uri.keys().cloned().collect();
-            let before = std::mem::replace(&mut shown.uris, now);
-            before.into_iter().filter(|uri| !by_uri.contains_key(uri)).collect()
+            change(&mut shown);
+            (shown.hunks.clone(), shown.questions.clone())
         };
-        if facts.options.draws_hunks {
-            return;
-        }
-        by_uri.extend(gone.into_iter().map(|uri| (uri, Vec::new())));
-        for (uri, diagnostics) in by_uri {
-            if let Ok(uri) = lsp::Url::parse(&uri) {
-                self.client.publish_diagnostics(uri, diagnostics, None).await;
+        let mut by_uri: BTreeMap<String, Vec<lsp::Diagnostic>> = BTreeMap::new();
+        if !facts.options.draws_hunks {
+            let places: HashMap<u64, PlacedHunk> =
+                self.placed_hunks().into_iter().map(|placed| (placed.id, placed)).collect();
+            for hunk in &hunks {
+                let (uri, diagnostic) = self.diagnostic(hunk, places.get(&hunk.id));
+                by_uri.entry(uri).or_default().push(diagnostic);
             }
         }
-        if facts.lens_refresh && self.habits().lenses {
+        for (id, question) in &questions {
+            if let Some((uri, diagnostic)) = self.question(*id, question) {
+                by_uri.entry(uri).or_default().push(diagnostic);
+            }
+        }
+        let now = by_uri.keys().cloned().collect();
+        let before = std::mem::replace(&mut lock(&self.shown).uris, now);
+        if before.is_empty() && by_uri.is_empty() {
+            return;
+        }
+        for uri in before {
+            by_uri.entry(uri).or_default();
+        }
+        for (uri, diagnostics) in by_uri {
+            self.publish_diagnostics(&uri, diagnostics).await;
+        }
+        if facts.lens_refresh && self.habits().lenses && !facts.options.draws_hunks {
             let client = self.client.clone();
             // Waited for in a task of its own: the client may take its time.
             tokio::spawn(async move { client.code_lens_refresh().await });
         }
     }
 
-    /// The client's own spelling of a document's URI, if it is open.
-    fn spelling(&self, uri: &str) -> String {
-        let id = DocId::from_uri(uri);
-        let open = self.workspace.with_document(&id, |document| document.spelling.clone());
-        open.unwrap_or_else(|| uri.to_owned())
+    /// A hunk's diagnostic, and the URI of the document it stands in.
+    fn diagnostic(
+        &self,
+        hunk: &HunkInfo,
+        placed: Option<&PlacedHunk>,
+    ) -> (String, lsp::Diagnostic) {
+        let own = DocId::from_uri(&hunk.uri);
+        let is_elsewhere = placed.is_some_and(|placed| placed.is_elsewhere);
+        let (at, range) = match placed {
+            Some(placed) if is_elsewhere => (placed.at.clone(), placed.range),
+            _ => (own.clone(), self.range_of(&own, hunk.line..hunk.line + hunk.lines)),
+        };
+        let file =
+            if is_elsewhere { format!(" {}", plain_line(&hunk.file)) } else { String::new() };
+        let mut head = match hunk.kind {
+            ChangeKind::Create => format!("Proposed new file{file}"),
+            _ => format!("Proposed change{file}"),
+        };
+        let commands: Vec<_> = hunk.commands.iter().map(|command| format!("`{command}`")).collect();
+        let by = (!commands.is_empty()).then(|| format!("by {}", commands.join(", ")));
+        let review = hunk.review.as_ref();
+        let review = review.map(|reader| format!("waits in every mode, because {reader}"));
+        let parts = [lines_changed(&hunk.diff), by, review, Some(how_to_review(&self.habits()))];
+        for part in parts.into_iter().flatten() {
+            head.push_str(&format!(" · {part}"));
+        }
+        let diff = match hunk.diff.split_once('\n') {
+            // It stands at the lines that this names.
+            Some((first, rest)) if first.starts_with("@@ ") => rest,
+            _ => &hunk.diff,
+        };
+        let diff = match diff.char_indices().nth(DIFF_SHOWN) {
+            Some((at, _)) => format!("{}\n…", diff.get(..at).unwrap_or_default()),
+            None => diff.trim_end().to_owned(),
+        };
+        let diagnostic = lsp::Diagnostic {
+            range,
+            severity: Some(lsp::DiagnosticSeverity::INFORMATION),
+            source: Some("ropewalk".to_owned()),
+            message: plain(&format!("{head}\n{diff}")),
+            data: Some(json!({ "hunk": hunk.id, "uri": self.spelling(&hunk.uri) })),
+            ..lsp::Diagnostic::default()
+        };
+        (self.workspace.spelling(&at), diagnostic)
     }
 
-    fn diagnostic(&self, hunk: &HunkInfo) -> lsp::Diagnostic {
-        let message = match hunk.diff.char_indices().nth(DIFF_SHOWN) {
-            Some((at, _)) => format!("{}\n…", hunk.diff.get(..at).unwrap_or_default()),
-            None => hunk.diff.trim_end().to_owned(),
-        };
-        let by: Vec<String> = hunk.commands.iter().map(|command| format!("`{command}`")).collect();
-        let by = if by.is_empty() { String::new() } else { format!(" by {}", by.join(", ")) };
-        lsp::Diagnostic {
-            range: self.range_of(&DocId::from_uri(&hunk.uri), hunk.line..hunk.line + hunk.lines),
-            severity: Some(lsp::DiagnosticSeverity::INFORMATION),
-            code: Some(lsp::NumberOrString::String(format!("hunk {}", hunk.id))),
+    /// The diagnostic of a call that waits, and the URI of the document it stands in; none when nothing is open.
+    fn question(&self, id: u64, question: &ShownQuestion) -> Option<(String, lsp::Diagnostic)> {
+        let (at, line) = self.home()?;
+        let diagnostic = lsp::Diagnostic {
+            range: self.range_of(&at, line..line + 1),
+            severity: Some(lsp::DiagnosticSeverity::WARNING),
             source: Some("ropewalk".to_owned()),
-            message: plain(&format!("Proposed change{by}:\n{message}")),
-            data: Some(json!({ "hunk": hunk.id })),
+            message: plain(&question.words),
+            data: Some(json!({ "approval": id })),
             ..lsp::Diagnostic::default()
-        }
+        };
+        Some((self.workspace.spelling(&at), diagnostic))
     }
 
     /// A hunk's lines in the client's coordinates; for pure insertions the start of the line they go
@@ -105,35 +212,75 @@ impl State {
         })
     }
 
-    /// The pending hunks of a document as they are now: their ids and places. Their texts may hold keys, and
-    /// reach the client only by events, without them.
-    pub(crate) fn hunks_of(&self, id: &DocId) -> Vec<(u64, lsp::Range)> {
+    /// The pending hunks of the current session as they are now, in the order of files and lines. Their texts may
+    /// hold keys, and reach the client only by events, without them.
+    pub(crate) fn placed_hunks(&self) -> Vec<PlacedHunk> {
         let Some(session) = self.running_session() else { return Vec::new() };
-        let hunks = session.hunks().into_iter().filter(|hunk| hunk.doc == *id);
-        hunks.map(|hunk| (hunk.id.0, self.range_of(id, hunk.lines))).collect()
+        let hunks = session.hunks();
+        // A renamed file is still where it was.
+        let renamed = hunks.iter().filter_map(|hunk| match &hunk.kind {
+            HunkKind::Rename { from } => Some((&hunk.doc, DocId::from_uri(from))),
+            _ => None,
+        });
+        let renamed: HashMap<&DocId, DocId> = renamed.collect();
+        let home = self.home();
+        hunks.iter().map(|hunk| self.placed(hunk, renamed.get(&hunk.doc), home.as_ref())).collect()
     }
 
-    /// Accept and reject above each pending hunk.
+    fn placed(
+        &self,
+        hunk: &Hunk,
+        renamed: Option<&DocId>,
+        home: Option<&(DocId, usize)>,
+    ) -> PlacedHunk {
+        let is_open = self.workspace.with_document(&hunk.doc, |_| ()).is_some();
+        let is_new = matches!(hunk.kind, HunkKind::Create);
+        let elsewhere = match (is_open, renamed, home) {
+            (true, ..) => None,
+            (false, Some(from), _) => Some((from.clone(), hunk.lines.clone())),
+            (false, None, Some((home, line))) if is_new => Some((home.clone(), *line..line + 1)),
+            _ => None,
+        };
+        let is_elsewhere = elsewhere.is_some();
+        let (at, lines) = elsewhere.unwrap_or_else(|| (hunk.doc.clone(), hunk.lines.clone()));
+        let range = self.range_of(&at, lines);
+        PlacedHunk { id: hunk.id.0, file: hunk.file.clone(), at, range, is_elsewhere }
+    }
+
+    /// What waits for review in the current session.
+    pub(crate) fn waiting(&self) -> Option<Waiting> {
+        self.running_session().and_then(|session| Waiting::of(&session.hunks()))
+    }
+
+    /// Accept and reject above each pending hunk, and the way to the next one if there are several.
     pub(crate) fn lenses(&self, uri: &lsp::Url) -> Vec<lsp::CodeLens> {
         if self.facts().options.draws_hunks {
             return Vec::new();
         }
         let session = self.running_session().map(|session| session.id().to_string());
-        let lens = |(hunk, range): (u64, lsp::Range), title: &str, command: &str| lsp::CodeLens {
-            range,
-            command: Some(lsp::Command {
-                title: title.to_owned(),
-                command: command.to_owned(),
-                arguments: Some(vec![json!({ "hunk": hunk, "session": session })]),
-            }),
-            data: None,
-        };
-        let hunks = self.hunks_of(&DocId::from_uri(uri.as_str()));
-        hunks
-            .into_iter()
-            .flat_map(|hunk| {
-                [lens(hunk, "Accept", "ropewalk.accept"), lens(hunk, "Reject", "ropewalk.reject")]
-            })
-            .collect()
+        let id = DocId::from_uri(uri.as_str());
+        let all = self.placed_hunks();
+        let several = all.len() > 1;
+        let mut lenses = Vec::new();
+        for hunk in all.into_iter().filter(|placed| placed.at == id) {
+            let file = match hunk.is_elsewhere {
+                true => format!(" {}", plain_line(&hunk.file)),
+                false => String::new(),
+            };
+            let words = [("Accept", &*file, "accept"), ("Reject", &*file, "reject")];
+            let next = several.then_some(("Next change", "", "next"));
+            for (title, file, command) in words.into_iter().chain(next) {
+                lenses.push(lsp::CodeLens {
+                    range: hunk.range,
+                    command: Some(lsp::Command {
+                        title: format!("{title}{file}"),
+                        command: format!("ropewalk.{command}"),
+                        arguments: Some(vec![json!({ "hunk": hunk.id, "session": session })]),
+                    }),
+                    data: None,
+                });
+            }
+        }
+        lenses
     }
 }

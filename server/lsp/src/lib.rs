@@ -1,7 +1,7 @@
 //! The language server: serve loop, requests, and the agent's events shown to an editor.
 //!
 //! Reading order: [`serve`](mod@serve) (frames in and out), `backend` (LSP's methods), `commands` and
-//! `actions` (from the client to ops), `show` and `hunks` (from events to the client), `sessions` and `trust`,
+//! `actions` (from the client to ops), `show`, `hunks` and `home` (from events to the client), `sessions` and `trust`,
 //! `editor` (the client as the workspace's editor), `state` and [`settings`]. LSP's types stop here: `convert` is
 //! the door.
 
@@ -10,11 +10,13 @@ mod backend;
 mod commands;
 mod convert;
 mod editor;
+mod home;
 mod hunks;
 pub mod serve;
 mod sessions;
 pub mod settings;
 mod show;
+mod spelled;
 mod state;
 mod trust;
 

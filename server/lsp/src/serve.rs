@@ -218,7 +218,7 @@ fn read(
             Ok(body) => (message::read(body), body.len()),
             Err(bad) => (refused(&bad), 0),
         };
-        if let (Incoming::Refused(_), 1..) = (&message, length) {
+        if message.is_refused() && length > 0 {
             frames.body_made_no_sense();
         }
         let share = u32::try_from(length).unwrap_or(u32::MAX).clamp(1, allowed);

@@ -14,7 +14,8 @@ use crate::editor::LspEditor;
 use crate::state::{State, lock};
 use ropewalk_agent::journal::store::{Listed, make_private_folder};
 use ropewalk_agent::session::SessionConfig;
-use ropewalk_agent::{Event, Journal, Past, Prompt, Session, SessionError, Sessions};
+use ropewalk_agent::{Journal, Past, Session, SessionError, Sessions};
+use ropewalk_protocol::{Event, Prompt};
 use ropewalk_workspace::{Editor, Roots};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,6 +24,9 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinHandle;
 use words::{Left, Resumed, sentence};
+
+/// The most digits of a number in a list; what is longer is an id.
+const MOST_DIGITS: usize = 3;
 
 /// How long is waited for a session that was left to write its last lines.
 const ENDS: Duration = Duration::from_secs(5);
@@ -37,8 +41,12 @@ pub(crate) struct Slot {
     ending: Mutex<Vec<JoinHandle<()>>>,
     /// The ids of sessions that were left: a lock of theirs that is still held is our own.
     left: Mutex<BTreeSet<String>>,
-    /// The session that code actions offer to resume.
-    offered: Mutex<Option<Listed>>,
+    /// The sessions that code actions offer to resume.
+    offered: Mutex<Vec<Listed>>,
+    /// The ids of the sessions that were listed last, which the user names by their numbers.
+    listed: Mutex<Vec<String>>,
+    /// Set once this client has asked for something.
+    was_asked: AtomicBool,
     follows_moves: AtomicBool,
 }
 
@@ -111,12 +119,22 @@ impl State {
         let turn = current.session.prompt(prompt);
         let id = current.session.id().clone();
         drop(slot);
-        lock(&self.slot.offered).take();
+        let mut offered = lock(&self.slot.offered);
+        self.slot.was_asked.store(true, Ordering::Relaxed);
+        offered.clear();
         (id, turn)
     }
 
-    /// The session that is offered to be resumed.
-    pub(crate) fn offered(&self) -> Option<Listed> {
+    /// Offers sessions to be resumed, until something is asked.
+    fn offer(&self, sessions: Vec<Listed>) {
+        let mut offered = lock(&self.slot.offered);
+        if !self.slot.was_asked.load(Ordering::Relaxed) {
+            *offered = sessions;
+        }
+    }
+
+    /// The sessions that are offered to be resumed.
+    pub(crate) fn offered(&self) -> Vec<Listed> {
         lock(&self.slot.offered).clone()
     }
 
@@ -139,21 +157,25 @@ impl State {
         let (id, journal, past) = match past {
             Some((id, journal, past)) => (id, journal, Some(past)),
             None => {
-                let id: Arc<str> = Sessions::new_id().into();
                 let kept = self.options.sessions.as_ref();
+                let id: Arc<str> = kept.map_or_else(Sessions::new_id, Sessions::free_id).into();
                 let journal = kept.map(|sessions| sessions.begin(&id, self.root_names()));
                 (id, journal.unwrap_or_default(), None)
             }
         };
         let editor: Arc<dyn Editor> = Arc::new(LspEditor {
             client: self.client.clone(),
+            workspace: self.workspace.clone(),
             habits: self.habits(),
             configuration: self.facts().configuration,
             plugin: self.facts().options.plugin,
         });
         let outputs = self.options.sessions.as_ref().map(|sessions| sessions.outputs(&id));
         let (sender, events) = tokio::sync::mpsc::unbounded_channel();
-        let (settings, problems) = self.settings_now();
+        let (mut settings, mut problems) = self.settings_now();
+        if let Some(choice) = past.as_ref().and_then(Past::model_choice) {
+            problems.extend(self.choose_again(choice.clone(), &mut settings));
+        }
         crate::show::tell_problems(self, problems);
         crate::trust::ask(self);
         let publish = self.options.publish;
@@ -194,10 +216,10 @@ impl State {
                 return Err(busy());
             }
             lock(&self.slot.left).remove(&**started.session.id());
+            lock(&self.slot.offered).retain(|listed| *listed.id != **started.session.id());
             let new = self.follow(started);
             slot.replace(new)
         };
-        lock(&self.slot.offered).take();
         let Some(Current { session, events, .. }) = old else { return Ok(None) };
         let left = Left { title: session.title(), pending: session.hunks().len() };
         lock(&self.slot.left).insert(session.id().to_string());
@@ -222,7 +244,7 @@ impl State {
         let _changing = self.slot.changing.lock().await;
         let state = self.clone();
         blocking(move || {
-            lock(&state.slot.offered).take();
+            lock(&state.slot.offered).clear();
             if let Some(fresh) = state.running_session().filter(Session::is_fresh) {
                 return (fresh.id().clone(), None);
             }
@@ -235,8 +257,8 @@ impl State {
         .await
     }
 
-    /// Goes on with a session: the one whose id begins so, or the last one of these roots. The error is a
-    /// sentence.
+    /// Goes on with a session: the one of this number in the list, or whose id begins so, or the last one of these
+    /// roots. The error is a sentence.
     pub(crate) async fn resume(self: &Arc<Self>, start: Option<String>) -> Result<Resumed, String> {
         let sessions = self.options.sessions.clone().ok_or(NOT_KEPT)?;
         let _changing = self.slot.changing.lock().await;
@@ -244,24 +266,53 @@ impl State {
         let state = self.clone();
         blocking(move || {
             let id = match start {
-                Some(start) => sessions.find(&start).map_err(|error| sentence(&error))?,
-                None => match state.last_session(&sessions) {
-                    Some(listed) => listed.id,
-                    None => return Err(state.nothing_to_resume()),
-                },
+                Some(start) => state.find(&sessions, &start).map_err(|error| sentence(&error))?,
+                None => {
+                    match state.others(sessions.of_roots(&state.root_names())).into_iter().next() {
+                        Some((_, listed)) => listed.id,
+                        None => return Err(state.nothing_to_resume()),
+                    }
+                }
             };
             state.resume_now(&sessions, &id, |_| true).map_err(|not| not.why)
         })
         .await?
     }
 
-    /// The last session of exactly these roots, but the current one, that nobody else has. Blocking.
-    fn last_session(&self, sessions: &Sessions) -> Option<Listed> {
+    /// The sessions of a list but the current one that nobody else has, with their numbers in it.
+    fn others(&self, list: Vec<Listed>) -> Vec<(usize, Listed)> {
         let left = lock(&self.slot.left).clone();
-        sessions.of_roots(&self.root_names()).into_iter().find(|listed| {
+        let list = list.into_iter().enumerate().filter(|(_, listed)| {
             let is_free = !listed.in_use || left.contains(&listed.id);
             is_free && listed.summary.turns > 0 && !self.is_current(&listed.id)
-        })
+        });
+        list.map(|(at, listed)| (at + 1, listed)).collect()
+    }
+
+    /// The sessions of these roots, the last used first. From now on their numbers count. Blocking.
+    fn list(&self, sessions: &Sessions) -> Vec<Listed> {
+        let list = sessions.of_roots(&self.root_names());
+        self.number(&list);
+        list
+    }
+
+    fn number(&self, list: &[Listed]) {
+        *lock(&self.slot.listed) = list.iter().map(|listed| listed.id.clone()).collect();
+    }
+
+    /// The whole id of a session that the user names: by its number in the last list, or by how its id begins. Blocking.
+    fn find(&self, sessions: &Sessions, named: &str) -> Result<String, SessionError> {
+        let number = Some(named).filter(|named| named.len() <= MOST_DIGITS);
+        if let Some(number) = number.and_then(|named| named.parse::<usize>().ok()) {
+            if lock(&self.slot.listed).is_empty() {
+                self.list(sessions);
+            }
+            let listed = lock(&self.slot.listed);
+            if let Some(id) = number.checked_sub(1).and_then(|at| listed.get(at)) {
+                return Ok(id.clone());
+            }
+        }
+        sessions.find(named)
     }
 
     fn nothing_to_resume(&self) -> String {
@@ -272,7 +323,7 @@ impl State {
             format!("of {}", roots.join(", "))
         };
         format!(
-            "There is no other session {of} to resume; ropewalk.sessions {{ all: true }} lists those of all folders"
+            "There is no other session {of} to resume; `ropewalk sessions --all` in a terminal lists those of other folders"
         )
     }
 
@@ -323,6 +374,7 @@ impl State {
             at: summary.at,
             turns: summary.turns,
             pending: session.hunks().len(),
+            lost: session.not_restored().to_vec(),
             waiting,
             problems,
             left,
@@ -341,7 +393,7 @@ impl State {
 }
 
 fn busy() -> NotResumed {
-    "A prompt came first; ropewalk.resume brings them back".to_owned().into()
+    "Your request came first; /resume brings them back".to_owned().into()
 }
 
 /// Runs what touches the disk where it blocks nobody.

@@ -1,12 +1,12 @@
 //! From the configuration to a session's settings.
 
 use ropewalk_agent::prompt::PromptFacts;
-use ropewalk_agent::session::{KeepRule, Limits, Settings};
+use ropewalk_agent::session::{KeepRule, ModelChoice, Settings};
 use ropewalk_agent::tools::registry;
 use ropewalk_config::{Config, add_rule};
-use ropewalk_model::{Model, Money};
-use ropewalk_tools::commands::{CommandSettings, OverFork};
-use ropewalk_tools::{List, Mode, Rules, Tier, Written};
+use ropewalk_model::Model;
+use ropewalk_tools::commands::CommandSettings;
+use ropewalk_tools::{List, Rules, Tier, Written};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -54,26 +54,19 @@ pub fn settings_of(
         });
     let settings = Settings {
         model: factory(config),
+        configured_model: config.model.as_ref().map(ToString::to_string),
+        model_choice: None,
         registry: registry.only(|name| config.tool_enabled(name)),
-        mode: mode_of(config.mode),
+        mode: config.mode,
         rules,
         always: None,
-        limits: Limits {
-            steps: config.limits.steps,
-            output_tokens: config.limits.output_tokens,
-            tool_output: config.limits.tool_output as usize,
-            command_seconds: u64::from(config.limits.command_seconds),
-            identical_failures: config.limits.identical_failures,
-            turn_tokens: tokens(config.limits.turn_tokens),
-            session_tokens: tokens(config.limits.session_tokens),
-            turn_money: money(config.limits.turn_cents),
-            session_money: money(config.limits.session_cents),
-        },
+        limits: config.limits,
         commands: commands_of(config),
         facts: PromptFacts {
             tools: Vec::new(),
             commands: Tier::default(),
             lean: false,
+            headless: false,
             date: ropewalk_agent::time::today(),
             platform: std::env::consts::OS.to_owned(),
             replace,
@@ -90,17 +83,31 @@ pub fn settings_of(
     (settings, problems)
 }
 
-/// A budget in tokens.
-fn tokens(bound: u32) -> u64 {
-    if bound < ropewalk_config::Limits::NO_TOKENS { bound.into() } else { u64::MAX }
+/// The model that the command line of a configuration names; the error is a sentence.
+pub fn model_of(config: &Config, factory: &ModelFactory) -> Result<Arc<dyn Model>, String> {
+    match config.is_locked("model") {
+        Some(lock) => Err(format!("The model can't be changed: it is locked by {lock}")),
+        None => factory(config),
+    }
 }
 
-/// A budget in money.
-fn money(cents: u32) -> Money {
-    if cents < ropewalk_config::Limits::NO_CENTS {
-        Money::from_cents(cents.into())
-    } else {
-        Money(u64::MAX)
+/// Puts the user's choice of a model in the place of the configured one, if it still holds. It is made anew by `named`,
+/// since how it is reached may have changed. Gives what prevents it, in a sentence.
+pub fn choose_again(
+    choice: ModelChoice,
+    settings: &mut Settings,
+    named: impl FnOnce(&str) -> Result<Arc<dyn Model>, String>,
+) -> Option<String> {
+    if choice.instead_of != settings.configured_model {
+        return None;
+    }
+    match named(&choice.name) {
+        Ok(model) => {
+            settings.model = Ok(model);
+            settings.model_choice = Some(choice);
+            None
+        }
+        Err(why) => Some(format!("{} is no longer used here: {why}", choice.name)),
     }
 }
 
@@ -113,11 +120,7 @@ fn commands_of(config: &Config) -> CommandSettings {
     let own =
         [ropewalk_config::own_folder(environment), ropewalk_config::state_folder(environment)];
     CommandSettings {
-        over_fork: match config.commands.over_fork {
-            ropewalk_config::OverFork::Auto => OverFork::Auto,
-            ropewalk_config::OverFork::Copy => OverFork::Copy,
-            ropewalk_config::OverFork::Off => OverFork::Off,
-        },
+        over_fork: config.commands.over_fork,
         layer_bytes: set(bounds.layer_megabytes),
         memory_bytes: set(bounds.memory_megabytes),
         cache_bytes: megabytes(bounds.cache_megabytes),
@@ -133,18 +136,9 @@ fn commands_of(config: &Config) -> CommandSettings {
 }
 
 /// Keeps the rules that are allowed for always in this file.
-pub(crate) fn keep_rules_in(file: PathBuf) -> KeepRule {
+pub fn keep_rules_in(file: PathBuf) -> KeepRule {
     Arc::new(move |rule| {
         let added = add_rule(&file, "allow", &rule.to_string());
         added.map_err(|error| format!("{}: {error}", file.display()))
     })
-}
-
-/// The same word in the other room.
-pub fn mode_of(mode: ropewalk_config::Mode) -> Mode {
-    match mode {
-        ropewalk_config::Mode::Auto => Mode::Auto,
-        ropewalk_config::Mode::Review => Mode::Review,
-        ropewalk_config::Mode::Plan => Mode::Plan,
-    }
 }

@@ -3,67 +3,44 @@
 //! One task takes a session's events in order. It never waits for the user: a question is a task of its
 //! own, or a message and a code action.
 
+mod approval;
 mod document;
+pub(crate) mod words;
 
-pub(crate) use document::{open_document, open_rules};
+pub(crate) use document::{go_to, open_document, open_rules};
 
-use crate::actions::answers_to;
 use crate::state::State;
-use ropewalk_agent::approval::Choices;
-use ropewalk_agent::event::{Event, Level};
-use ropewalk_agent::{Op, StopReason, Verdict};
-use ropewalk_model::Spent;
+use approval::ask;
+use ropewalk_protocol::{Event, Level, SessionEvent, StopReason, Tokens};
 use ropewalk_tools::plain::{plain, plain_line};
-use serde::Serialize;
 use serde_json::Value;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tower_lsp::lsp_types as lsp;
 use tower_lsp::lsp_types::notification::{Notification, Progress};
 use tower_lsp::lsp_types::request::WorkDoneProgressCreate;
+use words::{Waiting, turn_end};
 
 /// `ropewalk/event`.
 pub(crate) enum RopewalkEvent {}
 
-/// An event, and the session it comes from if it is of one.
-#[derive(Serialize, serde::Deserialize)]
-pub(crate) struct EventParams {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    session: Option<String>,
-    #[serde(flatten)]
-    event: Value,
-}
-
-/// What `ropewalk/event` tells that is of no session.
-#[derive(Serialize)]
-#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
-pub(crate) enum ServerEvent {
-    /// A folder's configuration asks to be trusted.
-    TrustRequested {
-        /// The folder, links resolved.
-        root: String,
-        /// The URI of the file that asks.
-        file: String,
-        /// What it asks for, in words, one line each.
-        enables: Vec<String>,
-        /// Of exactly that: an answer that names it is to nothing else.
-        hash: String,
-        /// The question in words.
-        question: String,
-    },
-}
-
-/// Sends an event that is of no session.
-pub(crate) async fn send_event(state: &State, event: ServerEvent) {
-    if let Ok(event) = serde_json::to_value(&event) {
-        let params = EventParams { session: None, event };
+/// Sends an event to a client that takes them, with its URIs as the client spells them.
+async fn send(state: &State, event: &SessionEvent) {
+    if let Ok(mut params) = serde_json::to_value(event) {
+        state.respell(&mut params);
         state.client.send_notification::<RopewalkEvent>(params).await;
     }
 }
 
+/// Sends an event that is of no session.
+pub(crate) async fn send_event(state: &State, event: Event) {
+    send(state, &SessionEvent { session: None, event }).await;
+}
+
 impl Notification for RopewalkEvent {
-    type Params = EventParams;
+    type Params = Value;
     const METHOD: &'static str = "ropewalk/event";
 }
 
@@ -82,26 +59,27 @@ pub(crate) async fn show_events(
         if !is_current && !matches!(event, Event::TurnEnded { .. }) {
             continue;
         }
-        let (is_told, is_logged) = (state.facts().options.events, is_logged());
-        if (is_told || is_logged)
-            && let Ok(value) = serde_json::to_value(&event)
+        if is_logged()
+            && let Ok(mut value) = serde_json::to_value(&event)
         {
-            if is_logged {
-                // The user's own text may hold a key, which is for the editor alone.
-                let keys = state.running_session().map(|session| session.keys());
-                let (text, keys) = (value.to_string(), keys.unwrap_or_default());
-                let event = keys.strike(&text);
-                tracing::trace!(target: "ropewalk::events", session = &*session, event = %event);
-            }
-            if is_told {
-                let params = EventParams { session: Some(session.to_string()), event: value };
-                state.client.send_notification::<RopewalkEvent>(params).await;
-            }
+            state.respell(&mut value);
+            // The user's own text may hold a key, which is for the editor alone.
+            let keys = state.running_session().map(|session| session.keys());
+            let (text, keys) = (value.to_string(), keys.unwrap_or_default());
+            let event = keys.strike(&text);
+            tracing::trace!(target: "ropewalk::events", session = &*session, event = %event);
         }
+        let event = if state.facts().options.events {
+            let told = SessionEvent { session: Some(session.clone().into()), event };
+            send(&state, &told).await;
+            told.event
+        } else {
+            event
+        };
         match event {
             // Another session has taken its place: it only stops turning.
             Event::TurnEnded { stop_reason, .. } if !is_current => {
-                shown.end_progress(&state, stop_reason).await;
+                shown.end_progress(&state, stop_reason, None).await;
             }
             event => shown.take(&state, &session, event).await,
         }
@@ -124,7 +102,11 @@ pub(crate) async fn follow_moves(state: Arc<State>) {
         // As long as they type on, the wait begins anew.
         while tokio::time::timeout(SETTLED, state.moved.notified()).await.is_ok() {}
         if let Some(session) = state.running_session() {
-            session.send(Op::Moved);
+            session.moved();
+            if state.reopened.swap(false, Ordering::Relaxed) {
+                // What stood in a document that is gone stands in another one now.
+                state.show_again(session.id()).await;
+            }
         }
     }
 }
@@ -137,7 +119,7 @@ struct Shown {
     /// What the model has said in this step.
     said: String,
     /// What the turn has used so far.
-    used: Option<Spent>,
+    used: Option<Tokens>,
 }
 
 impl Shown {
@@ -163,7 +145,7 @@ impl Shown {
                 self.report(state, format!("{tool} {title}")).await
             }
             // What is on the screen is of the session before.
-            Event::SessionStarted { .. } => state.show_hunks(session, Vec::new()).await,
+            Event::SessionStarted { .. } => state.show_nothing(session).await,
             Event::Hunks { hunks } => state.show_hunks(session, hunks).await,
             Event::Rewound { turn, prompt } if !quiet => {
                 let prompt = prompt.trim();
@@ -171,20 +153,12 @@ impl Shown {
                     format!("Turn {turn} is taken back, with its changes.\nIt was: {prompt}");
                 state.say(lsp::MessageType::INFO, words).await;
             }
-            Event::ApprovalRequested {
-                approval,
-                tool,
-                detail,
-                reason,
-                rule_words,
-                always,
-                unseen,
-                ..
-            } => {
-                let question =
-                    Question { approval, tool, detail, reason, rule_words, always, unseen };
+            Event::ApprovalRequested { approval, .. } => {
                 self.report(state, "waits for your approval".to_owned()).await;
-                ask(state, session, question).await;
+                ask(state, session, approval).await;
+            }
+            Event::ApprovalResolved { approval, .. } => {
+                state.hide_question(session, approval).await
             }
             Event::Reviewed { failed, .. } if !failed.is_empty() && !quiet => {
                 state.say(lsp::MessageType::WARNING, failed.join("\n")).await;
@@ -198,6 +172,7 @@ impl Shown {
                 state.say(kind, message).await;
             }
             Event::TurnEnded { stop_reason, message, .. } => {
+                state.hide_questions(session).await;
                 self.end(state, stop_reason, message).await
             }
             _ => {}
@@ -241,30 +216,41 @@ impl Shown {
     }
 
     async fn end(&mut self, state: &Arc<State>, stop: StopReason, message: Option<String>) {
-        self.end_progress(state, stop).await;
+        let waiting = state.waiting();
+        self.end_progress(state, stop, waiting).await;
         if state.facts().options.events {
             return;
         }
-        // Without a plugin this is how the user reads the answer.
+        // Without a plugin this is how the user reads the answer, and where it ends what waits.
         let said = std::mem::take(&mut self.said);
-        if !said.trim().is_empty() {
-            state.say(lsp::MessageType::INFO, said.trim().to_owned()).await;
+        let said = Some((lsp::MessageType::INFO, said.trim().to_owned()));
+        let kind = match stop {
+            StopReason::Error => lsp::MessageType::ERROR,
+            _ => lsp::MessageType::WARNING,
+        };
+        let message = message.map(|message| (kind, message));
+        let mut words: Vec<_> =
+            said.into_iter().filter(|(_, said)| !said.is_empty()).chain(message).collect();
+        let last = words.pop();
+        for (kind, words) in words {
+            state.say(kind, words).await;
         }
-        if let Some(message) = message {
-            let kind = if stop == StopReason::Error {
-                lsp::MessageType::ERROR
-            } else {
-                lsp::MessageType::WARNING
-            };
-            state.say(kind, message).await;
+        match (last, waiting) {
+            (Some((kind, words)), waiting) => state.say_ending(kind, words, waiting).await,
+            (None, Some(waiting)) => {
+                state.say(lsp::MessageType::INFO, format!("{}.", waiting.in_words())).await;
+            }
+            (None, None) => {}
         }
     }
 
-    async fn end_progress(&mut self, state: &Arc<State>, stop: StopReason) {
-        let message = match self.used.take().filter(|used| *used != Spent::default()) {
-            Some(used) => format!("{stop}: {used}"),
-            None => stop.to_string(),
-        };
+    async fn end_progress(
+        &mut self,
+        state: &Arc<State>,
+        stop: StopReason,
+        waiting: Option<Waiting>,
+    ) {
+        let message = turn_end(stop, self.used.take(), waiting);
         let end = lsp::WorkDoneProgressEnd { message: Some(message) };
         self.progress(state, lsp::WorkDoneProgress::End(end)).await;
         self.token = None;
@@ -281,101 +267,6 @@ impl Shown {
     }
 }
 
-/// An approval to be asked for.
-struct Question {
-    approval: u64,
-    tool: String,
-    detail: String,
-    reason: String,
-    rule_words: Option<String>,
-    always: bool,
-    unseen: Vec<String>,
-}
-
-impl Question {
-    fn words(&self) -> String {
-        let mut words =
-            format!("Ropewalk wants to run {}: {}\n({})", self.tool, self.detail, self.reason);
-        if !self.unseen.is_empty() {
-            words.push_str(&format!(
-                "\nIt will not see the unsaved or unpublished text of {}.",
-                self.unseen.join(", ")
-            ));
-        }
-        if let Some(rule) = &self.rule_words {
-            let always = if self.always { " or always" } else { "" };
-            words.push_str(&format!("\nFor this session{always} means: {rule}."));
-        }
-        words
-    }
-}
-
-async fn ask(state: &Arc<State>, session: &Arc<str>, question: Question) {
-    let facts = state.facts();
-    if facts.options.approvals {
-        // The plugin shows the event its own way and answers by command.
-        return;
-    }
-    if state.habits().safe_dialogs {
-        let (state, session) = (state.clone(), session.clone());
-        tokio::spawn(async move { ask_in_dialog(&state, &session, question).await });
-        return;
-    }
-    ask_in_message(state, &question).await;
-}
-
-/// A message that says how to answer it.
-async fn ask_in_message(state: &State, question: &Question) {
-    let words = format!(
-        "Call {} waits: allow it by code action.\n{}\nThe command ropewalk.approve answers too.",
-        question.approval,
-        question.words(),
-    );
-    state.say(lsp::MessageType::WARNING, words).await;
-}
-
-/// A message with buttons, for clients in which only a click answers it. It waits without a bound; closing
-/// it answers nothing.
-async fn ask_in_dialog(state: &Arc<State>, session: &str, question: Question) {
-    let choices = Choices {
-        rule_words: question.rule_words.clone(),
-        always: question.always,
-        after_save: !question.unseen.is_empty(),
-    };
-    let answers = answers_to(&choices).into_iter().map(|answer| {
-        let mut title = answer.title.chars();
-        let first = title.next().map(|first| first.to_ascii_uppercase());
-        (first.into_iter().chain(title).collect::<String>(), answer.verdict)
-    });
-    let answers: Vec<(String, Verdict)> = answers.collect();
-    let items = answers.iter().map(|(title, _)| lsp::MessageActionItem {
-        title: title.clone(),
-        properties: Default::default(),
-    });
-    let chosen = state
-        .client
-        .show_message_request(lsp::MessageType::WARNING, question.words(), Some(items.collect()))
-        .await;
-    let chosen = match chosen {
-        Ok(Some(chosen)) => chosen,
-        Ok(None) => return,
-        Err(error) => {
-            // It is to be seen all the same.
-            tracing::info!(%error, "the client asks no questions");
-            return ask_in_message(state, &question).await;
-        }
-    };
-    let verdict = answers
-        .iter()
-        .find(|(title, _)| *title == chosen.title)
-        .map(|(_, verdict)| verdict.clone());
-    let current = state.running_session().filter(|current| **current.id() == *session);
-    // Another session's approvals have the same numbers.
-    if let (Some(verdict), Some(session)) = (verdict, current) {
-        session.send(Op::Approve(Some(question.approval), verdict));
-    }
-}
-
 /// How long a line Neovim shows without a prompt that swallows the next Enter or Space. Its window is
 /// rarely narrower than 80 columns, and the client's name stands before the line.
 const SAFE_LINE: usize = 54;
@@ -384,21 +275,48 @@ impl State {
     /// Shows a message, made harmless. Where messages take keys, the whole of it goes to the log, and one short line is
     /// shown in the one way that takes none: as an error.
     async fn say(&self, kind: lsp::MessageType, message: String) {
+        self.say_ending(kind, message, None).await;
+    }
+
+    /// The same with what waits for review at its end.
+    async fn say_ending(&self, kind: lsp::MessageType, message: String, waiting: Option<Waiting>) {
         if self.is_leaving() {
             return;
         }
         let message = plain(&message);
+        let whole = match waiting {
+            Some(waiting) => format!("{message}\n\n{}.", waiting.in_words()),
+            None => message.clone(),
+        };
         if !self.habits().messages_take_keys || self.facts().options.messages {
-            return self.client.show_message(kind, message).await;
+            return self.client.show_message(kind, whole).await;
         }
+        let end = waiting.map(|waiting| format!(" · {}", waiting.in_short())).unwrap_or_default();
+        let room = SAFE_LINE.saturating_sub(end.chars().count());
         let first = message.lines().next().unwrap_or_default();
-        let mut short: String = first.chars().take(SAFE_LINE).collect();
+        let mut short: String = first.chars().take(room).collect();
         if short.len() < message.len() {
             short.push('…');
         }
-        self.client.log_message(kind, message).await;
+        short.push_str(&end);
+        self.client.log_message(kind, whole).await;
         self.client.show_message(lsp::MessageType::ERROR, short).await;
     }
+}
+
+/// Shows several messages as one, for a client in which each would take the place of the one before.
+pub(crate) async fn tell_together(state: &State, said: Vec<(lsp::MessageType, String)>) {
+    // The most serious is the least number.
+    let rank = |kind: lsp::MessageType| match kind {
+        lsp::MessageType::ERROR => 1,
+        lsp::MessageType::WARNING => 2,
+        _ => 3,
+    };
+    let Some(kind) = said.iter().map(|(kind, _)| *kind).min_by_key(|kind| rank(*kind)) else {
+        return;
+    };
+    let words: Vec<String> = said.into_iter().map(|(_, words)| words).collect();
+    state.say(kind, words.join("\n\n")).await;
 }
 
 /// Shows a message without waiting.

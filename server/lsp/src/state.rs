@@ -3,19 +3,22 @@
 //! Handlers take what they need from here before their first await. The sessions themselves are in
 //! [`sessions`](crate::sessions).
 
-use crate::hunks::ShownHunks;
+use crate::home::Desk;
+use crate::hunks::{PlacedHunk, ShownHunks};
 use crate::sessions::Slot;
-use crate::settings::{ModelFactory, keep_rules_in, settings_of};
+use crate::settings::{ModelFactory, keep_rules_in, model_of, settings_of};
 use crate::trust::Questions;
-use ropewalk_agent::session::Settings;
-use ropewalk_agent::{Op, Sessions};
+use ropewalk_agent::Sessions;
+use ropewalk_agent::session::{ModelChoice, Settings};
 use ropewalk_config::{Config, Environment, Sources, rules_file};
 use ropewalk_model::Model;
+use ropewalk_protocol::Mode;
 use ropewalk_text::Text;
-use ropewalk_tools::Mode;
+use ropewalk_tools::Tool as _;
+use ropewalk_tools::diagnostics::Diagnostics;
 use ropewalk_workspace::log::Cursor;
 use ropewalk_workspace::publish::Bounds;
-use ropewalk_workspace::{DocId, Habits, Roots, Workspace};
+use ropewalk_workspace::{DocId, Document, Habits, Roots, Workspace};
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -49,6 +52,8 @@ pub(crate) struct ClientOptions {
     pub(crate) messages: bool,
     /// It answers `ropewalk/save` and `ropewalk/diagnostics`.
     pub(crate) plugin: bool,
+    /// It applies edits, though its capabilities don't say so.
+    pub(crate) edits: bool,
 }
 
 impl ClientOptions {
@@ -69,6 +74,7 @@ impl ClientOptions {
             approvals: flag("approvals"),
             messages: flag("messages"),
             plugin: flag("plugin"),
+            edits: flag("edits"),
         };
         (read, problems)
     }
@@ -76,7 +82,7 @@ impl ClientOptions {
 
 /// The keys of [`ClientOptions`] as configuration knows them.
 pub(crate) const CLIENT_KEYS: &[&str] =
-    &["events", "drawsHunks", "approvals", "messages", "plugin"];
+    &["events", "drawsHunks", "approvals", "messages", "plugin", "edits"];
 
 /// What `initialize` has told.
 #[derive(Clone, Copy, Debug, Default)]
@@ -87,6 +93,8 @@ pub(crate) struct ClientFacts {
     pub(crate) shows_documents: bool,
     pub(crate) lens_refresh: bool,
     pub(crate) configuration: bool,
+    /// It takes code actions; else commands stand for them.
+    pub(crate) code_action_literals: bool,
 }
 
 /// Where a document stood when a code action was made for it.
@@ -95,6 +103,16 @@ struct Anchor {
     version: i32,
     text: Text,
     cursor: Cursor,
+}
+
+impl Anchor {
+    /// False for a document that was opened anew: it may count from the same version, with another text. So may one of
+    /// which a save has told what it really holds.
+    fn is_of(&self, document: &Document) -> bool {
+        let log = document.log();
+        log.knows(&self.cursor)
+            && (self.version != document.version || log.since(&self.cursor).next().is_none())
+    }
 }
 
 /// How many documents' places are remembered for code actions.
@@ -122,6 +140,12 @@ pub(crate) struct State {
     anchors: Mutex<VecDeque<Anchor>>,
     /// Wakes the task that shows moved hunks.
     pub(crate) moved: Arc<tokio::sync::Notify>,
+    /// Set when a document was opened or closed and what is shown has not followed yet.
+    pub(crate) reopened: std::sync::atomic::AtomicBool,
+    /// Where the user is.
+    pub(crate) desk: Mutex<Desk>,
+    /// The hunk that was gone to last.
+    pub(crate) visited: Mutex<Option<PlacedHunk>>,
 }
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -148,6 +172,9 @@ impl State {
             leaving: Default::default(),
             anchors: Mutex::default(),
             moved: Arc::default(),
+            reopened: Default::default(),
+            desk: Mutex::default(),
+            visited: Mutex::default(),
         }
     }
 
@@ -209,11 +236,16 @@ impl State {
     pub(crate) fn model_named(&self, name: &str) -> Result<Arc<dyn Model>, String> {
         let mut sources = lock(&self.sources).clone();
         sources.flags.push(format!("model={name}"));
-        let config = Config::build(&sources, &*self.options.environment);
-        if let Some(lock) = config.is_locked("model") {
-            return Err(format!("The model can't be changed: it is locked by {lock}"));
-        }
-        (self.options.models)(&config)
+        model_of(&Config::build(&sources, &*self.options.environment), &self.options.models)
+    }
+
+    /// See [`choose_again`](crate::settings::choose_again).
+    pub(crate) fn choose_again(
+        &self,
+        choice: ModelChoice,
+        settings: &mut Settings,
+    ) -> Option<String> {
+        crate::settings::choose_again(choice, settings, |name| self.model_named(name))
     }
 
     /// The configuration as it is now.
@@ -228,6 +260,10 @@ impl State {
         let locks = config.locks().map(|(key, by)| (key.to_owned(), by.to_string()));
         *lock(&self.locks) = locks.collect();
         let (mut settings, problems) = settings_of(config, &self.options.models, true);
+        if !self.facts().options.plugin {
+            // Nobody would answer it.
+            settings.registry = settings.registry.only(|name| name != Diagnostics::NAME);
+        }
         // With locked rules there is none to keep.
         settings.always = match config.is_locked("allow") {
             Some(_) => None,
@@ -245,14 +281,17 @@ impl State {
     pub(crate) fn configure(&self) -> Vec<String> {
         let mut config = self.config();
         *lock(&self.config_stamp) = stamps(&config);
-        let (mut settings, problems) = self.settings(&mut config);
+        let (mut settings, mut problems) = self.settings(&mut config);
         if let Some(session) = self.running_session() {
             let configured = std::mem::replace(&mut *lock(&self.configured_mode), settings.mode);
             if configured == settings.mode && config.is_locked("mode").is_none() {
                 // The mode was not what changed: what the user chose by command stays.
                 settings.mode = session.mode();
             }
-            session.send(Op::Configure(Box::new(settings)));
+            if let Some(choice) = session.model_choice() {
+                problems.extend(self.choose_again(choice, &mut settings));
+            }
+            session.configure(settings);
         }
         problems
     }
@@ -281,17 +320,20 @@ impl State {
 
     /// Remembers where `id` stands, so that a range of this version can be found again later.
     pub(crate) fn remember(&self, id: &DocId) -> Option<i32> {
-        let anchor = self.workspace.with_document(id, |document| Anchor {
-            id: id.clone(),
-            version: document.version,
-            text: document.text().clone(),
-            cursor: document.cursor(),
-        })?;
-        let version = anchor.version;
         let mut anchors = lock(&self.anchors);
-        if !anchors.iter().any(|known| known.id == *id && known.version == version) {
-            anchors.push_back(anchor);
-        }
+        let (version, new) = self.workspace.with_document(id, |document| {
+            anchors.retain(|known| known.id != *id || known.is_of(document));
+            let version = document.version;
+            let is_known = anchors.iter().any(|known| known.id == *id && known.version == version);
+            let new = (!is_known).then(|| Anchor {
+                id: id.clone(),
+                version,
+                text: document.text().clone(),
+                cursor: document.cursor(),
+            });
+            (version, new)
+        })?;
+        anchors.extend(new);
         if anchors.len() > ANCHORS {
             anchors.pop_front();
         }
@@ -312,6 +354,7 @@ impl State {
             anchors.iter().find(|anchor| anchor.id == *id && Some(anchor.version) == version);
         self.workspace.with_document(id, |document| {
             let now = document.text().clone();
+            let anchor = anchor.filter(|anchor| anchor.is_of(document));
             let then = anchor.map_or(&now, |anchor| &anchor.text);
             let byte = |position| {
                 coordinates.position_to_byte(then, crate::convert::position_from_lsp(position)).byte

@@ -5,11 +5,12 @@
 
 use crate::commands::{invalid, read};
 use crate::sessions::{blocking, shortened};
-use crate::show::{ServerEvent, tell, tell_problems};
+use crate::show::{tell, tell_problems};
 use crate::state::{State, lock};
 use futures::future::BoxFuture;
 use ropewalk_config::trust::{Answer, forget, remember};
 use ropewalk_config::{Config, Untrusted};
+use ropewalk_protocol::Event;
 use ropewalk_tools::plain::plain;
 use ropewalk_workspace::DocId;
 use serde::Deserialize;
@@ -62,10 +63,15 @@ pub(crate) fn take_questions(config: &mut Config, questions: &mut Questions) {
 impl State {
     /// The questions that wait for an answer and are not asked in a dialog or by a plugin.
     pub(crate) fn open_questions(&self) -> Vec<Untrusted> {
-        if self.habits().safe_dialogs || self.asks_by_event() {
+        if !self.asks_by_message() {
             return Vec::new();
         }
         lock(&self.questions).open().cloned().collect()
+    }
+
+    /// True if trust is asked for by messages.
+    pub(crate) fn asks_by_message(&self) -> bool {
+        !self.habits().safe_dialogs && !self.asks_by_event()
     }
 
     /// Whether the client's plugin shows questions its own way.
@@ -75,18 +81,25 @@ impl State {
     }
 }
 
+/// What was not asked yet, which is from now on.
+fn take_new(state: &State) -> Vec<Untrusted> {
+    let Questions { waiting, asked } = &mut *lock(&state.questions);
+    let is_new = |asks: &&Untrusted| asked.insert(key(asks));
+    waiting.iter().filter(is_new).cloned().collect()
+}
+
+/// Takes what was not asked yet as messages, for a client that is asked by them.
+pub(crate) fn take_messages(state: &State) -> Vec<String> {
+    take_new(state).iter().map(in_message).collect()
+}
+
 /// Asks what was not asked yet. It waits for nobody.
 pub(crate) fn ask(state: &Arc<State>) {
-    let new: Vec<Untrusted> = {
-        let Questions { waiting, asked } = &mut *lock(&state.questions);
-        let is_new = |asks: &&Untrusted| asked.insert(key(asks));
-        waiting.iter().filter(is_new).cloned().collect()
-    };
-    for question in new {
+    for question in take_new(state) {
         let state = state.clone();
         tokio::spawn(async move {
             if state.asks_by_event() {
-                crate::show::send_event(&state, event_of(&question)).await;
+                crate::show::send_event(&state, event_of(&state, &question)).await;
             } else if state.habits().safe_dialogs {
                 ask_in_dialog(&state, question).await;
             } else {
@@ -96,10 +109,10 @@ pub(crate) fn ask(state: &Arc<State>) {
     }
 }
 
-fn event_of(question: &Untrusted) -> ServerEvent {
-    ServerEvent::TrustRequested {
+fn event_of(state: &State, question: &Untrusted) -> Event {
+    Event::TrustRequested {
         root: question.root.to_string_lossy().into_owned(),
-        file: DocId::from_path(&question.file).to_uri(),
+        file: state.workspace.spelling(&DocId::from_path(&question.file)),
         enables: question.enables.clone(),
         hash: question.hash.clone(),
         question: question.question(),
@@ -119,12 +132,12 @@ fn words(question: &Untrusted) -> String {
     )
 }
 
+fn in_message(question: &Untrusted) -> String {
+    format!("Trust this folder's configuration? By code action.\n{}", words(question))
+}
+
 fn ask_in_message(state: &Arc<State>, question: &Untrusted) {
-    let words = format!(
-        "Trust this folder's configuration? By code action.\n{}\nThe command ropewalk.trust answers too.",
-        words(question)
-    );
-    tell(state, MessageType::WARNING, words);
+    tell(state, MessageType::WARNING, in_message(question));
 }
 
 async fn ask_in_dialog(state: &Arc<State>, question: Untrusted) {

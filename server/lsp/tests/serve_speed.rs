@@ -52,9 +52,11 @@ impl Documents for Toy {
         self.edited.fetch_add(params.content_changes.len(), Ordering::Relaxed);
     }
 
-    fn opened(&self, _: DidOpenTextDocumentParams) {}
+    fn opened(&self, _: DidOpenTextDocumentParams, _: &str) {}
     fn saved(&self, _: DidSaveTextDocumentParams) {}
     fn closed(&self, _: DidCloseTextDocumentParams) {}
+
+    fn unread(&self, _: Option<&str>) {}
 }
 
 fn frame(message: &Value) -> Vec<u8> {

@@ -8,10 +8,11 @@ mod decode;
 mod encode;
 
 use crate::{
-    ApiKey, Message, Piece, Prelude, Request, ServerConfig, Thinking, ToolSpec, protocol::Wire,
+    ApiKey, Message, Piece, Prelude, Request, ServerConfig, ToolSpec, protocol::Wire,
     reader::Decode,
 };
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use ropewalk_protocol::Thinking;
 
 const VERSION: &str = "2023-06-01";
 
@@ -23,7 +24,7 @@ pub(crate) struct Anthropic {
 
 impl Anthropic {
     pub(crate) fn new(config: &ServerConfig) -> Anthropic {
-        Anthropic { model: config.model.clone(), thinking: config.thinking }
+        Anthropic { model: config.model.clone(), thinking: config.wanted_thinking() }
     }
 }
 
@@ -42,7 +43,7 @@ impl Wire for Anthropic {
     }
 
     fn encode(&self, message: &Message) -> Piece {
-        encode::message(message)
+        encode::message(message, self.model.starts_with("claude-"))
     }
 
     fn encode_prelude(&self, system: &str, tools: &[ToolSpec]) -> Prelude {

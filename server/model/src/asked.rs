@@ -4,14 +4,15 @@
 //! whoever made the [`LazyKey`].
 
 use crate::{
-    Delta, Http, Keys, LazyKey, Limits, Message, Model, ModelError, Piece, Prelude, Price, Request,
-    ServerConfig, ServerModel, ToolSpec,
+    Delta, Http, Keys, LazyKey, Message, Model, ModelError, Piece, Prelude, Request, ServerConfig,
+    ServerModel, ToolSpec,
 };
 use futures::{
     FutureExt, StreamExt,
     future::BoxFuture,
     stream::{self, BoxStream},
 };
+use ropewalk_protocol::{ModelLimits, Price};
 use std::sync::Arc;
 use tokio::sync::OnceCell;
 
@@ -55,8 +56,12 @@ impl Model for AskedModel {
         self.0.bare.name()
     }
 
-    fn limits(&self) -> Limits {
+    fn limits(&self) -> ModelLimits {
         self.0.bare.limits()
+    }
+
+    fn thinking_tokens(&self) -> u32 {
+        self.0.bare.thinking_tokens()
     }
 
     fn price(&self) -> Option<Price> {
@@ -65,6 +70,14 @@ impl Model for AskedModel {
 
     fn takes_printed_calls(&self) -> bool {
         self.0.bare.takes_printed_calls()
+    }
+
+    fn reads_calls_when(&self) -> Option<String> {
+        self.0.bare.reads_calls_when()
+    }
+
+    fn lacks_tools(&self) -> Option<String> {
+        self.0.bare.lacks_tools()
     }
 
     fn is_lean(&self) -> bool {

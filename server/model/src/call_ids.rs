@@ -15,7 +15,7 @@ impl CallIds {
         self.reply = id.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
     }
 
-    /// Whether there was no call yet.
+    /// True if there was no call yet.
     pub(crate) fn is_empty(&self) -> bool {
         self.taken.is_empty()
     }

@@ -13,10 +13,11 @@ mod sealed;
 pub use dialect::{DIALECTS, Dialect, Thoughts};
 
 use crate::{
-    ApiKey, Message, Piece, Prelude, Request, ServerConfig, Thinking, ToolSpec, protocol::Wire,
+    ApiKey, Message, Piece, Prelude, Request, ServerConfig, ToolSpec, protocol::Wire,
     reader::Decode, thinking::never_reasons,
 };
 use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
+use ropewalk_protocol::Thinking;
 
 /// The protocol, for one model.
 pub(crate) struct Chat {
@@ -29,7 +30,7 @@ impl Chat {
     pub(crate) fn new(config: &ServerConfig) -> Chat {
         let dialect = Dialect::of(&config.provider, &config.base_url, &config.model);
         let takes_effort = dialect.effort && !never_reasons(&config.model);
-        let thinking = config.thinking.filter(|_| takes_effort);
+        let thinking = config.wanted_thinking().filter(|_| takes_effort);
         Chat { model: config.model.clone(), dialect, thinking }
     }
 }

@@ -25,7 +25,7 @@ struct Open {
     striker: Striker,
     /// A signature is for the words as they were.
     is_changed: bool,
-    /// Whether anything of it has gone on.
+    /// True if anything of it has gone on.
     has_begun: bool,
 }
 

@@ -65,10 +65,58 @@ pub enum ModelError {
         /// The reason the system gives.
         why: String,
     },
-    /// The server's certificate is signed by nobody who is trusted here, or is for another.
+    /// A server on this machine, of a known kind, does not run.
+    #[error("{server} isn't running at {host}: start it with `{start}`")]
+    NotRunning {
+        /// Host and port.
+        host: String,
+        /// The name that people give the server.
+        server: String,
+        /// The command that starts it.
+        start: String,
+    },
+    /// On this machine nothing listens at a port.
     #[error(
-        "the certificate of {host} is not trusted ({why}): if a company's own authority signs here, name its file in \
-         `ca_file` of the configuration, or in SSL_CERT_FILE"
+        "{host} cannot be reached, because nothing listens there: start the model server, or correct its `base_url`"
+    )]
+    NothingListens {
+        /// Host and port.
+        host: String,
+    },
+    /// 407: the proxy on the way wants to know who asks.
+    #[error(
+        "the proxy that {variable} names wants a user and a password (407): write them into it, as in \
+         http://USER:PASSWORD@HOST:PORT"
+    )]
+    ProxyLogin {
+        /// The variable that names the proxy.
+        variable: String,
+    },
+    /// The server's certificate is out of its time.
+    #[error(
+        "the certificate of {host} {when}: whoever runs the server must renew it; if it is new, set this machine's clock"
+    )]
+    CertificateTime {
+        /// Host and port.
+        host: String,
+        /// The fault of its time, in words that follow its name.
+        when: String,
+    },
+    /// The server's certificate is for another host.
+    #[error(
+        "the certificate of {host} is for another host ({names}): write the name that it is for into the `base_url`, or \
+         have it issued for this one"
+    )]
+    CertificateHost {
+        /// Host and port.
+        host: String,
+        /// The names that it is for.
+        names: String,
+    },
+    /// The server's certificate is signed by nobody who is trusted here.
+    #[error(
+        "the certificate of {host} is not trusted ({why}): if a company's own authority signs here, or the server itself, \
+         name the certificate's file in `ca_file` of the configuration, or in SSL_CERT_FILE"
     )]
     Untrusted {
         /// Host and port.
@@ -178,13 +226,13 @@ pub enum ModelError {
     Stalled {
         /// The limit that was reached.
         after: Duration,
-        /// Whether any of the reply had come.
+        /// True if any of the reply had come.
         begun: bool,
     },
 }
 
 impl ModelError {
-    /// Whether the same request may succeed a little later. A server that let the whole first
+    /// True if the same request may succeed a little later. A server that let the whole first
     /// limit pass without a byte is not asked again: that would double a wait of minutes.
     pub fn is_passing(&self) -> bool {
         match self {

@@ -59,6 +59,8 @@ pub(crate) fn stream(
             wire,
             body,
             tried: 0,
+            begun: Instant::now(),
+            unreached: None,
             since: Instant::now(),
             told: Duration::ZERO,
             out: VecDeque::new(),
@@ -79,6 +81,10 @@ struct Exchange {
     body: Bytes,
     /// Tries begun.
     tried: u32,
+    /// When the last of them began.
+    begun: Instant,
+    /// Since when the server can't be reached.
+    unreached: Option<Instant>,
     /// When the server was asked, or last said something.
     since: Instant,
     /// How much of the wait since then was told.
@@ -126,16 +132,7 @@ impl Exchange {
             }
             match std::mem::replace(&mut self.state, State::Over) {
                 State::Over => return None,
-                State::Failed(error) => {
-                    self.clean.close();
-                    match self.clean.ready.pop_front() {
-                        Some(delta) => {
-                            self.state = State::Failed(error);
-                            return Some(Ok(delta));
-                        }
-                        None => return Some(Err(error)),
-                    }
-                }
+                State::Failed(error) => return Some(self.last_words(error)),
                 State::Wait(wait) => {
                     if !wait.is_zero() {
                         tokio::time::sleep(wait).await;
@@ -144,6 +141,7 @@ impl Exchange {
                 }
                 State::Start => {
                     self.tried = self.tried.saturating_add(1);
+                    self.begun = Instant::now();
                     self.spoken();
                     self.state = State::Queue(self.queue());
                 }
@@ -183,9 +181,23 @@ impl Exchange {
         }
     }
 
+    /// The rest of what was said before the failure, then the failure.
+    fn last_words(&mut self, error: ModelError) -> Result<Delta, ModelError> {
+        self.clean.close();
+        let Some(delta) = self.clean.ready.pop_front() else { return Err(error) };
+        self.state = State::Failed(error);
+        Ok(delta)
+    }
+
     /// Tries again if that can help. What the failed try said is void, read or not; what it cost is not.
     fn fail(&mut self, error: ModelError) {
-        let Some(wait) = self.line.retry.wait(self.tried, &error, chance()) else {
+        self.unreached = match error {
+            ModelError::Unreachable { .. } => self.unreached.or(Some(self.begun)),
+            _ => None,
+        };
+        let unreached = self.unreached.map_or(Duration::ZERO, |since| since.elapsed());
+        let retry = &self.line.retry;
+        let Some(wait) = retry.wait_after(self.tried, unreached, &error, chance()) else {
             self.state = State::Failed(error);
             return;
         };

@@ -19,6 +19,9 @@ use std::{
 };
 use tokio::sync::Semaphore;
 
+/// How long a connection may take to be made, with all that makes it secure.
+pub(crate) const CONNECT: Duration = Duration::from_secs(15);
+
 /// A handle to the shared client; cloning shares it.
 #[derive(Debug, Clone, Default)]
 pub struct Http(Arc<Shared>);
@@ -106,7 +109,7 @@ impl Patience {
     }
 }
 
-/// Whether the URL names this machine.
+/// True if the URL names this machine.
 pub(crate) fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let bare = host.trim_start_matches('[').trim_end_matches(']');
@@ -125,7 +128,7 @@ fn build(network: &Network, is_secure: bool, is_far: bool) -> Result<Client, Mod
         .tls_backend_preconfigured(network::tls(is_secure.then_some(network))?)
         .default_headers(plain)
         .redirect(reqwest::redirect::Policy::none())
-        .connect_timeout(Duration::from_secs(20))
+        .connect_timeout(CONNECT)
         // Longer than a long tool call, so that the next step finds its connection.
         .pool_idle_timeout(Duration::from_secs(300))
         // A connection that is gone is noticed while it waits, not when the next request is lost on it.

@@ -38,6 +38,39 @@ pub(crate) fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Optio
     deserializer.deserialize_any(Number)
 }
 
+/// More tokens than any exchange has.
+const MOST_TOKENS: u64 = 1 << 40;
+
+/// Reads a member that counts tokens; any that is no such number, or beyond all measure, is none: not known.
+pub(crate) fn tokens<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    Ok(number(deserializer)?.filter(|tokens| *tokens <= MOST_TOKENS))
+}
+
+/// JSON without the numbers that only some writers know, `NaN` and the infinities, which become null; none if there are
+/// no such. Linear in the text.
+pub(crate) fn without_odd_numbers(json: &str) -> Option<String> {
+    const ODD: [&str; 3] = ["-Infinity", "Infinity", "NaN"];
+    if !ODD.iter().any(|word| json.contains(word)) {
+        return None;
+    }
+    let (mut out, mut rest, mut in_string, mut found) = (String::new(), json, false, false);
+    while let Some(c) = rest.chars().next() {
+        let odd = ODD.iter().find(|word| !in_string && rest.starts_with(**word));
+        let length = match (odd, c) {
+            (Some(word), _) => word.len(),
+            // What is escaped ends no string.
+            (None, '\\') if in_string => 1 + rest.chars().nth(1).map_or(0, char::len_utf8),
+            _ => c.len_utf8(),
+        };
+        let (part, after) = rest.split_at_checked(length).unwrap_or((rest, ""));
+        in_string ^= part == "\"";
+        found |= odd.is_some();
+        out.push_str(if odd.is_some() { "null" } else { part });
+        rest = after;
+    }
+    found.then_some(out)
+}
+
 /// Reads a member that is a place; any other is none.
 pub(crate) fn place<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
     Ok(number(deserializer)?.and_then(|number| u32::try_from(number).ok()))

@@ -4,14 +4,7 @@
 //! another matter. The figures are as remembered at [`LIMITS_AS_OF`] from the providers' documentation and were not
 //! compared with it since: the configuration overrides each of them.
 
-/// A model's own bounds, in tokens.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Limits {
-    /// The longest prompt and reply together; none when not known.
-    pub context: Option<u32>,
-    /// The longest reply; none when not known.
-    pub max_output: Option<u32>,
-}
+use ropewalk_protocol::ModelLimits;
 
 /// The month that the table is of.
 pub const LIMITS_AS_OF: &str = "November 2025";
@@ -39,9 +32,9 @@ const TABLE: &[(&str, u32, u32)] = &[
 ];
 
 /// The limits of a model by its name without the protocol (`claude-3-haiku-20240307`).
-pub fn limits_of(model: &str) -> Limits {
+pub fn limits_of(model: &str) -> ModelLimits {
     let row = TABLE.iter().find(|(name, _, _)| model.starts_with(name));
-    row.map_or(Limits::default(), |&(_, context, output)| Limits {
+    row.map_or(ModelLimits::default(), |&(_, context, output)| ModelLimits {
         context: Some(context),
         max_output: Some(output),
     })

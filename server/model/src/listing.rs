@@ -21,6 +21,19 @@ pub struct Listed {
     pub name: String,
     /// The tokens of context that the server says it gives.
     pub context: Option<u32>,
+    /// The most tokens of context that it says the model can use.
+    pub trained: Option<u32>,
+    /// The tokens of the longest reply, where the server says it.
+    pub output: Option<u32>,
+}
+
+/// How much context a model has, in tokens.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ContextSize {
+    /// Given by its server.
+    pub given: Option<u32>,
+    /// The most that it was trained with.
+    pub trained: Option<u32>,
 }
 
 /// What kind of server it is, by what it answers.
@@ -40,25 +53,31 @@ pub enum ServerKind {
 const ADVISED: u32 = 32_768;
 
 impl ServerKind {
-    /// What the user does to give `model` more context. `is_own` says that the model itself sets it.
-    pub fn more_context(self, model: &str, is_own: bool) -> String {
+    /// Advice that gives `model` more context, but no more than it can use. `is_own` is true if the model itself sets it.
+    pub fn more_context(self, model: &str, is_own: bool, size: ContextSize) -> String {
+        let advised = size.trained.map_or(ADVISED, |trained| trained.min(ADVISED));
+        if let Some(trained) = size.trained
+            && size.given.is_some_and(|given| given >= trained)
+        {
+            return format!("choose another model: {model} was trained with {trained} tokens");
+        }
         match self {
             // A parameter of the model counts before the server's variable.
             ServerKind::Ollama if is_own => format!(
-                "its own `num_ctx` says so: write the two lines `FROM {model}` and `PARAMETER num_ctx {ADVISED}` into \
+                "its own `num_ctx` says so: write the two lines `FROM {model}` and `PARAMETER num_ctx {advised}` into \
                  a file Modelfile, run `ollama create NAME -f Modelfile`, and use the model NAME"
             ),
             ServerKind::Ollama => {
-                format!("start Ollama with `OLLAMA_CONTEXT_LENGTH={ADVISED} ollama serve`")
+                format!("start Ollama with `OLLAMA_CONTEXT_LENGTH={advised} ollama serve`")
             }
             ServerKind::LlamaCpp => {
-                format!("start it with `llama-server --ctx-size {ADVISED}`")
+                format!("start it with `llama-server --ctx-size {advised}`")
             }
             ServerKind::LmStudio => {
-                format!("load it with `lms load {model} --context-length {ADVISED}`")
+                format!("load it with `lms load {model} --context-length {advised}`")
             }
             ServerKind::Other => {
-                format!("start its server with {ADVISED} tokens of context or more")
+                format!("start its server with {advised} tokens of context or more")
             }
         }
     }
@@ -71,18 +90,35 @@ pub struct Listing {
     pub kind: ServerKind,
     /// Its models, in its order.
     pub models: Vec<Listed>,
+    /// True if the chat template of the loaded model supports tools; none where llama.cpp does not say it.
+    pub supports_tools: Option<bool>,
 }
 
 impl Listing {
-    /// The context of a model, where the server says it. llama.cpp has one model, whatever it is called in a request.
+    /// The context of a model, where the server says it.
     pub fn context_of(&self, model: &str) -> Option<u32> {
+        self.find(model)?.context
+    }
+
+    /// The most tokens of context that a model can use, likewise.
+    pub fn trained_of(&self, model: &str) -> Option<u32> {
+        self.find(model)?.trained
+    }
+
+    /// The longest reply of a model, in tokens, likewise.
+    pub fn output_of(&self, model: &str) -> Option<u32> {
+        self.find(model)?.output
+    }
+
+    /// llama.cpp has one model, whatever it is called in a request.
+    fn find(&self, model: &str) -> Option<&Listed> {
         let is_it =
             |listed: &&Listed| self.kind == ServerKind::LlamaCpp || same_model(&listed.name, model);
-        self.models.iter().find(is_it)?.context
+        self.models.iter().find(is_it)
     }
 }
 
-/// Whether a server that lists `listed` means it by `asked`: Ollama adds a tag to a name without one.
+/// True if a server that lists `listed` means it by `asked`: Ollama adds a tag to a name without one.
 pub fn same_model(listed: &str, asked: &str) -> bool {
     listed == asked || listed.strip_suffix(":latest") == Some(asked)
 }
@@ -121,20 +157,26 @@ pub async fn list_models(http: &Http, base_url: &str) -> Result<Listing, ModelEr
         Err(error) => return Err(error),
     };
     let list = models.get("data").or_else(|| models.get("models")).and_then(Value::as_array);
-    let mut found: Vec<Listed> =
-        list.into_iter().flatten().take(10_000).filter_map(listed).collect();
-    if found.iter().all(|model| model.context.is_none()) {
+    let list: Vec<&Value> = list.into_iter().flatten().take(10_000).collect();
+    let is_llama = list.iter().any(|model| model.pointer("/meta/n_ctx_train").is_some());
+    let mut found: Vec<Listed> = list.into_iter().filter_map(listed).collect();
+    let mut supports_tools = None;
+    if is_llama || found.iter().all(|model| model.context.is_none()) {
         // What is loaded has a context: llama.cpp says it for all, Ollama and LM Studio for each.
-        let props = get(http, &format!("{root}/props")).await.ok();
-        let whole = props
-            .as_ref()
-            .and_then(|props| tokens(props.pointer("/default_generation_settings/n_ctx")?));
-        if whole.is_some() {
+        let props = get(http, &format!("{root}/props")).await.unwrap_or_default();
+        let number = |place: &str| props.pointer(place).and_then(tokens);
+        let whole = number("/default_generation_settings/n_ctx").or_else(|| number("/n_ctx"));
+        if is_llama || whole.is_some() {
             kind = ServerKind::LlamaCpp;
+            supports_tools =
+                props.pointer("/chat_template_caps/supports_tools").and_then(Value::as_bool);
         }
+        let trained =
+            number("/n_ctx_train").or_else(|| number("/default_generation_settings/n_ctx_train"));
+        found.iter_mut().for_each(|model| model.trained = model.trained.or(trained));
         let others = [("/api/ps", ServerKind::Ollama), ("/api/v0/models", ServerKind::LmStudio)];
         for (path, others_kind) in others {
-            if whole.is_some() {
+            if kind == ServerKind::LlamaCpp {
                 break;
             }
             let Ok(loaded) = get(http, &format!("{root}{path}")).await else { continue };
@@ -144,13 +186,14 @@ pub async fn list_models(http: &Http, base_url: &str) -> Result<Listing, ModelEr
             for other in list.into_iter().flatten().filter_map(listed) {
                 if let Some(model) = found.iter_mut().find(|model| model.name == other.name) {
                     model.context = other.context.or(model.context);
+                    model.trained = other.trained.or(model.trained);
                 }
             }
             break;
         }
         found.iter_mut().for_each(|model| model.context = model.context.or(whole));
     }
-    Ok(Listing { kind, models: found })
+    Ok(Listing { kind, models: found, supports_tools })
 }
 
 /// A model as one of the many kinds of servers lists it.
@@ -158,7 +201,12 @@ fn listed(model: &Value) -> Option<Listed> {
     let name = ["id", "name", "model"].iter().find_map(|key| model.get(key)?.as_str())?;
     let keys = ["loaded_context_length", "context_length", "max_model_len"];
     let context = keys.iter().find_map(|key| tokens(model.get(key)?));
-    Some(Listed { name: name.chars().take(200).collect(), context })
+    let trained = model.pointer("/meta/n_ctx_train").or_else(|| model.get("max_context_length"));
+    let trained = trained.and_then(tokens);
+    let keys =
+        ["/max_output_tokens", "/max_completion_tokens", "/top_provider/max_completion_tokens"];
+    let output = keys.iter().find_map(|key| tokens(model.pointer(key)?));
+    Some(Listed { name: name.chars().take(200).collect(), context, trained, output })
 }
 
 fn tokens(value: &Value) -> Option<u32> {

@@ -4,9 +4,10 @@
 //! serialise (for the journal), and do not check that a history is valid: the agent keeps it so.
 
 use crate::Keys;
+use ropewalk_protocol::Content;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::{borrow::Cow, ops::AddAssign};
+use std::borrow::Cow;
 
 /// Who says a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -43,11 +44,6 @@ impl Message {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Block {
-    /// Plain text.
-    Text {
-        /// The text.
-        text: String,
-    },
     /// The model's thinking. It goes back unchanged, with its signature, within a tool loop.
     Thinking {
         /// The thoughts.
@@ -73,28 +69,74 @@ pub enum Block {
     ToolResult {
         /// The id of the call this answers.
         tool_use_id: String,
-        /// The result, as the model will read it.
-        content: String,
-        /// Whether the call failed.
+        /// The result, as the model will read it. It serialises as a text where it is no more than that.
+        #[serde(with = "result")]
+        content: Vec<Content>,
+        /// True if the call failed.
         is_error: bool,
     },
+    /// Text, an image or a file, said or shown.
+    #[serde(untagged)]
+    Content(Content),
+}
+
+/// Results of calls: a text, as they once all were, or a list.
+mod result {
+    use ropewalk_protocol::Content;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Text(String),
+        List(Vec<Content>),
+    }
+
+    pub(super) fn serialize<S: Serializer>(content: &[Content], to: S) -> Result<S::Ok, S::Error> {
+        match content {
+            [] => "".serialize(to),
+            [Content::Text { text }] => text.serialize(to),
+            content => content.serialize(to),
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Vec<Content>, D::Error> {
+        Ok(match Written::deserialize(from)? {
+            Written::Text(text) => super::list(text),
+            Written::List(list) => list,
+        })
+    }
+}
+
+/// A result that is a text.
+fn list(text: String) -> Vec<Content> {
+    if text.is_empty() { Vec::new() } else { vec![Content::Text { text }] }
 }
 
 impl Block {
     /// A text block.
     pub fn text(text: impl Into<String>) -> Block {
-        Block::Text { text: text.into() }
+        Block::Content(Content::text(text))
     }
 
-    /// The result of the call `id`.
+    /// The text, if it is one.
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Block::Content(Content::Text { text }) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The result of the call `id`, a text.
     pub fn result(id: impl Into<String>, content: impl Into<String>, is_error: bool) -> Block {
-        Block::ToolResult { tool_use_id: id.into(), content: content.into(), is_error }
+        Block::ToolResult { tool_use_id: id.into(), content: list(content.into()), is_error }
     }
 
     /// Strikes keys from all its words. Thoughts that had one lose their seal, which was for other words.
     pub fn strike(&mut self, keys: &Keys) {
         match self {
-            Block::Text { text } => keys.strike_in(text),
             Block::Thinking { thinking, signature } => {
                 if let Cow::Owned(struck) = keys.strike(thinking) {
                     *thinking = struck;
@@ -110,15 +152,26 @@ impl Block {
                     ToolInput::Broken(text) => keys.strike_in(text),
                 }
             }
-            Block::ToolResult { content, .. } => keys.strike_in(content),
+            Block::ToolResult { content, .. } => {
+                content
+                    .iter_mut()
+                    .flat_map(Content::texts_mut)
+                    .for_each(|text| keys.strike_in(text));
+            }
+            Block::Content(content) => content.texts_mut().for_each(|text| keys.strike_in(text)),
         }
     }
 
-    /// Whether the block says nothing, and a server would refuse it: a text of white space only,
+    /// The result of the call `id`, whatever it is made of.
+    pub fn results(id: impl Into<String>, content: Vec<Content>, is_error: bool) -> Block {
+        Block::ToolResult { tool_use_id: id.into(), content, is_error }
+    }
+
+    /// True if the block says nothing, and a server would refuse it: a text of white space only,
     /// or thinking without a thought and a signature.
     pub fn is_blank(&self) -> bool {
         match self {
-            Block::Text { text } => text.trim().is_empty(),
+            Block::Content(content) => content.is_blank(),
             Block::Thinking { thinking, signature } => {
                 thinking.trim().is_empty() && signature.is_empty()
             }
@@ -194,52 +247,23 @@ pub enum StopReason {
     StopSequence,
     /// The server paused a long turn: send the history again, with this reply, to go on.
     PauseTurn,
+    /// The model's context is full: the reply ends where no more fits, and no other can follow.
+    ContextFull,
     /// The model declined.
     Refusal,
     /// A reason this list doesn't know, in the server's word; `interrupted` for a partial reply.
     Other(String),
 }
 
-/// Tokens of one exchange, as the server counts them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Usage {
-    /// Prompt tokens neither read from nor written to the cache.
-    pub input: u64,
-    /// Tokens the model wrote, thinking included.
-    pub output: u64,
-    /// Prompt tokens read from the cache.
-    pub cache_read: u64,
-    /// Prompt tokens written to the cache.
-    pub cache_write: u64,
-}
-
-impl Usage {
-    /// How long the whole prompt was, in tokens.
-    pub fn prompt(&self) -> u64 {
-        self.input.saturating_add(self.cache_read).saturating_add(self.cache_write)
-    }
-
-    /// Prompt and reply together.
-    pub fn total(&self) -> u64 {
-        self.prompt().saturating_add(self.output)
-    }
-
-    /// How much of the prompt came from the cache, in percent, rounded down; none where the cache was neither read
-    /// nor written: such a server has none, or does not say.
-    pub fn cache_hit_percent(&self) -> Option<u64> {
-        let prompt = u128::from(self.prompt());
-        let is_cached = self.cache_read > 0 || self.cache_write > 0;
-        let percent = (u128::from(self.cache_read) * 100).checked_div(prompt)?;
-        is_cached.then(|| u64::try_from(percent).unwrap_or(100))
-    }
-}
-
-impl AddAssign for Usage {
-    fn add_assign(&mut self, other: Usage) {
-        self.input = self.input.saturating_add(other.input);
-        self.output = self.output.saturating_add(other.output);
-        self.cache_read = self.cache_read.saturating_add(other.cache_read);
-        self.cache_write = self.cache_write.saturating_add(other.cache_write);
+impl StopReason {
+    /// A reason in a word of the server's that its protocol's own list does not have.
+    pub(crate) fn named(word: &str) -> StopReason {
+        const FULL: &[&str] =
+            &["model_context_window_exceeded", "context_length_exceeded", "model_length"];
+        match FULL.contains(&word) {
+            true => StopReason::ContextFull,
+            false => StopReason::Other(word.to_owned()),
+        }
     }
 }
 

@@ -3,10 +3,9 @@
 //! Object safe, so that front ends choose a model by name at run time. It holds no history; the
 //! pieces it makes belong to whoever keeps one.
 
-use crate::{
-    ENOUGH_CONTEXT, Keys, Limits, Message, ModelError, Price, StopReason, ToolSpec, Usage,
-};
+use crate::{ENOUGH_CONTEXT, Keys, Message, ModelError, StopReason, ToolSpec};
 use futures::{FutureExt, future::BoxFuture, stream::BoxStream};
+use ropewalk_protocol::{ModelLimits, Price, Usage};
 use serde::{Deserialize, Serialize};
 use std::{sync::Arc, time::Duration};
 
@@ -38,6 +37,19 @@ impl Prelude {
     }
 }
 
+/// Ends of the names of the hosts that are known to take a `prompt_cache_key`. Others may refuse a request for a member
+/// that they don't know, whatever their provider is called.
+const TAKE_CACHE_KEY: &[&str] = &["openai.com", "azure.com"];
+
+/// True if the server at `base_url` takes a [`Prelude::cache_key`].
+pub(crate) fn takes_cache_key(base_url: &str) -> bool {
+    let url = reqwest::Url::parse(base_url.trim()).ok();
+    let host = url.as_ref().and_then(reqwest::Url::host_str).unwrap_or_default();
+    TAKE_CACHE_KEY.iter().any(|end| {
+        host.strip_suffix(end).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+    })
+}
+
 /// FNV-1a over all parts: the same on every machine and in every version, and no secret.
 pub(crate) fn hash(parts: &[&str]) -> u64 {
     let bytes = parts.iter().flat_map(|part| part.bytes().chain([0]));
@@ -53,12 +65,9 @@ pub struct Request {
     pub prelude: Prelude,
     /// The history, each message from the same model's [`Model::encode`].
     pub pieces: Vec<Piece>,
-    /// Most tokens the reply may have; lowered to what the model can do.
+    /// Most tokens the reply may have beside [`Model::thinking_tokens`]; lowered to what the model can do.
     pub max_tokens: u32,
 }
-
-/// The bound on a reply's tokens when nobody says otherwise.
-pub const DEFAULT_MAX_TOKENS: u32 = 8_000;
 
 /// A step of a streamed reply. A block begins with the first delta of its index; indices are the
 /// server's and need not be dense.
@@ -144,19 +153,36 @@ pub trait Model: Send + Sync {
     fn name(&self) -> &str;
 
     /// What the model can take and give, where known.
-    fn limits(&self) -> Limits;
+    fn limits(&self) -> ModelLimits;
+
+    /// Tokens that thinking may take beside what a request asks for.
+    fn thinking_tokens(&self) -> u32 {
+        0
+    }
 
     /// What its tokens cost, where that is known.
     fn price(&self) -> Option<Price> {
         None
     }
 
-    /// Whether calls that the model prints as text are to be run, as if they had been made.
+    /// True if calls that the model prints as text are to be run, as if they had been made.
     fn takes_printed_calls(&self) -> bool {
         false
     }
 
-    /// Whether it gets the lean set, four tools and a short system prompt: where it is configured, else where
+    /// Advice that makes the server read the calls that the model writes, in words that follow "or"; none where it is no
+    /// server that is known to be started by the user.
+    fn reads_calls_when(&self) -> Option<String> {
+        None
+    }
+
+    /// Why no calls are to be expected, and what the user does about it, once the server has said so: see
+    /// [`Model::find_context`]. A sentence.
+    fn lacks_tools(&self) -> Option<String> {
+        None
+    }
+
+    /// True if it gets the lean set, four tools and a short system prompt: where it is configured, else where
     /// its context is known to be below [`ENOUGH_CONTEXT`].
     fn is_lean(&self) -> bool {
         self.limits().context.is_some_and(|tokens| tokens < ENOUGH_CONTEXT)

@@ -4,7 +4,10 @@
 //! starts and not by the libraries below. A server on this machine is reached without a proxy whatever
 //! they say: what stays here is nobody else's.
 
+mod pinned;
+
 use crate::{ModelError, http::is_loopback};
+use pinned::Pinned;
 use reqwest::{NoProxy, Proxy, Url};
 use rustls::pki_types::{CertificateDer, pem::PemObject};
 use std::{fmt, path::PathBuf, sync::Arc};
@@ -16,10 +19,12 @@ pub struct Network {
     pub https_proxy: Option<String>,
     /// The proxy for `http` servers: `HTTP_PROXY`, else `ALL_PROXY`.
     pub http_proxy: Option<String>,
+    /// The variables that named them, for `https` and for `http`; none for the customary ones.
+    pub proxy_variables: [Option<&'static str>; 2],
     /// Hosts, domains and networks that are reached without one, with commas between: `NO_PROXY`.
     pub no_proxy: Option<String>,
-    /// A PEM file of certificates that are trusted besides the system's: the configuration's `ca_file`, else
-    /// `SSL_CERT_FILE`.
+    /// A PEM file of certificates that are trusted besides the system's, authorities' or servers' own: the
+    /// configuration's `ca_file`, else `SSL_CERT_FILE`.
     pub ca_file: Option<PathBuf>,
 }
 
@@ -28,9 +33,15 @@ impl Network {
     pub fn from_env(var: impl Fn(&str) -> Option<String>) -> Network {
         let set = |name: &str| var(name).filter(|value| !value.trim().is_empty());
         let any = |name: &str| set(&name.to_ascii_lowercase()).or_else(|| set(name));
+        let all = |one: &Option<String>| {
+            const ALL: &str = "ALL_PROXY";
+            (one.is_none() && any(ALL).is_some()).then_some(ALL)
+        };
+        let (https, http) = (any("HTTPS_PROXY"), any("HTTP_PROXY"));
         Network {
-            https_proxy: any("HTTPS_PROXY").or_else(|| any("ALL_PROXY")),
-            http_proxy: any("HTTP_PROXY").or_else(|| any("ALL_PROXY")),
+            proxy_variables: [all(&https), all(&http)],
+            https_proxy: https.or_else(|| any("ALL_PROXY")),
+            http_proxy: http.or_else(|| any("ALL_PROXY")),
             no_proxy: any("NO_PROXY"),
             ca_file: set("SSL_CERT_FILE").map(PathBuf::from),
         }
@@ -42,7 +53,8 @@ impl Network {
     /// [`ModelError::BadSetting`], without user and password.
     pub(crate) fn proxy(&self, is_secure: bool) -> Result<Option<Proxy>, ModelError> {
         let Some(proxy) = self.proxy_text(is_secure) else { return Ok(None) };
-        let bad = |why: String| ModelError::BadSetting { name: name(is_secure).to_owned(), why };
+        let bad =
+            |why: String| ModelError::BadSetting { name: self.name(is_secure).to_owned(), why };
         // `host:port` is how many write it.
         let full = if proxy.contains("://") { proxy.into() } else { format!("http://{proxy}") };
         let url = Url::parse(&full).map_err(|error| bad(error.to_string()))?;
@@ -57,7 +69,10 @@ impl Network {
     /// How a failure to reach `url` is to be read: which variable may have sent it another way.
     pub(crate) fn detour(&self, url: &Url) -> Option<&'static str> {
         let is_secure = url.scheme() == "https";
-        (!is_loopback(url)).then(|| self.proxy_text(is_secure)).flatten().map(|_| name(is_secure))
+        (!is_loopback(url))
+            .then(|| self.proxy_text(is_secure))
+            .flatten()
+            .map(|_| self.name(is_secure))
     }
 
     /// The certificates of [`Network::ca_file`].
@@ -83,10 +98,15 @@ impl Network {
         let proxy = if is_secure { &self.https_proxy } else { &self.http_proxy };
         proxy.as_deref().map(str::trim)
     }
-}
 
-fn name(is_secure: bool) -> &'static str {
-    if is_secure { "HTTPS_PROXY" } else { "HTTP_PROXY" }
+    /// The variable that names a proxy.
+    fn name(&self, is_secure: bool) -> &'static str {
+        let [https, http] = self.proxy_variables;
+        match is_secure {
+            true => https.unwrap_or("HTTPS_PROXY"),
+            false => http.unwrap_or("HTTP_PROXY"),
+        }
+    }
 }
 
 fn bad_scheme<T>(scheme: &str) -> Result<T, String> {
@@ -120,8 +140,10 @@ pub(crate) fn tls(trusted: Option<&Network>) -> Result<rustls::ClientConfig, Mod
         return Ok(builder.with_root_certificates(nobody).with_no_client_auth());
     };
     let extra = network.certificates()?;
+    let (algorithms, certificates) = (provider.signature_verification_algorithms, extra.clone());
     let verifier = rustls_platform_verifier::Verifier::new_with_extra_roots(extra, provider);
-    let verifier = Arc::new(verifier.map_err(none)?);
+    let others = Arc::new(verifier.map_err(none)?);
+    let verifier = Arc::new(Pinned { others, certificates, algorithms });
     let builder = builder.dangerous().with_custom_certificate_verifier(verifier);
     let mut config = builder.with_no_client_auth();
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];

@@ -5,78 +5,10 @@
 //! counted, and nothing is guessed. The figures are as remembered at [`PRICES_AS_OF`] from the providers' price lists
 //! and were not compared with them since: the configuration overrides each of them.
 
-use crate::Usage;
-use serde::{Deserialize, Serialize};
-use std::{fmt, ops::AddAssign};
+use ropewalk_protocol::Price;
 
 /// The month that the table is of.
 pub const PRICES_AS_OF: &str = "November 2025";
-
-/// An amount of money in millionths of a millionth of a US dollar: fine enough for one token of any model, so that
-/// sums are exact. It ends at 18 million dollars, where sums stay.
-#[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
-#[serde(transparent)]
-pub struct Money(pub u64);
-
-impl Money {
-    /// This many cents.
-    pub fn from_cents(cents: u64) -> Money {
-        Money(cents.saturating_mul(10_000_000_000))
-    }
-
-    /// In dollars, for programs that read them; not exact.
-    pub fn dollars(self) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "for reading, not for sums")]
-        let dollars = self.0 as f64 / 1e12;
-        dollars
-    }
-}
-
-impl fmt::Display for Money {
-    /// `$1.23`, and smaller amounts with as many digits as they need to say something: `$0.0042`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let dollars = self.dollars();
-        match dollars {
-            _ if self.0 == 0 => f.write_str("$0"),
-            ..0.000_1 => f.write_str("less than $0.0001"),
-            ..1.0 => write!(f, "${dollars:.4}"),
-            _ => write!(f, "${dollars:.2}"),
-        }
-    }
-}
-
-/// What a model's tokens cost: each number is in millionths of a US dollar per million tokens, which is [`Money`]'s
-/// unit per token.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Price {
-    /// Prompt tokens read anew.
-    pub input: u64,
-    /// Tokens the model writes.
-    pub output: u64,
-    /// Prompt tokens read from the cache.
-    pub cache_read: u64,
-    /// Prompt tokens written to the cache.
-    pub cache_write: u64,
-}
-
-impl Price {
-    /// What these tokens cost.
-    pub fn of(&self, usage: Usage) -> Money {
-        let parts = [
-            (usage.input, self.input),
-            (usage.output, self.output),
-            (usage.cache_read, self.cache_read),
-            (usage.cache_write, self.cache_write),
-        ];
-        Money(
-            parts.iter().fold(0_u64, |sum, (tokens, each)| {
-                sum.saturating_add(tokens.saturating_mul(*each))
-            }),
-        )
-    }
-}
 
 /// A row of the table: a host, a name, and thousandths of a dollar per million tokens: input, output, cache read,
 /// cache write.
@@ -124,7 +56,7 @@ pub fn price_of(base_url: &str, model: &str) -> Option<Price> {
     Some(Price { input, output, cache_read, cache_write })
 }
 
-/// Whether a model is the one of this name, perhaps as it was at some date.
+/// True if a model is the one of this name, perhaps as it was at some date.
 fn is_called(model: &str, name: &str) -> bool {
     let Some(rest) = model.strip_prefix(name) else { return false };
     let Some(version) = rest.strip_prefix('-') else { return rest.is_empty() };
@@ -132,80 +64,10 @@ fn is_called(model: &str, name: &str) -> bool {
     is_date || version == "latest"
 }
 
-/// What was used, and what it cost as far as prices are known.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Spent {
-    /// The tokens.
-    #[serde(flatten)]
-    pub usage: Usage,
-    /// What those with a price cost.
-    #[serde(default)]
-    pub money: Money,
-    /// How many of them have no price.
-    #[serde(default)]
-    pub unpriced: u64,
-}
-
-impl Spent {
-    /// What one exchange used.
-    pub fn of(usage: Usage, price: Option<Price>) -> Spent {
-        match price {
-            Some(price) => Spent { usage, money: price.of(usage), unpriced: 0 },
-            None => Spent { usage, money: Money::default(), unpriced: usage.total() },
-        }
-    }
-
-    /// What of it came after `before`.
-    pub fn since(&self, before: Spent) -> Spent {
-        let (usage, then) = (self.usage, before.usage);
-        Spent {
-            usage: Usage {
-                input: usage.input.saturating_sub(then.input),
-                output: usage.output.saturating_sub(then.output),
-                cache_read: usage.cache_read.saturating_sub(then.cache_read),
-                cache_write: usage.cache_write.saturating_sub(then.cache_write),
-            },
-            money: Money(self.money.0.saturating_sub(before.money.0)),
-            unpriced: self.unpriced.saturating_sub(before.unpriced),
-        }
-    }
-
-    /// The price of it all; none where a part has none.
-    pub fn cost(&self) -> Option<Money> {
-        (self.unpriced == 0).then_some(self.money)
-    }
-}
-
-impl AddAssign for Spent {
-    fn add_assign(&mut self, other: Spent) {
-        self.usage += other.usage;
-        self.money = Money(self.money.0.saturating_add(other.money.0));
-        self.unpriced = self.unpriced.saturating_add(other.unpriced);
-    }
-}
-
-impl fmt::Display for Spent {
-    /// As in `12345 tokens in (82% from the cache), 678 out, $0.0042`. Without a known price there is none.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} tokens in", self.usage.prompt())?;
-        if let Some(percent) = self.usage.cache_hit_percent() {
-            write!(f, " ({percent}% from the cache)")?;
-        }
-        write!(f, ", {} out", self.usage.output)?;
-        match self.cost() {
-            _ if self.usage == Usage::default() => Ok(()),
-            Some(cost) => write!(f, ", {cost}"),
-            None if self.money > Money::default() => {
-                write!(f, ", {} and {} tokens without a known price", self.money, self.unpriced)
-            }
-            None => Ok(()),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ropewalk_protocol::{Money, Spent, Usage};
 
     const ANTHROPIC: &str = "https://api.anthropic.com";
 
@@ -285,18 +147,5 @@ mod tests {
         assert_eq!(serde_json::from_str::<Spent>(&json).unwrap(), spent);
         let older = r#"{"input":7,"output":3,"cache_read":1,"cache_write":2}"#;
         assert_eq!(serde_json::from_str::<Spent>(older).unwrap().usage, usage);
-    }
-
-    #[test]
-    fn money_is_said_with_the_digits_it_needs() {
-        for (money, told) in [
-            (Money(0), "$0"),
-            (Money(1), "less than $0.0001"),
-            (Money(4_200_000_000), "$0.0042"),
-            (Money::from_cents(123), "$1.23"),
-            (Money::from_cents(100_000), "$1000.00"),
-        ] {
-            assert_eq!(money.to_string(), told);
-        }
     }
 }

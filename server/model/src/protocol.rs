@@ -80,7 +80,7 @@ pub(crate) trait Wire: Send + Sync {
     /// The whole body. `request.max_tokens` is within the model's limits already.
     fn body(&self, request: &Request) -> Vec<u8>;
 
-    /// Whether requests ask the model to think.
+    /// True if requests ask the model to think.
     fn asks_to_think(&self) -> bool;
 
     /// A decoder at the start of a reply.

@@ -4,7 +4,7 @@
 //! not notice an end of the bytes: whoever feeds it says so by [`ReplyReader::end`], unless
 //! [`ReplyReader::feed`] has said that the reply is complete.
 
-use crate::{Delta, ModelError, sse::SseParser};
+use crate::{Delta, ModelError, lenient::without_odd_numbers, sse::SseParser};
 use std::collections::VecDeque;
 
 /// The longest reply that is read, in bytes of the wire.
@@ -14,9 +14,9 @@ const MOST_BYTES: usize = 64 << 20;
 pub(crate) trait Decode: Send + Sync {
     /// Takes the data of one event; true when it was the reply's last.
     fn event(&mut self, data: &str, out: &mut VecDeque<Delta>) -> Result<bool, ModelError>;
-    /// Whether the reply's first content has come.
+    /// True if the reply's first content has come.
     fn begun(&self) -> bool;
-    /// Whether all that matters has come, though the last event has not.
+    /// True if all that matters has come, though the last event has not.
     fn whole(&self) -> bool {
         false
     }
@@ -60,7 +60,8 @@ impl ReplyReader {
         let mut done = Ok(false);
         let fed = self.parser.feed(bytes, |event| {
             if matches!(done, Ok(false)) {
-                done = decoder.event(&event.data, out);
+                let data = without_odd_numbers(&event.data);
+                done = decoder.event(data.as_deref().unwrap_or(&event.data), out);
             }
         });
         // What came first decides: an event that is too long comes after all that was decoded.
@@ -70,11 +71,11 @@ impl ReplyReader {
         }
     }
 
-    /// Whether the reply's first content has come.
+    /// True if the reply's first content has come.
     pub fn begun(&self) -> bool {
         self.decoder.begun()
     }
-    /// Whether all that matters has come, so that an end of the bytes now is a good one.
+    /// True if all that matters has come, so that an end of the bytes now is a good one.
     pub fn whole(&self) -> bool {
         self.decoder.whole()
     }

@@ -3,7 +3,8 @@
 //! A reply is always fit for the history, whenever the stream ended. Nothing is decided here about
 //! what a reply means.
 
-use crate::{Block, Delta, Message, Role, StopReason, ToolInput, Usage};
+use crate::{Block, Delta, Message, Role, StopReason, ToolInput};
+use ropewalk_protocol::Usage;
 
 /// What a model said in one exchange.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,10 +34,7 @@ impl Reply {
 
     /// All its text; blocks are joined by a line feed.
     pub fn text(&self) -> String {
-        let texts = self.blocks.iter().filter_map(|block| match block {
-            Block::Text { text } => Some(text.as_str()),
-            _ => None,
-        });
+        let texts = self.blocks.iter().filter_map(Block::as_text);
         texts.collect::<Vec<_>>().join("\n")
     }
 }
@@ -138,7 +136,7 @@ impl ReplyBuilder {
 
     fn build(self, keep: impl Fn(&Part) -> bool) -> Reply {
         let kept = self.parts.into_iter().filter(keep).map(|part| match part.kind {
-            Kind::Text(text) => Block::Text { text },
+            Kind::Text(text) => Block::text(text),
             Kind::Thinking { thinking, signature } => Block::Thinking { thinking, signature },
             Kind::Redacted(data) => Block::RedactedThinking { data },
             Kind::ToolUse { id, name, json } => {

@@ -9,21 +9,24 @@ mod decode;
 mod encode;
 
 use crate::{
-    ApiKey, Message, Piece, Prelude, Request, ServerConfig, Thinking, ToolSpec, protocol::Wire,
-    reader::Decode, thinking::never_reasons,
+    ApiKey, Message, Piece, Prelude, Request, ServerConfig, ToolSpec, model::takes_cache_key,
+    protocol::Wire, reader::Decode, thinking::never_reasons,
 };
 use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
+use ropewalk_protocol::Thinking;
 
 /// The protocol, for one model.
 pub(crate) struct Responses {
     model: String,
     thinking: Option<Thinking>,
+    takes_cache_key: bool,
 }
 
 impl Responses {
     pub(crate) fn new(config: &ServerConfig) -> Responses {
-        let thinking = config.thinking.filter(|_| !never_reasons(&config.model));
-        Responses { model: config.model.clone(), thinking }
+        let thinking = config.wanted_thinking().filter(|_| !never_reasons(&config.model));
+        let takes_cache_key = takes_cache_key(&config.base_url);
+        Responses { model: config.model.clone(), thinking, takes_cache_key }
     }
 }
 
@@ -45,7 +48,7 @@ impl Wire for Responses {
     }
 
     fn body(&self, request: &Request) -> Vec<u8> {
-        encode::request(&self.model, self.thinking, request)
+        encode::request(&self.model, self.thinking, self.takes_cache_key, request)
     }
 
     fn asks_to_think(&self) -> bool {

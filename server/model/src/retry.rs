@@ -17,6 +17,9 @@ pub struct Retry {
     pub longest_wait: Duration,
     /// The longest wait that is obeyed when the server names one; beyond it the error is reported.
     pub longest_asked: Duration,
+    /// How long a server that can't be reached is asked again, however many tries that takes. A network may be gone for
+    /// a while.
+    pub reach: Duration,
 }
 
 impl Default for Retry {
@@ -27,11 +30,28 @@ impl Default for Retry {
             first_wait: Duration::from_millis(500),
             longest_wait: Duration::from_secs(30),
             longest_asked: Duration::from_secs(300),
+            reach: Duration::from_secs(60),
         }
     }
 }
 
 impl Retry {
+    /// As [`Retry::wait`], of a request whose server could not be reached for `unreached`, or could. The last wait
+    /// ends with [`Retry::reach`].
+    pub fn wait_after(
+        &self,
+        failed: u32,
+        unreached: Duration,
+        error: &ModelError,
+        chance: u16,
+    ) -> Option<Duration> {
+        if !matches!(error, ModelError::Unreachable { .. }) || self.tries <= 1 {
+            return self.wait(failed, error, chance);
+        }
+        let left = self.reach.checked_sub(unreached).filter(|left| !left.is_zero())?;
+        Some(self.doubled(failed, chance).min(left))
+    }
+
     /// How long to wait before trying again after `failed` tries, the last with `error`; none to
     /// give up. The first retry of a cut stream comes at once: the server is there. `chance`, any number,
     /// shortens a wait that the server did not name by up to a half, so that those who failed together do
@@ -49,13 +69,15 @@ impl Retry {
             ModelError::Cut { .. } | ModelError::Stalled { .. } if failed <= 1 => {
                 Some(Duration::ZERO)
             }
-            _ => {
-                let doubled = 1_u32.checked_shl(failed.saturating_sub(1)).unwrap_or(u32::MAX);
-                let wait = self.first_wait.saturating_mul(doubled).min(self.longest_wait);
-                let most = wait / 2;
-                let less = most.saturating_mul(chance.into()) / u16::MAX.into();
-                Some(wait.saturating_sub(less))
-            }
+            _ => Some(self.doubled(failed, chance)),
         }
+    }
+
+    fn doubled(&self, failed: u32, chance: u16) -> Duration {
+        let doubled = 1_u32.checked_shl(failed.saturating_sub(1)).unwrap_or(u32::MAX);
+        let wait = self.first_wait.saturating_mul(doubled).min(self.longest_wait);
+        let most = wait / 2;
+        let less = most.saturating_mul(chance.into()) / u16::MAX.into();
+        wait.saturating_sub(less)
     }
 }

@@ -4,12 +4,16 @@
 //! is sent and what it means is the [`Protocol`]'s; limits and retries are the exchange's.
 
 use crate::{
-    ApiKey, Delta, ENOUGH_CONTEXT, Http, Keys, Limits, Message, Model, ModelError, Patience, Piece,
-    Prelude, Price, Protocol, ReplyReader, Request, Retry, Thinking, ToolSpec,
+    ApiKey, Delta, ENOUGH_CONTEXT, Http, Keys, Message, Model, ModelError, Patience, Piece,
+    Prelude, Protocol, ReplyReader, Request, Retry, ToolSpec,
     exchange::{self, Line, host_of},
     http::is_loopback,
-    limits_of, price_of,
+    images::{sees, shown},
+    limits_of,
+    local::LocalServer,
+    price_of,
     protocol::Wire,
+    thinking::tokens,
     told::Told,
 };
 use futures::{FutureExt, future::BoxFuture, stream::BoxStream};
@@ -17,6 +21,7 @@ use reqwest::{
     Url,
     header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
 };
+use ropewalk_protocol::{ModelLimits, Price, Thinking};
 use std::{fmt, sync::Arc};
 
 /// The part of a known context that thinking may take beside the answer: one of so many.
@@ -50,16 +55,18 @@ pub struct ServerConfig {
     /// turn. None for the usual: one on this machine, any number elsewhere.
     pub parallel: Option<usize>,
     /// What the model can take and give, where it is said; the rest is known by its name, or is not known.
-    pub limits: Limits,
+    pub limits: ModelLimits,
     /// What its tokens cost, where it is said; else it is known by server and name, or is not known.
     pub price: Option<Price>,
     /// How much it is asked to think, where the protocol and the server have a word for it; none sends nothing. It may
     /// think on top of a request's `max_tokens`, as far as its own maximum is known and allows.
     pub thinking: Option<Thinking>,
-    /// Whether calls that the model prints as text are to be run.
+    /// True if calls that the model prints as text are to be run.
     pub printed_calls: bool,
     /// Whether it gets the lean set; none goes by its context.
     pub lean: Option<bool>,
+    /// True if it is sent images; none goes by its name.
+    pub images: Option<bool>,
 }
 
 impl ServerConfig {
@@ -78,15 +85,21 @@ impl ServerConfig {
             retry: Retry::default(),
             patience: Patience::default(),
             parallel: None,
-            limits: Limits::default(),
+            limits: ModelLimits::default(),
             price: None,
             thinking: None,
             printed_calls: false,
             lean: None,
+            images: None,
         }
     }
 
-    /// Whether requests ask the model to think: not every server takes the word for it.
+    /// How much it is to be asked to think, if anything is to be said of it.
+    pub fn wanted_thinking(&self) -> Option<Thinking> {
+        self.thinking.filter(|level| *level != Thinking::Off)
+    }
+
+    /// True if requests ask the model to think: not every server takes the word for it.
     pub fn asks_to_think(&self) -> bool {
         self.protocol.wire(self).asks_to_think()
     }
@@ -102,7 +115,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// Whether a header of this name presents a key.
+    /// True if a header of this name presents a key.
     fn is_secret(&self) -> bool {
         let name = self.name.to_ascii_lowercase();
         ["key", "auth", "cookie", "token", "secret"].iter().any(|part| name.contains(part))
@@ -129,11 +142,13 @@ impl fmt::Debug for Header {
 pub struct ServerModel {
     name: String,
     wire: Arc<dyn Wire>,
-    limits: Limits,
+    limits: ModelLimits,
     price: Option<Price>,
     /// Tokens that thinking may take beside the answer.
     to_think: u32,
     printed_calls: bool,
+    /// True if it is sent images.
+    sees: bool,
     lean: Option<bool>,
     /// What a server on this machine says of its context; none for others.
     told: Option<Arc<Told>>,
@@ -151,7 +166,7 @@ impl ServerModel {
     /// # Errors
     /// [`ModelError::BadUrl`], [`ModelError::UnusableKey`], [`ModelError::BadHeader`].
     pub fn new(config: ServerConfig, http: Http) -> Result<ServerModel, ModelError> {
-        let wire = config.protocol.wire(&config);
+        let (wire, wanted) = (config.protocol.wire(&config), config.wanted_thinking());
         let (url, list) = endpoint(&config.base_url, wire.path())?;
         let headers = headers(&config, &*wire)?;
         let secret = config.key.iter().map(ApiKey::text);
@@ -162,13 +177,13 @@ impl ServerModel {
         let missing_key = config.key_var.filter(|_| !presented && !is_loopback(&url));
         let price = config.price.or_else(|| price_of(&config.base_url, &config.model));
         let known = limits_of(&config.model);
-        let limits = Limits {
+        let limits = ModelLimits {
             context: config.limits.context.or(known.context),
             max_output: config.limits.max_output.or(known.max_output),
         };
-        let asked = config.thinking.filter(|_| wire.asks_to_think() && limits.max_output.is_some());
+        let asked = wanted.filter(|_| wire.asks_to_think() && limits.max_output.is_some());
         let most = limits.context.map_or(u32::MAX, |context| context / THINKING_PART);
-        let to_think = asked.map_or(0, |level| level.tokens().min(most));
+        let to_think = asked.map_or(0, |level| tokens(level).min(most));
         let parallel = config.parallel.or_else(|| is_loopback(&url).then_some(1));
         let listed_at = list.as_str().strip_suffix("/models").unwrap_or(list.as_str());
         let told = is_loopback(&url).then(|| Told::of(&http, listed_at, &config.model));
@@ -176,6 +191,7 @@ impl ServerModel {
             http,
             url,
             headers,
+            provider: config.provider.clone(),
             model: config.model.clone(),
             keys,
             retry: config.retry,
@@ -189,6 +205,7 @@ impl ServerModel {
             price,
             to_think,
             printed_calls: config.printed_calls,
+            sees: config.images.unwrap_or_else(|| sees(&config.model)),
             lean: config.lean,
             told: told.map(Arc::new),
             line: Arc::new(line),
@@ -210,10 +227,16 @@ impl Model for ServerModel {
     }
 
     /// What is configured, but never more context than the server says it gives.
-    fn limits(&self) -> Limits {
-        let told = self.told.as_ref().and_then(|told| told.tokens());
-        let known = self.limits.context;
-        Limits { context: told.into_iter().chain(known).min(), ..self.limits }
+    fn limits(&self) -> ModelLimits {
+        let told = self.told.as_ref().map(|told| told.limits()).unwrap_or_default();
+        ModelLimits {
+            context: told.context.into_iter().chain(self.limits.context).min(),
+            max_output: self.limits.max_output.or(told.max_output),
+        }
+    }
+
+    fn thinking_tokens(&self) -> u32 {
+        self.to_think
     }
 
     fn price(&self) -> Option<Price> {
@@ -222,6 +245,16 @@ impl Model for ServerModel {
 
     fn takes_printed_calls(&self) -> bool {
         self.printed_calls
+    }
+
+    fn reads_calls_when(&self) -> Option<String> {
+        let server = LocalServer::of(&self.line.provider, &self.line.url)?;
+        Some(server.reads_calls_when(&self.line.model))
+    }
+
+    fn lacks_tools(&self) -> Option<String> {
+        let told = self.told.as_ref().filter(|told| told.lacks_tools())?;
+        Some(told.lacks_tools_in_words(&self.name))
     }
 
     fn is_lean(&self) -> bool {
@@ -252,7 +285,7 @@ impl Model for ServerModel {
     }
 
     fn encode(&self, message: &Message) -> Piece {
-        self.wire.encode(message)
+        self.wire.encode(&shown(message, self.sees))
     }
 
     fn encode_prelude(&self, system: &str, tools: &[ToolSpec]) -> Prelude {
@@ -260,7 +293,8 @@ impl Model for ServerModel {
     }
 
     fn stream(&self, mut request: Request) -> BoxStream<'static, Result<Delta, ModelError>> {
-        let most = self.limits.max_output.unwrap_or(u32::MAX);
+        let limits = self.limits();
+        let most = limits.max_output.unwrap_or(u32::MAX).min(limits.room(0));
         request.max_tokens = request.max_tokens.saturating_add(self.to_think).min(most).max(1);
         let (wire, missing_key) = (self.wire.clone(), self.missing_key.clone());
         exchange::stream(self.line.clone(), self.wire.clone(), move || match missing_key {

@@ -60,12 +60,12 @@ impl Keys {
         }
     }
 
-    /// Whether there is nothing to strike.
+    /// True if there is nothing to strike.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether a key stands in `bytes`.
+    /// True if a key stands in `bytes`.
     pub fn are_in(&self, bytes: &[u8]) -> bool {
         self.next(bytes).is_some()
     }
@@ -88,7 +88,7 @@ impl Keys {
         }
     }
 
-    /// Whether `new` in the place of `old` has [`STRUCK`] where `old` has a key: its writer was shown `old` struck.
+    /// True if `new` in the place of `old` has [`STRUCK`] where `old` has a key: its writer was shown `old` struck.
     /// Linear in both, for each key.
     pub fn would_be_lost(&self, old: &str, new: &str) -> bool {
         let count = |text: &str| text.matches(STRUCK).count();
@@ -156,7 +156,7 @@ pub struct Striker {
 }
 
 impl Striker {
-    /// Whether there is nothing to strike, so that nothing ever waits.
+    /// True if there is nothing to strike, so that nothing ever waits.
     pub fn is_idle(&self) -> bool {
         self.keys.is_empty()
     }

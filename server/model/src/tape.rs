@@ -9,14 +9,14 @@ mod play;
 pub use play::{Player, Tape};
 
 use crate::{
-    Delta, Keys, Limits, Message, Model, ModelError, Piece, Prelude, Price, Request, ToolSpec,
-    clean::Clean,
+    Delta, Keys, Message, Model, ModelError, Piece, Prelude, Request, ToolSpec, clean::Clean,
 };
 use futures::{
     StreamExt,
     future::BoxFuture,
     stream::{self, BoxStream},
 };
+use ropewalk_protocol::{ModelLimits, Price};
 use serde::{Deserialize, Serialize};
 use std::{
     borrow::Cow,
@@ -46,7 +46,7 @@ pub struct Head {
     pub output: Option<u32>,
     /// What its tokens cost.
     pub price: Option<Price>,
-    /// Whether calls that it printed as text were run.
+    /// True if calls that it printed as text were run.
     #[serde(default)]
     pub printed_calls: bool,
     /// Whether it was configured to get the lean set, or not to; none goes by its context.
@@ -181,8 +181,12 @@ impl Model for Recorded {
         self.model.name()
     }
 
-    fn limits(&self) -> Limits {
+    fn limits(&self) -> ModelLimits {
         self.model.limits()
+    }
+
+    fn thinking_tokens(&self) -> u32 {
+        self.model.thinking_tokens()
     }
 
     fn price(&self) -> Option<Price> {
@@ -191,6 +195,14 @@ impl Model for Recorded {
 
     fn takes_printed_calls(&self) -> bool {
         self.model.takes_printed_calls()
+    }
+
+    fn reads_calls_when(&self) -> Option<String> {
+        self.model.reads_calls_when()
+    }
+
+    fn lacks_tools(&self) -> Option<String> {
+        self.model.lacks_tools()
     }
 
     fn is_lean(&self) -> bool {

@@ -1,13 +1,14 @@
-//! What a server on this machine says of the context it gives to one model.
+//! What a server on this machine says of the context it gives to one model, and of the tools that model can call.
 //!
-//! Asked beside the requests and never before them. A server that loads a model with its first request knows the
-//! context only then, so there is a second look; after that it is left in peace, but for one that gives little:
+//! Asked beside the requests; the first one waits for it a moment, no more. A server that loads a model with its first
+//! request knows the context only then, so there is a second look; after that it is left in peace, but for one that gives little:
 //! whoever is told so may start it anew with more.
 
 use crate::{
     ENOUGH_CONTEXT, Http,
-    listing::{ServerKind, list_models, own_context},
+    listing::{ContextSize, ServerKind, list_models, own_context},
 };
+use ropewalk_protocol::ModelLimits;
 use std::sync::{Mutex, PoisonError};
 
 /// How often a server is looked at that does not say it.
@@ -25,6 +26,10 @@ pub(crate) struct Told {
 struct State {
     looks: u32,
     found: Option<(u32, String)>,
+    /// True if the template that the server has for the model knows no tools.
+    lacks_tools: bool,
+    /// The longest reply, in tokens.
+    output: Option<u32>,
 }
 
 impl Told {
@@ -34,14 +39,31 @@ impl Told {
         Told { http: http.clone(), base_url, model, state: Mutex::default() }
     }
 
-    /// The tokens, once the server has said them.
-    pub(crate) fn tokens(&self) -> Option<u32> {
-        self.with(|state| state.found.as_ref().map(|(tokens, _)| *tokens))
+    /// What the server has said so far.
+    pub(crate) fn limits(&self) -> ModelLimits {
+        self.with(|state| ModelLimits {
+            context: state.found.as_ref().map(|(tokens, _)| *tokens),
+            max_output: state.output,
+        })
     }
 
     /// How to get more, once the server has said how much there is.
     pub(crate) fn more(&self) -> Option<String> {
         self.with(|state| state.found.as_ref().map(|(_, more)| more.clone()))
+    }
+
+    /// True once the server has said that the model's template knows no tools.
+    pub(crate) fn lacks_tools(&self) -> bool {
+        self.with(|state| state.lacks_tools)
+    }
+
+    /// The same as a sentence; `name` is the model's whole name.
+    pub(crate) fn lacks_tools_in_words(&self, name: &str) -> String {
+        format!(
+            "The chat template that llama-server has for {name} does not support tools, so it may print its calls, or \
+             make none: start `llama-server` with `--jinja` and, by `--chat-template-file`, a template that supports \
+             tools; or choose another model."
+        )
     }
 
     /// Asks, if it is not known yet, or little, and another look is worth it.
@@ -62,7 +84,12 @@ impl Told {
             return self.with(|state| state.looks = MOST_LOOKS);
         };
         let kind = listing.kind;
+        let output = listing.output_of(&self.model);
+        self.with(|state| state.output = output);
         let mut tokens = listing.context_of(&self.model);
+        let trained = listing.trained_of(&self.model);
+        let lacks_tools = listing.supports_tools == Some(false);
+        self.with(|state| state.lacks_tools = lacks_tools);
         let own = match kind {
             ServerKind::Ollama => own_context(&self.http, &self.base_url, &self.model).await,
             _ => None,
@@ -70,7 +97,8 @@ impl Told {
         tokens = tokens.or(own);
         self.with(|state| match tokens {
             Some(tokens) => {
-                let more = kind.more_context(&self.model, own.is_some());
+                let size = ContextSize { given: Some(tokens), trained };
+                let more = kind.more_context(&self.model, own.is_some(), size);
                 state.found = Some((tokens, more));
             }
             None if matches!(kind, ServerKind::Ollama | ServerKind::LmStudio) => {}

@@ -5,8 +5,9 @@
 use proptest::prelude::*;
 use ropewalk_model::{
     Block, Delta, Http, ModelError, Protocol, Reply, ReplyBuilder, ServerConfig, ServerModel,
-    StopReason, ToolInput, Usage,
+    StopReason, ToolInput,
 };
+use ropewalk_protocol::Usage;
 use serde_json::{Value, json};
 use std::collections::{HashSet, VecDeque};
 
@@ -354,6 +355,8 @@ fn how_a_reply_ends() {
         ("content_filter", StopReason::Refusal),
         ("tool_calls", StopReason::ToolUse),
         ("function_call", StopReason::ToolUse),
+        ("model_length", StopReason::ContextFull),
+        ("cancelled", StopReason::Other("cancelled".into())),
         ("a_new_one", StopReason::Other("a_new_one".into())),
     ] {
         assert_eq!(end(word), reason);
@@ -368,6 +371,42 @@ fn how_a_reply_ends() {
     let refusal = said(&[delta(json!({"refusal": "I will "})), delta(json!({"refusal": "not."}))]);
     assert_eq!(refusal.text(), "I will not.");
     assert_eq!(refusal.stop_reason, StopReason::Refusal);
+}
+
+#[test]
+fn a_whole_message_in_a_stream_is_the_reply() {
+    let call =
+        json!({"id": "c", "type": "function", "function": {"name": "t", "arguments": "{\"n\":1}"}});
+    let message = json!({"role": "assistant", "content": "hi", "reasoning_content": "hm", "tool_calls": [call]});
+    let whole =
+        json!({"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]});
+    let thought = Block::Thinking { thinking: "hm".into(), signature: String::new() };
+    for size in [3, 1 << 20] {
+        let reply = reply(&stream(std::slice::from_ref(&whole)), size);
+        assert_eq!(reply.blocks[..2], [thought.clone(), Block::text("hi")]);
+        assert_eq!(inputs(&reply), [("t", args(json!({"n": 1})))]);
+        assert_eq!(reply.stop_reason, StopReason::ToolUse);
+    }
+    // Behind its deltas it says nothing new.
+    let reply = said(&[delta(json!({"content": "hi"})), whole]);
+    assert_eq!(reply.blocks, [Block::text("hi")]);
+}
+
+#[test]
+fn what_can_be_no_count_is_not_known() {
+    let hi = "data: {\"choices\":[{\"delta\":{\"content\":\"NaN \\\"Infinity\"},\"finish_reason\":\"stop\"}]}\n\n";
+    let known =
+        "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":3}}\n\n";
+    for absurd in ["-1", "1e30", "2000000000000", "NaN", "Infinity", "\"NaN\"", "{}", "0.5"] {
+        let usage = format!("{{\"prompt_tokens\":{absurd},\"completion_tokens\":{absurd}}}");
+        let event = format!("data: {{\"choices\":[],\"usage\":{usage}}}\n\n");
+        let reply = reply((hi.to_owned() + known + &event).as_bytes(), 30);
+        assert_eq!(reply.text(), "NaN \"Infinity", "words are no numbers");
+        assert_eq!(reply.usage, Usage { input: 9, output: 3, ..Usage::default() }, "{absurd}");
+    }
+    // Beside a number that is none, words are read.
+    let odd = "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"},\"logprobs\":{\"x\":[-Infinity,NaN]}}]}\n\n";
+    assert_eq!(reply((odd.to_owned() + "data: [DONE]\n\n").as_bytes(), 30).text(), "hi");
 }
 
 #[test]

@@ -2,7 +2,8 @@
 //! that make no sense, and what a model knows then.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may be blunt, as tests are")]
 
-use ropewalk_model::{Http, Limits, Model, Protocol, ServerConfig, ServerModel};
+use ropewalk_model::{Http, Model, Protocol, ServerConfig, ServerModel};
+use ropewalk_protocol::ModelLimits;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
@@ -177,6 +178,31 @@ async fn other_servers_say_it_their_way() {
     assert_eq!(context, Some(8192));
     assert!(more.unwrap().contains("llama-server --ctx-size 32768"));
 
+    // No more is advised than the model was trained with, wherever the server says it.
+    fn trained(path: &str, _: &str, _: usize) -> Option<String> {
+        match path {
+            "/v1/models" => {
+                Some(r#"{"data":[{"id":"any.gguf","meta":{"n_ctx_train":16000}}]}"#.to_owned())
+            }
+            "/props" => Some(r#"{"default_generation_settings":{"n_ctx":8192}}"#.to_owned()),
+            _ => None,
+        }
+    }
+    let (context, more) = found(trained, "whatever").await;
+    assert_eq!(context, Some(8192));
+    assert!(more.unwrap().contains("llama-server --ctx-size 16000`"));
+    fn in_props(path: &str, _: &str, _: usize) -> Option<String> {
+        match path {
+            "/v1/models" => Some(r#"{"data":[{"id":"any.gguf"}]}"#.to_owned()),
+            "/props" => Some(
+                r#"{"n_ctx_train":2048,"default_generation_settings":{"n_ctx":2048}}"#.to_owned(),
+            ),
+            _ => None,
+        }
+    }
+    let more = found(in_props, "small").await.1.unwrap();
+    assert_eq!(more, "choose another model: small was trained with 2048 tokens");
+
     fn studio(path: &str, _: &str, _: usize) -> Option<String> {
         match path {
             "/v1/models" => Some(r#"{"data":[{"id":"q"}]}"#.to_owned()),
@@ -196,6 +222,60 @@ async fn other_servers_say_it_their_way() {
             .then(|| r#"{"data":[{"id":"q/7b","max_model_len":16384}]}"#.to_owned())
     }
     assert_eq!(found(vllm, "q/7b").await.0, Some(16384));
+}
+
+#[tokio::test]
+async fn a_template_without_tools_is_told_and_what_to_do() {
+    fn props(caps: &str) -> Option<String> {
+        Some(format!(r#"{{"default_generation_settings":{{"n_ctx":8192}},{caps}}}"#))
+    }
+    fn without(path: &str, _: &str, _: usize) -> Option<String> {
+        match path {
+            "/v1/models" => Some(r#"{"data":[{"id":"any.gguf"}]}"#.to_owned()),
+            "/props" => props(r#""chat_template_caps":{"supports_tools":false}"#),
+            _ => None,
+        }
+    }
+    fn with(path: &str, body: &str, asked: usize) -> Option<String> {
+        match path {
+            "/props" => props(r#""chat_template_caps":{"supports_tools":true}"#),
+            _ => without(path, body, asked),
+        }
+    }
+    fn silent(path: &str, body: &str, asked: usize) -> Option<String> {
+        match path {
+            "/props" => props(r#""chat_template_caps":{"supports_tools":"no"}"#),
+            _ => without(path, body, asked),
+        }
+    }
+    for (answers, lacks) in [(without as Answers, true), (with, false), (silent, false)] {
+        let model = model(&server(answers).0, "m", |_| {});
+        assert_eq!(model.lacks_tools(), None, "nobody was asked yet");
+        model.find_context().await;
+        let words = model.lacks_tools();
+        assert_eq!(words.is_some(), lacks, "{words:?}");
+        let has = |part: &str| words.as_ref().is_none_or(|words| words.contains(part));
+        assert!(has("local/m does not support tools") && has("`--jinja`"), "{words:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_makes_a_server_read_calls_is_known_by_its_kind() {
+    for (provider, words) in [
+        ("llamacpp", Some("start `llama-server` with `--jinja`")),
+        ("ollama", Some("`ollama show m`")),
+        ("vllm", Some("--enable-auto-tool-choice --tool-call-parser")),
+        ("lmstudio", Some("LM Studio")),
+        ("own", None),
+    ] {
+        let set = |config: &mut ServerConfig| config.provider = provider.to_owned();
+        let told = model("http://127.0.0.1:9/v1", "m", set).reads_calls_when();
+        let is_right = match (&told, words) {
+            (Some(told), Some(words)) => told.contains(words),
+            (told, words) => told.is_none() && words.is_none(),
+        };
+        assert!(is_right, "{provider}: {told:?}");
+    }
 }
 
 #[tokio::test]
@@ -219,7 +299,7 @@ async fn nonsense_is_no_context() {
 #[tokio::test]
 async fn the_configuration_counts_but_for_a_server_that_gives_less() {
     let (url, _) = server(ollama);
-    let limits = |context| Limits { context: Some(context), max_output: None };
+    let limits = |context| ModelLimits { context: Some(context), max_output: None };
     let more = model(&url, "gemma3", |config| config.limits = limits(32_768));
     assert!(!more.is_lean());
     more.find_context().await;
@@ -238,4 +318,23 @@ async fn the_configuration_counts_but_for_a_server_that_gives_less() {
     far.find_context().await;
     assert_eq!((far.limits().context, far.is_lean()), (Some(16_383), true));
     assert!(!model("http://192.0.2.1/v1", "m", |config| config.limits = limits(16_384)).is_lean());
+}
+
+#[tokio::test]
+async fn the_longest_reply_is_what_the_server_says_where_nobody_knows_better() {
+    const LIST: &str = r#"{"data":[{"id":"plain","max_output_tokens":4096},
+        {"id":"routed","top_provider":{"max_completion_tokens":9000}},
+        {"id":"odd","max_output_tokens":-1,"max_completion_tokens":0}]}"#;
+    let (url, _) = server(|path, _, _| (path == "/v1/models").then(|| LIST.to_owned()));
+    for (name, own, most) in [
+        ("plain", None, Some(4_096)),
+        ("routed", None, Some(9_000)),
+        ("plain", Some(1_000), Some(1_000)),
+        ("odd", None, None),
+        ("not listed", None, None),
+    ] {
+        let model = model(&url, name, |config| config.limits.max_output = own);
+        model.find_context().await;
+        assert_eq!(model.limits().max_output, most, "{name}");
+    }
 }

@@ -1,7 +1,9 @@
 //! Calls printed as text: found where they are, and not where they are not.
 
 use proptest::prelude::*;
-use ropewalk_model::{Block, PrintedCall, ToolInput, printed_calls, take_printed_calls};
+use ropewalk_model::{
+    Block, PrintedCall, ToolInput, printed_calls, printed_tool, take_printed_calls,
+};
 use serde_json::json;
 
 fn is_tool(name: &str) -> bool {
@@ -80,18 +82,99 @@ fn taken_out_of_a_reply() {
     assert_eq!(blocks, [Block::text("I look.")]);
 }
 
+/// One file for each form: what is read and told of it, then the text as a model has written it.
+#[test]
+fn the_forms_in_which_models_print_calls() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/printed");
+    let mut count = 0;
+    let mut wrong = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let file = path.file_name().unwrap().to_string_lossy().into_owned();
+        let sample = std::fs::read_to_string(&path).unwrap();
+        let (expected, text) = match sample.strip_prefix("---\n") {
+            Some(text) => ("", text),
+            None => sample.split_once("\n---\n").unwrap(),
+        };
+        let (calls, rest) = printed_calls(text, is_tool);
+        let mut found: Vec<String> = Vec::new();
+        for PrintedCall { name, input } in &calls {
+            found.push(format!("calls {name} {}", input.as_json().unwrap()));
+        }
+        found.extend(printed_tool(text, is_tool).map(|tool| format!("tells {tool}")));
+        match calls.is_empty() {
+            true => assert_eq!(rest, text.trim(), "{file}: nothing is taken out"),
+            false if !rest.is_empty() => found.push(format!("rest {rest}")),
+            false => {}
+        }
+        if found.join("\n") != expected {
+            wrong.push(format!("{file}:\n{}\nin place of\n{expected}\n", found.join("\n")));
+        }
+        // Cut anywhere, no other tool is called than in the whole.
+        for at in 0..text.len() {
+            let Some(part) = text.get(..at) else { continue };
+            let (cut, _) = printed_calls(part, is_tool);
+            let known = |call: &PrintedCall| calls.iter().any(|whole| whole.name == call.name);
+            assert!(calls.is_empty() || cut.iter().all(known), "{file} at {at}");
+        }
+        count += 1;
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(count > 40, "{count} samples");
+}
+
+/// Parts of all forms.
+const PARTS: &[&str] = &[
+    "```",
+    "<tool_call>",
+    "</tool_call>",
+    "{\"name\": \"bash\", \"arguments\": {}}",
+    "{",
+    "ü",
+    "\n",
+    "json",
+    "<function=bash>",
+    "<parameter=a>",
+    "</parameter>",
+    "</function>",
+    "[TOOL_CALLS]",
+    "bash",
+    "[ARGS]",
+    "{}",
+    "<|python_tag|>",
+    "bash(a='",
+    "')",
+    "\"\"\"",
+    "(",
+    "<arg_key>",
+    "</arg_key>",
+    "<arg_value>",
+    "</arg_value>",
+    "[",
+    "<｜tool▁call▁begin｜>",
+    "<|channel|>commentary",
+    "to=functions.",
+    "<|message|>",
+    "`",
+    ">",
+    "tool_code",
+    "\\x",
+];
+
 proptest! {
     #[test]
-    fn any_text_is_survived(parts in prop::collection::vec(prop::sample::select(vec!["```", "<tool_call>", "</tool_call>", "{\"name\": \"bash\", \"arguments\": {}}", "{", "ü", "\n", "json"]), 0..12)) {
+    fn any_text_is_survived(parts in prop::collection::vec(prop::sample::select(PARTS), 0..12)) {
         let text = parts.concat();
         let (calls, rest) = printed_calls(&text, is_tool);
         prop_assert!(calls.is_empty() || rest.len() < text.len());
+        let told = printed_tool(&text, is_tool);
+        prop_assert!(calls.is_empty() || told == calls.first().map(|call| call.name.clone()));
     }
 }
 
 #[test]
 fn a_text_of_openers_alone_costs_linear_time() {
-    // Work that grows with the square of the text would take minutes; no clock is needed to notice.
+    // Work that grows with the square of the text would take very long; no clock is needed to notice.
     for part in [
         "```",
         "```\n",
@@ -100,9 +183,40 @@ fn a_text_of_openers_alone_costs_linear_time() {
         "<tool_call>",
         "[TOOL_CALLS]",
         "{\"",
+        "{\n",
+        "{\"name\": \"bash\",\n",
+        "<function=bash>",
+        "<function=bash><parameter=a>",
+        "<function=bash>{",
+        "<tool_call>bash",
+        "<tool_call>bash<arg_key>",
+        "<tool_call>bash<arg_key>a</arg_key><arg_value>",
+        "[TOOL_CALLS]bash[ARGS]{",
+        "<|channel|>commentary to=functions.bash",
+        "bash(",
+        "bash(a=[",
+        "bash(a=@\n",
+        "bash(a=%\nbash(a=@\n",
+        "[bash(\n",
+        "`",
+        "`\n",
+        "`a",
+        "``a",
+        "> ",
+        "<",
+        "<invoke name=\"bash\">\n",
     ] {
-        let text = part.repeat((4 << 20) / part.len());
+        let part = part.replace('@', "\"\"\"").replace('%', "'''");
+        let text = part.repeat((1 << 20) / part.len());
         let (calls, rest) = printed_calls(&text, is_tool);
         assert!(calls.is_empty() && rest == text.trim(), "{part}");
+        printed_tool(&text, is_tool);
+    }
+    for part in
+        ["<function=bash>{}</function>", "{\"name\": \"bash\", \"arguments\": {}}", "`bash` "]
+    {
+        let count = (1 << 20) / part.len();
+        let (calls, _) = printed_calls(&part.repeat(count), is_tool);
+        assert_eq!(calls.len(), if part.starts_with('`') { 0 } else { count }, "{part}");
     }
 }

@@ -4,8 +4,9 @@
 use proptest::prelude::*;
 use ropewalk_model::{
     Block, Delta, Http, Message, Model, ModelError, Protocol, Reply, ReplyBuilder, Role,
-    ServerConfig, ServerModel, StopReason, ToolInput, ToolSpec, Usage,
+    ServerConfig, ServerModel, StopReason, ToolInput, ToolSpec,
 };
+use ropewalk_protocol::Usage;
 use serde_json::{Value, json};
 use std::{collections::VecDeque, time::Duration};
 
@@ -142,8 +143,8 @@ fn reasoning_goes_back_as_it_came_and_calls_interleave() {
         json!([
             {"type": "reasoning", "id": "rs_1", "encrypted_content": "gAAA", "summary":
                 [{"type": "summary_text", "text": "First."}, {"type": "summary_text", "text": "Then ä\n\nb."}]},
-            {"type": "message", "role": "assistant", "content": [
-                {"type": "output_text", "text": "I look 😀"}, {"type": "output_text", "text": "again"}]},
+            {"type": "message", "role": "assistant", "content": "I look 😀"},
+            {"type": "message", "role": "assistant", "content": "again"},
             {"type": "function_call", "call_id": "a", "name": "read", "arguments": r#"{"path":"é"}"#},
             {"type": "function_call", "call_id": "b", "name": "list", "arguments": r#"{"depth":2}"#},
         ])
@@ -168,10 +169,7 @@ fn reasoning_without_a_seal_or_with_anothers_stays_here() {
         Block::text("so"),
     ];
     let piece = model().encode(&Message { role: Role::Assistant, content: others });
-    assert_eq!(
-        &*piece,
-        r#"{"type":"message","role":"assistant","content":[{"type":"output_text","text":"so"}]}"#
-    );
+    assert_eq!(&*piece, r#"{"type":"message","role":"assistant","content":"so"}"#);
 }
 
 #[test]
@@ -304,6 +302,17 @@ fn how_replies_end() {
     assert_eq!(incomplete("max_output_tokens"), StopReason::MaxTokens);
     assert_eq!(incomplete("content_filter"), StopReason::Refusal);
     assert_eq!(incomplete("a_new_one"), StopReason::Other("a_new_one".into()));
+    assert_eq!(incomplete("model_context_window_exceeded"), StopReason::ContextFull);
+    for (kind, response) in [
+        ("response.cancelled", json!({})),
+        ("response.cancelled", json!({"status": "cancelled"})),
+        ("response.completed", json!({"status": "cancelled"})),
+        ("response.done", json!({"status": "cancelled"})),
+    ] {
+        assert_eq!(end(kind, response), StopReason::Other("cancelled".into()));
+    }
+    assert_eq!(end("response.completed", json!({"status": "completed"})), StopReason::EndTurn);
+    assert_eq!(end("response.done", json!({"status": "in_progress"})), StopReason::EndTurn);
     assert_eq!(end("response.completed", json!({"incomplete_details": null})), StopReason::EndTurn);
 
     let no = json!({"type": "response.refusal.delta", "output_index": 0, "delta": "I won't."});
@@ -432,6 +441,8 @@ fn members_of_another_type_are_read_as_what_they_mean_or_left_out() {
     );
     assert_eq!((cut.text().as_str(), cut.stop_reason), ("hi", StopReason::MaxTokens));
     assert_eq!(cut.usage, counted);
+    let absurd = json!({"input_tokens": -1, "output_tokens": 5e30});
+    assert_eq!(ended("response.completed", json!({"usage": absurd})).usage, Usage::default());
     let odd = json!({"output": output, "usage": "none", "incomplete_details": "none"});
     assert_eq!(ended("response.completed", odd).text(), "hi");
     let call =

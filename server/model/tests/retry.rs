@@ -50,6 +50,28 @@ fn chance_shortens_what_the_server_did_not_ask_for() {
 }
 
 #[test]
+fn a_server_that_can_t_be_reached_is_tried_for_a_time() {
+    let retry = Retry::default();
+    let gone = ModelError::Unreachable { host: "h".into(), why: "w".into() };
+    let after = |failed, seconds: u64| retry.wait_after(failed, SECOND * seconds as u32, &gone, 0);
+    assert_eq!(after(1, 0), Some(SECOND / 2));
+    assert_eq!(after(9, 20), Some(SECOND * 30));
+    assert_eq!(after(9, 45), Some(SECOND * 15), "the last one ends with the time");
+    assert_eq!(after(2, 60), None);
+    assert_eq!(after(u32::MAX, 61), None);
+    assert_eq!(Retry { tries: 1, ..retry.clone() }.wait_after(1, SECOND, &gone, 0), None);
+    let busy = ModelError::Overloaded { retry_after: None };
+    assert_eq!(retry.wait_after(6, Duration::ZERO, &busy, 0), retry.wait(6, &busy, 0));
+    for at_once in [
+        ModelError::NothingListens { host: "h".into() },
+        ModelError::ProxyLogin { variable: "V".into() },
+        ModelError::CertificateTime { host: "h".into(), when: "w".into() },
+    ] {
+        assert_eq!(retry.wait_after(1, Duration::ZERO, &at_once, 0), None, "{at_once}");
+    }
+}
+
+#[test]
 fn what_does_not_pass_is_not_tried_again() {
     let retry = Retry::default();
     let host = || "h".to_owned();

@@ -11,10 +11,10 @@ mod loopback;
 use futures::{FutureExt, StreamExt, future::BoxFuture, stream::BoxStream};
 use ropewalk_model::tape::{Head, Player, Recorder, Tape};
 use ropewalk_model::{
-    ApiKey, AskedModel, Delta, Http, Keys, LazyKey, Limits, Message, Model, ModelError, Piece,
-    Prelude, Price, Protocol, ReplyBuilder, Request, ServerConfig, ServerModel, StopReason,
-    ToolInput, ToolSpec,
+    ApiKey, AskedModel, Delta, Http, Keys, LazyKey, Message, Model, ModelError, Piece, Prelude,
+    Protocol, ReplyBuilder, Request, ServerConfig, ServerModel, StopReason, ToolInput, ToolSpec,
 };
+use ropewalk_protocol::{ModelLimits, Price};
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
@@ -39,7 +39,7 @@ impl Model for Says {
     fn name(&self) -> &str {
         self.model.name()
     }
-    fn limits(&self) -> Limits {
+    fn limits(&self) -> ModelLimits {
         self.model.limits()
     }
     fn keys(&self) -> Keys {
@@ -304,14 +304,23 @@ fn all_that_a_model_says_of_itself_goes_through() {
         fn name(&self) -> &str {
             "odd/one"
         }
-        fn limits(&self) -> Limits {
-            Limits { context: Some(7), max_output: Some(8) }
+        fn limits(&self) -> ModelLimits {
+            ModelLimits { context: Some(7), max_output: Some(8) }
+        }
+        fn thinking_tokens(&self) -> u32 {
+            9
         }
         fn price(&self) -> Option<Price> {
             Some(Price { input: 1, output: 2, cache_read: 3, cache_write: 4 })
         }
         fn takes_printed_calls(&self) -> bool {
             true
+        }
+        fn reads_calls_when(&self) -> Option<String> {
+            Some("when".into())
+        }
+        fn lacks_tools(&self) -> Option<String> {
+            Some("lacks".into())
         }
         fn is_lean(&self) -> bool {
             // By its context it would get it.
@@ -351,8 +360,11 @@ fn all_that_a_model_says_of_itself_goes_through() {
     for model in [&recorded as &dyn Model, &player] {
         assert_eq!(model.name(), odd.name());
         assert_eq!(model.limits(), odd.limits());
+        assert_eq!(model.thinking_tokens(), odd.thinking_tokens());
         assert_eq!(model.price(), odd.price());
         assert_eq!(model.takes_printed_calls(), odd.takes_printed_calls());
+        assert_eq!(model.reads_calls_when(), odd.reads_calls_when());
+        assert_eq!(model.lacks_tools(), odd.lacks_tools());
         assert_eq!((model.is_lean(), model.more_context()), (false, odd.more_context()));
         assert_eq!(model.find_context().now_or_never(), Some(()));
         assert_eq!(model.keys().strike(KEY), "[key]");

@@ -5,8 +5,9 @@
 use proptest::prelude::*;
 use ropewalk_model::{
     Block, Delta, Http, ModelError, Protocol, Reply, ReplyBuilder, ServerConfig, ServerModel,
-    StopReason, ToolInput, Usage,
+    StopReason, ToolInput,
 };
+use ropewalk_protocol::Usage;
 use serde_json::json;
 use std::collections::VecDeque;
 
@@ -92,6 +93,14 @@ fn thinking_with_signature_and_redacted_thinking() {
     assert_eq!(reply.stop_reason, StopReason::Other("a_new_one".into()));
     assert_eq!(reply.usage, Usage { input: 3, output: 5, cache_read: 0, cache_write: 9 });
     assert_eq!(reply.usage.prompt(), 12);
+}
+
+#[test]
+fn a_full_context_is_a_reason_of_its_own() {
+    let full =
+        json!({"type": "message_delta", "delta": {"stop_reason": "model_context_window_exceeded"}});
+    let reply = reply(&stream(&[full, json!({"type": "message_stop"})]), 30);
+    assert_eq!(reply.stop_reason, StopReason::ContextFull);
 }
 
 #[test]
@@ -217,6 +226,53 @@ fn a_reply_with_a_hole_is_cut() {
         );
         assert!(!deltas.iter().any(|delta| matches!(delta, Delta::Stop(_))), "{deltas:?}");
     }
+}
+
+#[test]
+fn a_call_whose_start_was_lost_leaves_a_hole_and_other_blocks_begin_without_one() {
+    let part = |index: u32, kind: &str, member: &str| json!({"type": "content_block_delta", "index": index, "delta": {"type": kind, member: "{}"}});
+    let stop = json!({"type": "message_stop"});
+    let call = part(1, "input_json_delta", "partial_json");
+    for events in [
+        vec![call.clone(), stop.clone()],
+        vec![part(1, "text_delta", "text"), call.clone(), stop.clone()],
+        vec![part(0, "text_delta", "text"), call, stop.clone()],
+    ] {
+        let end = read(&stream(&events), 30).1;
+        assert!(
+            matches!(&end, Err(error @ ModelError::Cut { .. }) if error.is_passing()),
+            "{end:?}"
+        );
+    }
+    let text = reply(&stream(&[part(3, "text_delta", "text"), stop]), 30);
+    assert_eq!(text.blocks, [Block::text("{}")]);
+}
+
+#[test]
+fn what_can_be_no_count_is_not_known() {
+    let used = |usage: &str| {
+        let start = format!(
+            "data: {{\"type\":\"message_start\",\"message\":{{\"id\":\"m\",\"usage\":{usage}}}}}\n\n"
+        );
+        let end = "data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":-5}}\n\ndata: {\"type\":\"message_stop\"}\n\n";
+        reply((start + end).as_bytes(), 30).usage
+    };
+    for absurd in [
+        "-1",
+        "1e30",
+        "2000000000000",
+        "NaN",
+        "-Infinity",
+        "\"NaN\"",
+        "\"many\"",
+        "null",
+        "[1]",
+        "0.5",
+    ] {
+        let usage = used(&format!("{{\"input_tokens\":{absurd},\"cache_read_input_tokens\":7}}"));
+        assert_eq!(usage, Usage { cache_read: 7, ..Usage::default() }, "{absurd}");
+    }
+    assert_eq!(used("{\"input_tokens\":1099511627776}").input, 1 << 40);
 }
 
 #[test]

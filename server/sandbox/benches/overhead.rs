@@ -108,6 +108,7 @@ fn spec(plan: &Plan, program: &[&str]) -> Spec {
         hidden: Vec::new(),
         unhidden: Vec::new(),
         laid: Vec::new(),
+        replaced: Vec::new(),
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod calls;
 mod command;
+mod keys;
 mod limits;
 mod mounts;
 mod namespaces;
@@ -36,10 +37,12 @@ pub(crate) fn helper() -> Option<ExitCode> {
     is_holder.then(|| if hold().is_some() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// What the holder keeps for its life.
+/// State that the holder keeps for its life.
 struct Holder {
     plan: Plan,
     root: root::Root,
+    /// Keys found in toolchains.
+    keys: keys::Keys,
     /// The network namespace of commands without the machine's network.
     loopback: OwnedFd,
     /// The mode mask that the server was started with.
@@ -54,7 +57,7 @@ struct Command {
     id: u64,
     /// The first process of its namespace.
     first: Pid,
-    /// What that process tells; `None` once it has told all.
+    /// Messages of that process; `None` once it has told all.
     report: Option<File>,
     told: Vec<u8>,
     end: Option<End>,
@@ -97,8 +100,15 @@ fn set_up(plan: Plan) -> Result<Holder, Failure> {
     plan.roots.iter().try_for_each(|root| owners::check(root))?;
     let loopback = namespaces::loopback()?;
     let root = root::make(&plan)?;
-    let mut holder =
-        Holder { plan, root, loopback, umask, first_layer: None, commands: Vec::new() };
+    let mut holder = Holder {
+        plan,
+        root,
+        keys: Default::default(),
+        loopback,
+        umask,
+        first_layer: None,
+        commands: Vec::new(),
+    };
     tools::lay_for_all(&mut holder)?;
     Ok(holder)
 }
@@ -196,6 +206,7 @@ fn run(
 ) -> Result<(), Failure> {
     let id = spec.id;
     holder.first_layer.get_or_insert_with(|| spec.layer.clone());
+    keys::look(holder);
     let (report, tell) = std::io::pipe().during("making a pipe")?;
     rustix::io::ioctl_fionbio(&report, true).during("making a pipe")?;
     let first = start(holder, spec, output, &OwnedFd::from(tell), lifeline)?;

@@ -5,12 +5,14 @@
 //! server's death nor what the command does to its own group reaches it. On Linux, whatever the command starts stays
 //! beneath it: what loses its parent becomes its child. When the command has ended, or the socket to the server, it
 //! ends all of it, tells the server, and goes. Nothing but these two holds the socket, so the server's death is its
-//! end, however the server dies.
+//! end, however the server dies. A command may stop or kill its keeper: then the server does this (`kept.rs`).
 //!
 //! Deliberately not here: anything that keeps a command from the machine. What leaves by another's hand (a service
 //! manager, a container) is not beneath the keeper, nor what has rights that this user has not (`sudo`). Where there
 //! are no subreapers, and in a program that never asked [`helper`], a command is its process group alone.
 
+#[cfg(target_os = "linux")]
+use crate::orphans;
 use crate::plan::End;
 use rustix::process::{
     Pid, Signal, WaitOptions, WaitStatus, kill_process_group, test_kill_process_group, waitpid,
@@ -34,14 +36,14 @@ const GRACE: Duration = Duration::from_millis(250);
 /// How often it is looked whether somebody is left, where no signal tells.
 const LOOK: Duration = Duration::from_millis(5);
 /// How long the server waits at most for what can't be ended at once, such as a process in a slow device.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 /// The longest command with its environment, as it comes from the server.
 const LONGEST: u64 = 64 << 20;
 
-/// Whether this program has asked [`helper`], and can be started again as a keeper.
+/// True if this program has asked [`helper`], and can be started again as a keeper.
 static ASKED: AtomicBool = AtomicBool::new(false);
 
-/// What a keeper is told: the command, but for its output. A path need not be UTF-8.
+/// Request to a keeper: the command, but for its output. A path need not be UTF-8.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Wanted {
     pub(crate) argv: Vec<OsString>,
@@ -49,7 +51,7 @@ pub(crate) struct Wanted {
     pub(crate) env: Vec<(OsString, OsString)>,
 }
 
-/// What a keeper tells, a line each.
+/// Messages of a keeper, a line each.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Told {
     /// The program runs, as the first of the process group of this number.
@@ -60,7 +62,7 @@ pub(crate) enum Told {
     Ended(End),
 }
 
-/// What a command is, beside its first process.
+/// Extent of a command, beside its first process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
     /// All that it starts.
@@ -70,7 +72,7 @@ pub(crate) enum Reach {
     Group,
 }
 
-/// Whether this program can be started again as a keeper.
+/// True if this program can be started again as a keeper.
 pub(crate) fn can_be_started() -> bool {
     ASKED.load(Ordering::Relaxed)
 }
@@ -121,11 +123,11 @@ async fn asked_to_end(signals: &mut Option<Signals>) {
     }
 }
 
-/// What this process can hold of a command.
+/// Finds out how much of a command this process can hold.
 fn reach() -> Reach {
     #[cfg(target_os = "linux")]
     if rustix::process::set_child_subreaper(Some(rustix::process::getpid())).is_ok()
-        && children().is_some()
+        && orphans::children().is_some()
     {
         return Reach::Descendants;
     }
@@ -209,6 +211,7 @@ fn start(wanted: Wanted, output: OwnedFd, reach: Reach) -> io::Result<Pid> {
 fn leave(command: &mut Command) {
     let keeper = rustix::process::getpid();
     let leave = move || -> io::Result<()> {
+        orphans::mark();
         rustix::process::setsid()?;
         rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
         if rustix::process::getppid() == Some(keeper) {
@@ -221,7 +224,7 @@ fn leave(command: &mut Command) {
         unsafe_code,
         reason = "no safe call makes a session for a child, or ties it to this process"
     )]
-    // SAFETY: between fork and exec, it makes three system calls, which allocate nothing and take no lock; and the
+    // SAFETY: between fork and exec, it makes five system calls, which allocate nothing and take no lock; and the
     // keeper has one thread, so none could be held.
     unsafe {
         command.pre_exec(leave);
@@ -303,7 +306,7 @@ impl Charge {
             Reach::Descendants => {
                 // A child's number stays its own until it is waited for, which nobody does meanwhile, and so does
                 // that of its group. Their children become this process's, and are killed next.
-                let all = children().unwrap_or_default();
+                let all = orphans::children().unwrap_or_default();
                 let mut any = all.is_empty();
                 for child in all {
                     if let Ok(group) = rustix::process::getpgid(Some(child)) {
@@ -325,30 +328,4 @@ impl Drop for Charge {
             self.kill();
         }
     }
-}
-
-/// The children of this process, which has one thread; None when the system does not tell.
-#[cfg(target_os = "linux")]
-fn children() -> Option<Vec<Pid>> {
-    let own = rustix::process::getpid().as_raw_nonzero();
-    // Not every kernel has this list; all have the longer way.
-    if let Ok(list) = std::fs::read_to_string(format!("/proc/self/task/{own}/children")) {
-        return Some(list.split_whitespace().filter_map(number).collect());
-    }
-    let is_child = |id: &Pid| {
-        let stat = std::fs::read(format!("/proc/{}/stat", id.as_raw_nonzero())).unwrap_or_default();
-        // The program's name, in parentheses, may hold anything; then come the state and the parent.
-        let end = stat.iter().rposition(|byte| *byte == b')');
-        let rest = end.and_then(|end| stat.get(end + 1..)).unwrap_or_default();
-        let parent = rest.split(|byte| *byte == b' ').nth(2);
-        parent == Some(own.to_string().as_bytes())
-    };
-    let entries = std::fs::read_dir("/proc").ok()?.flatten();
-    let ids = entries.filter_map(|entry| number(entry.file_name().to_str()?));
-    Some(ids.filter(is_child).collect())
-}
-
-#[cfg(target_os = "linux")]
-fn number(text: &str) -> Option<Pid> {
-    text.parse().ok().and_then(Pid::from_raw)
 }

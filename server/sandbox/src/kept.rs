@@ -4,18 +4,24 @@
 
 use crate::keeper::{self, Reach, Told, Wanted};
 use crate::plan::End;
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::convert::Infallible;
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::process::Child;
+use tokio::signal::unix::{Signal as Signals, SignalKind, signal};
 use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+/// How much longer than the keeper's own patience its answer is waited for.
+const ANSWER: Duration = Duration::from_secs(1);
 
 /// A command for the machine itself, outside of any sandbox.
 #[derive(Debug)]
@@ -50,7 +56,15 @@ impl Kept {
     /// What the system says.
     pub async fn start(command: Outside) -> io::Result<Kept> {
         let Outside { argv, cwd, env, output } = command;
+        // Before there is anything whose change it could tell.
+        let changes = signal(SignalKind::child())?;
         let (ours, keeper) = if keeper::can_be_started() {
+            #[cfg(target_os = "linux")]
+            {
+                crate::orphans::adopt();
+                // A sandbox's holder that was killed may have left some, too.
+                crate::orphans::end_those_now();
+            }
             let (ours, keeper) = keeper_process(output)?;
             (ours, Some(keeper))
         } else {
@@ -59,7 +73,8 @@ impl Kept {
             (ours, None)
         };
         let (read, tell) = ours.into_split();
-        let mut link = Link { told: BufReader::new(read).lines(), tell, keeper, group: None };
+        let told = BufReader::new(read).lines();
+        let mut link = Link { told, tell, keeper, changes, group: None };
         let (tell_started, started) = oneshot::channel();
         let (tell_ended, ended) = oneshot::channel();
         let (wanted, unwanted) = oneshot::channel();
@@ -72,8 +87,9 @@ impl Kept {
             let _ = tell_started.send(started);
             if runs {
                 let _ = tell_ended.send(link.end(unwanted).await);
+            } else {
+                link.close().await;
             }
-            link.close().await;
         });
         started.await.unwrap_or_else(|_| Err(lost()))?;
         Ok(kept)
@@ -126,14 +142,19 @@ struct Link {
     told: Lines<BufReader<OwnedReadHalf>>,
     tell: OwnedWriteHalf,
     keeper: Option<Child>,
+    /// Children of this process have stopped or ended.
+    changes: Signals,
     /// The command's process group.
     group: Option<Pid>,
 }
 
 impl Link {
-    /// What the keeper tells next; None when it is gone.
+    /// Says what the keeper tells next; None when it is gone, or was stopped.
     async fn next(&mut self) -> Option<Told> {
-        let line = self.told.next_line().await.ok()??;
+        let line = tokio::select! {
+            line = self.told.next_line() => line.ok()??,
+            () = stopped(self.keeper.as_ref(), &mut self.changes) => return None,
+        };
         serde_json::from_str(&line).ok()
     }
 
@@ -147,43 +168,96 @@ impl Link {
                 Ok(())
             }
             Some(Told::NotStarted(number)) => Err(io::Error::from_raw_os_error(number)),
+            // A quick command has stopped or killed it before it could tell, which is said as its end.
+            None if self.keeper.is_some() => Ok(()),
             Some(Told::Ended(_)) | None => Err(lost()),
         }
     }
 
-    /// How the command ends, by itself or when it is no longer wanted.
-    async fn end(&mut self, unwanted: oneshot::Receiver<Infallible>) -> End {
+    /// Waits for the command's end, by itself or when it is no longer wanted. The keeper is gone then.
+    async fn end(mut self, unwanted: oneshot::Receiver<Infallible>) -> End {
         let asked = tokio::select! {
-            told = self.told.next_line() => Some(told),
+            told = self.next() => Some(told),
             _ = unwanted => None,
         };
         let told = match asked {
-            Some(Ok(Some(line))) => serde_json::from_str(&line).ok(),
-            Some(_) => None,
+            Some(told) => told,
             None => {
                 // The keeper sees its end.
                 let _ = self.tell.shutdown().await;
-                self.next().await
+                let answer = timeout(keeper::PATIENCE + ANSWER, self.next()).await;
+                answer.ok().flatten()
             }
         };
         match told {
-            Some(Told::Ended(end)) => end,
-            _ => {
-                // Somebody has killed it. What it kept is out of reach, but for this.
-                if let Some(group) = self.group {
-                    let _ = kill_process_group(group, Signal::KILL);
-                }
-                End::Lost("the process that keeps the command has ended".to_owned())
+            Some(Told::Ended(end)) => {
+                self.close().await;
+                end
             }
+            _ => self.without_keeper().await,
         }
+    }
+
+    /// Ends what a keeper kept that was killed or stopped, or is too long silent.
+    async fn without_keeper(self) -> End {
+        // Nobody else waits for its processes where they are not adopted, so the group's number is still its own.
+        if let Some(group) = self.group.filter(|_| !adopts()) {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+        let is_ended = match self.keeper {
+            // Its children are this process's only when it is gone.
+            Some(mut keeper) => {
+                let _ = keeper.start_kill();
+                timeout(keeper::PATIENCE, keeper.wait()).await.is_ok() && end_orphans().await
+            }
+            None => true,
+        };
+        let rest = if is_ended {
+            "the command and all it had started were ended"
+        } else {
+            "what the command had started was ended, but for some that may run on"
+        };
+        End::Lost(format!("the process that keeps the command was stopped or killed, so {rest}"))
     }
 
     /// Waits until the keeper is gone.
     async fn close(self) {
         let Link { told, tell, keeper, .. } = self;
         drop((told, tell));
-        if let Some(mut keeper) = keeper {
-            let _ = keeper.wait().await;
+        if let Some(mut keeper) = keeper
+            && timeout(keeper::PATIENCE, keeper.wait()).await.is_err()
+        {
+            // It has told the end, so nothing is left but what nobody can end.
+            let _ = keeper.start_kill();
+            let _ = timeout(keeper::PATIENCE, keeper.wait()).await;
         }
     }
+}
+
+/// Waits until a keeper is stopped: nobody but its own command does that.
+async fn stopped(keeper: Option<&Child>, changes: &mut Signals) {
+    let id = keeper.and_then(Child::id).and_then(|id| i32::try_from(id).ok());
+    let Some(id) = id.and_then(Pid::from_raw) else { return std::future::pending().await };
+    let how = WaitIdOptions::STOPPED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    while !matches!(waitid(WaitId::Pid(id), how), Ok(Some(_))) {
+        if changes.recv().await.is_none() {
+            return std::future::pending().await;
+        }
+    }
+}
+
+/// True if what a killed keeper leaves becomes this process's own.
+fn adopts() -> bool {
+    #[cfg(target_os = "linux")]
+    return crate::orphans::children().is_some();
+    #[cfg(not(target_os = "linux"))]
+    false
+}
+
+/// Ends what has become this process's own. False when some of it is left.
+async fn end_orphans() -> bool {
+    #[cfg(target_os = "linux")]
+    return crate::orphans::end_all(keeper::PATIENCE).await;
+    #[cfg(not(target_os = "linux"))]
+    true
 }

@@ -17,6 +17,8 @@
 mod holder;
 mod keeper;
 mod kept;
+#[cfg(target_os = "linux")]
+mod orphans;
 #[cfg(not(target_os = "linux"))]
 mod other;
 mod plan;

@@ -12,12 +12,12 @@ pub enum Sandbox {}
 pub enum Running {}
 
 impl Sandbox {
-    /// Says that commands run over the fork only on Linux.
+    /// Says that commands run in a sandbox only on Linux.
     ///
     /// # Errors
     /// Always.
     pub async fn start(_plan: Plan) -> Result<Sandbox, SandboxError> {
-        Err(SandboxError::Unfit("commands run over the fork only on Linux".to_owned()))
+        Err(SandboxError::Unfit("commands run in a sandbox only on Linux".to_owned()))
     }
 
     /// The folder of the layers.
@@ -35,7 +35,7 @@ impl Sandbox {
         match *self {}
     }
 
-    /// Whether the holder still serves.
+    /// True if the holder still serves.
     pub fn is_alive(&self) -> bool {
         match *self {}
     }

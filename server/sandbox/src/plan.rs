@@ -90,7 +90,7 @@ pub struct Spec {
     /// The layer that it writes to: the name of a folder in [`crate::Sandbox::layers`] that holds
     /// `INDEX/up` and `INDEX/work` for each root by its index. One command at a time per layer.
     pub layer: String,
-    /// Whether it has the machine's network. Without, it has a loopback that it shares with the session's
+    /// True if it has the machine's network. Without, it has a loopback that it shares with the session's
     /// other commands.
     pub network: bool,
     /// Further files and folders that it may read. What is hidden in them stays hidden, and roots in them are what
@@ -105,6 +105,9 @@ pub struct Spec {
     /// has there. The place is made where nothing is; where something else than a folder is, or a link is on the
     /// way, that stays.
     pub laid: Vec<(PathBuf, PathBuf)>,
+    /// Files outside of roots, and the bytes that the command reads in their place. Passed over where it sees no such
+    /// file.
+    pub replaced: Vec<(PathBuf, Vec<u8>)>,
 }
 
 /// How a command ended. All its processes have ended when this is told.
@@ -114,14 +117,14 @@ pub enum End {
     Exited {
         /// Its exit code.
         code: i32,
-        /// Whether processes that it had started were still running, and were ended with it.
+        /// True if processes that it had started were still running, and were ended with it.
         left_running: bool,
     },
     /// A signal ended it that was not [`crate::Running::kill`]'s.
     Signalled {
         /// The signal's number.
         signal: i32,
-        /// Whether processes that it had started were still running, and were ended with it.
+        /// True if processes that it had started were still running, and were ended with it.
         left_running: bool,
     },
     /// It was ended because its processes used more memory than [`Limits::memory_bytes`].
@@ -183,7 +186,7 @@ impl Plan {
         }
         for (index, root) in self.roots.iter().enumerate() {
             if root == Path::new("/") {
-                return unfit("commands can't run over the fork when the root is \"/\"".to_owned());
+                return unfit("commands can't run in a sandbox when the root is \"/\"".to_owned());
             }
             match root.canonicalize() {
                 Ok(canonical) if canonical == *root => {}
@@ -228,7 +231,8 @@ impl Spec {
         }
         let laid = self.laid.iter().flat_map(|(cache, place)| [cache, place]);
         let paths = self.shown.iter().chain(&self.hidden).chain(&self.unhidden);
-        for path in paths.chain([&self.cwd]).chain(laid) {
+        let replaced = self.replaced.iter().map(|(path, _)| path);
+        for path in paths.chain([&self.cwd]).chain(laid).chain(replaced) {
             if !is_plain(path) {
                 return unfit(format!("{path:?} must be absolute and without \"..\""));
             }
@@ -237,7 +241,7 @@ impl Spec {
     }
 }
 
-/// Whether a path is absolute and has no `..` in it.
+/// True if a path is absolute and has no `..` in it.
 fn is_plain(path: &Path) -> bool {
     use std::path::Component;
     path.is_absolute() && !path.components().any(|part| matches!(part, Component::ParentDir))

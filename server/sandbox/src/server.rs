@@ -156,7 +156,7 @@ impl Sandbox {
         Room { size: bytes(stat.f_blocks), free: if full { 0 } else { bytes(stat.f_bavail) } }
     }
 
-    /// Whether the holder still serves.
+    /// True if the holder still serves.
     pub fn is_alive(&self) -> bool {
         !self.link.ended.load(Ordering::Acquire)
     }

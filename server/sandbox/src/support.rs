@@ -34,7 +34,7 @@ pub struct Support {
 }
 
 impl Support {
-    /// Whether a command that has the machine's network is kept from sockets that lie in no folder, such as those
+    /// True if a command that has the machine's network is kept from sockets that lie in no folder, such as those
     /// of X11 and D-Bus. Without the network it never reaches them.
     pub fn keeps_abstract_sockets(&self) -> bool {
         // The version that brought scopes.
@@ -64,7 +64,7 @@ pub async fn probe() -> &'static Result<Support, Unsupported> {
 #[cfg(not(target_os = "linux"))]
 async fn attempt() -> Result<Support, Unsupported> {
     Err(Unsupported {
-        why: "commands run over the fork only on Linux".to_owned(),
+        why: "commands run in a sandbox only on Linux".to_owned(),
         mend: "Elsewhere, commands run on a copy of the files or in place.".to_owned(),
     })
 }

@@ -166,6 +166,25 @@ pub(crate) const HOME_SECRETS: &[&str] = &[
     ".config/git/credentials",
     ".gem/credentials",
     ".gradle/gradle.properties",
+    // Where the accounts of a company's repositories are, and keys of build servers.
+    ".gradle/init.gradle",
+    ".gradle/init.gradle.kts",
+    ".gradle/init.d",
+    ".gradle/enterprise",
+    ".gradle/develocity",
+    ".local/share/uv/credentials",
+    // Certificates with their private keys.
+    ".dotnet/corefx",
+    ".stack/upload",
+    ".sbt/gpg",
+    ".local/share/pnpm/rc",
+    ".config/pnpm/rc",
+    ".config/pnpm/auth.ini",
+    "go/.netrc",
+    ".aspnet",
+    ".microsoft/usersecrets",
+    ".nuget/NuGet",
+    ".config/NuGet",
     ".m2/settings.xml",
     ".m2/settings-security.xml",
     ".sbt/credentials",
@@ -321,15 +340,49 @@ pub(crate) const VARIABLE_SECRETS: &[&str] = &[
     "credentials.toml",
     "credentials.json",
     "gradle.properties",
+    "init.gradle",
+    "init.gradle.kts",
+    "init.d",
     "pub-credentials.json",
+    "rc",
+    "upload",
 ];
 
-/// Whether a variable tells where a toolchain is.
+/// How the names of keys end, wherever they lie in a toolchain.
+const KEY_ENDS: &[&str] = &[".key", ".pfx", ".p12", ".ppk"];
+
+/// Names of files with accounts, wherever they lie in a toolchain.
+const ACCOUNTS: &[&str] = &[".netrc", "_netrc", ".npmrc", ".pypirc", ".git-credentials"];
+
+/// True if a file of a toolchain's holds a key or an account by its name.
+pub(crate) fn is_key(name: &OsStr) -> bool {
+    let Some(name) = name.to_str() else { return false };
+    let name = name.to_ascii_lowercase();
+    ACCOUNTS.contains(&name.as_str()) || KEY_ENDS.iter().any(|end| name.ends_with(end))
+}
+
+/// True if a file of a toolchain's is one of settings that may name accounts: those of sbt, beside other things.
+pub(crate) fn may_name_accounts(name: &OsStr) -> bool {
+    name.to_str().is_some_and(|name| name.ends_with(".sbt") || name == "repositories")
+}
+
+/// True if such settings name an account: by sbt's own word, or in an address.
+pub(crate) fn names_accounts(settings: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(settings);
+    let in_address = |rest: &str| {
+        let end =
+            rest.find(|c: char| c.is_whitespace() || "/\"'".contains(c)).unwrap_or(rest.len());
+        rest.get(..end).is_some_and(|host| host.contains('@'))
+    };
+    text.contains("Credentials(") || text.split("://").skip(1).any(in_address)
+}
+
+/// True if a variable tells where a toolchain is.
 pub(crate) fn names_a_toolchain(name: &OsStr) -> bool {
     name == "PATH" || VARIABLES.iter().any(|known| name == *known)
 }
 
-/// Whether what a variable names may be a toolchain: a folder of its own, not one that holds the home or what everybody
+/// True if what a variable names may be a toolchain: a folder of its own, not one that holds the home or what everybody
 /// writes to. No file is looked at.
 pub(crate) fn is_one(folder: &Path, home: Option<&Path>) -> bool {
     let holds = |other: &Path| other.starts_with(folder);
@@ -340,7 +393,7 @@ pub(crate) fn is_one(folder: &Path, home: Option<&Path>) -> bool {
         && !TEMPORARY.iter().chain(&["/dev", "/proc", "/var/run"]).any(|own| holds(own.as_ref()))
 }
 
-/// Whether a path is the top of the file tree, lies in a folder of the system's that every command is shown, or in
+/// True if a path is the top of the file tree, lies in a folder of the system's that every command is shown, or in
 /// one of which a command has its own. No file is looked at.
 pub fn is_of_the_system(path: &Path) -> bool {
     let own = ["/dev", "/proc"].iter().chain(TEMPORARY);
@@ -348,7 +401,7 @@ pub fn is_of_the_system(path: &Path) -> bool {
         || SYSTEM.iter().chain(SOFTWARE).chain(own).any(|folder| path.starts_with(folder))
 }
 
-/// Whether a path lies in a toolchain that commands are shown: in this home, in a folder that a variable of ours
+/// True if a path lies in a toolchain that commands are shown: in this home, in a folder that a variable of ours
 /// names, or in one of our `PATH`. No file is looked at.
 pub fn is_of_a_toolchain(path: &Path, home: Option<&Path>) -> bool {
     let in_home = home
@@ -395,6 +448,23 @@ mod tests {
         }
         for path in ["/home/a", "/home/a/.ssh", "/home/a/project", "/home/b/.cargo"] {
             assert!(!is_of_a_toolchain(path.as_ref(), home), "{path}");
+        }
+        for (name, key) in [
+            ("a.KEY", true),
+            ("dev.pfx", true),
+            (".netrc", true),
+            ("key", false),
+            ("keys.rs", false),
+            ("a.key.rs", false),
+        ] {
+            assert_eq!(is_key(name.as_ref()), key, "{name}");
+        }
+        for (text, names) in [
+            ("credentials += Credentials(\"r\", \"h\", \"me\", \"pw\")", true),
+            ("company: https://me:pw@repo.example.com/maven\n", true),
+            ("addSbtPlugin(\"a\" % \"b@c\" % \"1\") // https://example.com/a@b", false),
+        ] {
+            assert_eq!(names_accounts(text.as_bytes()), names, "{text}");
         }
         // No secret of a home's holds a whole toolchain: it would be gone.
         for secret in HOME_SECRETS {

@@ -47,7 +47,7 @@ pub(crate) enum ToHolder {
 pub(crate) enum FromHolder {
     /// The sandbox stands. In memory, the layer folder is the message's file descriptor.
     Ready {
-        /// Whether layers are in memory.
+        /// True if layers are in memory.
         in_memory: bool,
     },
     /// The sandbox could not be set up, or nothing could be tried.
@@ -99,6 +99,7 @@ pub(crate) struct WireSpec {
     pub(crate) hidden: Vec<OsString>,
     pub(crate) unhidden: Vec<OsString>,
     pub(crate) laid: Vec<(OsString, OsString)>,
+    pub(crate) replaced: Vec<(OsString, Vec<u8>)>,
 }
 
 fn raw(paths: &[PathBuf]) -> Vec<OsString> {
@@ -168,11 +169,8 @@ impl WireSpec {
             shown: raw(&spec.shown),
             hidden: raw(&spec.hidden),
             unhidden: raw(&spec.unhidden),
-            laid: spec
-                .laid
-                .into_iter()
-                .map(|(cache, place)| (cache.into(), place.into()))
-                .collect(),
+            laid: pairs(spec.laid),
+            replaced: spec.replaced.into_iter().map(|(path, bytes)| (path.into(), bytes)).collect(),
         };
         (wire, spec.output)
     }

@@ -74,6 +74,7 @@ const STOPS: &[(&str, StopReason)] = &[
     ("end_turn", StopReason::EndTurn),
     ("tool_use", StopReason::ToolUse),
     ("max_tokens", StopReason::MaxTokens),
+    ("model_context_window_exceeded", StopReason::ContextFull),
     ("refusal", StopReason::Refusal),
     ("pause_turn", StopReason::PauseTurn),
 ];

@@ -77,7 +77,7 @@ impl Bench {
     fn propose(&self, old: &str, new: &str) {
         let mut fork = self.fork.lock().unwrap();
         self.workspace.look_at_disks();
-        fork.sync(&self.workspace);
+        fork.sync_now(&self.workspace);
         let view = fork.view(self.workspace.snapshot());
         let place = view.contain("a.txt").unwrap();
         let ropewalk_workspace::FileState::Text { text, .. } = view.read(&place).unwrap() else {
@@ -91,7 +91,7 @@ impl Bench {
 
     fn hunks(&self) -> usize {
         let mut fork = self.fork.lock().unwrap();
-        fork.sync(&self.workspace);
+        fork.sync_now(&self.workspace);
         fork.hunks().len()
     }
 
@@ -260,7 +260,7 @@ fn a_call_whose_changes_were_published_meanwhile_does_not_make_them_twice() {
     bench.propose("two\n", "two\nnew\n");
     let view = {
         let mut fork = bench.fork.lock().unwrap();
-        fork.sync(&bench.workspace);
+        fork.sync_now(&bench.workspace);
         fork.view(bench.workspace.snapshot())
     };
     assert_eq!(bench.drive(bench.publish(), || {}).failed, []);

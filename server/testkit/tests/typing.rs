@@ -122,7 +122,7 @@ fn typing_with_an_agent_editing_between_ends_in_the_right_text() {
                 // A call begins: what it sees is frozen while the user types on.
                 let call = (step % 97 == 0).then(|| {
                     let mut fork = fork.lock().unwrap();
-                    fork.sync(&buffer.workspace);
+                    fork.sync_now(&buffer.workspace);
                     fork.view(buffer.workspace.snapshot())
                 });
                 for edit in &edits {

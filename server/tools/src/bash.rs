@@ -45,7 +45,7 @@ impl Tool for Bash {
     fn description(tier: Tier) -> &'static str {
         match tier {
             Tier::OverFork => {
-                "Runs a shell command over the fork: it sees unsaved text and unpublished changes under the real paths, and what it writes is reviewed like your edits. No network unless you ask for it, nothing outside the open folders but the system and toolchains. No input, no terminal. Each call is a new shell; processes it leaves running are ended."
+                "Runs a shell command in your private copy of the project: it sees unsaved text and unpublished changes under the real paths, and what it writes is reviewed like your edits. No network unless you ask for it, nothing outside the open folders but the system and toolchains. No input, no terminal. Each call is a new shell; processes it leaves running are ended."
             }
             Tier::Copy => {
                 "Runs a shell command on a copy of the open folders with unsaved text and unpublished changes in it; what it writes there is reviewed like your edits. Paths differ: the copy is elsewhere. No input, no terminal. Each call is a new shell; processes it leaves running are ended."

@@ -16,6 +16,11 @@ impl Stop {
     pub(crate) fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
+
+    /// Tells the work that nobody waits for it.
+    pub(crate) fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// Sets the flag when the future that waits is dropped.
@@ -23,7 +28,7 @@ struct SetOnDrop(Stop);
 
 impl Drop for SetOnDrop {
     fn drop(&mut self) {
-        self.0.0.store(true, Ordering::Relaxed);
+        self.0.set();
     }
 }
 

@@ -26,6 +26,7 @@ pub(crate) use attend::{Stopped, attend};
 pub(crate) use collect::Collector;
 pub use collect::{Collected, MAX_FILE_BYTES, Sink};
 pub use environment::{INSIDE, allowed_environment, command_environment};
+pub(crate) use environment::{account_in, without_network};
 pub use escapes::strip_escapes;
 pub use outputs::{private_file, private_folder};
 pub(crate) use report::LEFT_RUNNING;
@@ -82,6 +83,8 @@ pub struct CommandOutcome {
     pub duration: Duration,
     /// Whether something that it had started still ran, and was ended with it.
     pub left_running: bool,
+    /// Set when nobody knows how it would have ended: why, in words.
+    pub lost: Option<String>,
     /// The file with all it printed, if one was asked for and holds all of it.
     pub output_file: Option<PathBuf>,
 }
@@ -140,15 +143,11 @@ pub async fn run(
     let (mut kept, receiver) = start(&spec).await?;
     let mut collector = Collector::new(receiver, file, sink, &spec.secrets);
     let (stopped, is_read) = attend(&mut collector, spec.timeout, interrupt, kept.wait()).await;
-    let (exit, left_running) = match stopped {
-        Stopped::Ended(end) => exit_of(&end),
-        Stopped::TimedOut => (Exit::TimedOut(spec.timeout), false),
-        Stopped::Interrupted => (Exit::Interrupted, false),
+    let (exit, end) = match stopped {
+        Stopped::Ended(end) => (exit_of(&end), end),
+        Stopped::TimedOut => (Exit::TimedOut(spec.timeout), killed(&mut kept).await),
+        Stopped::Interrupted => (Exit::Interrupted, killed(&mut kept).await),
     };
-    if matches!(exit, Exit::TimedOut(_) | Exit::Interrupted) {
-        kept.kill();
-        kept.wait().await;
-    }
     if !is_read {
         let _ = tokio::time::timeout(GRACE, collector.read()).await;
     }
@@ -157,7 +156,8 @@ pub async fn run(
         exit,
         output,
         duration: began.elapsed(),
-        left_running,
+        left_running: left_running(&end),
+        lost: lost(end),
         output_file: spec.output_file.filter(|_| file_is_whole),
     })
 }
@@ -192,16 +192,34 @@ fn find(shell: &str, env: &[(OsString, OsString)]) -> Option<PathBuf> {
     std::env::split_paths(path).map(|dir| dir.join(shell)).find(|p| p.is_file())
 }
 
-/// How it ended, and whether it left something running.
-fn exit_of(end: &End) -> (Exit, bool) {
+async fn killed(kept: &mut Kept) -> End {
+    kept.kill();
+    kept.wait().await
+}
+
+fn exit_of(end: &End) -> Exit {
     match end {
-        End::Exited { code, left_running } => (Exit::Exited(*code), *left_running),
-        End::Signalled { signal, left_running } => (Exit::Signalled(*signal), *left_running),
+        End::Exited { code, .. } => Exit::Exited(*code),
+        End::Signalled { signal, .. } => Exit::Signalled(*signal),
         // SIGKILL, in effect.
         End::Memory { .. }
         | End::LayerFull { .. }
         | End::CacheFull { .. }
         | End::Killed
-        | End::Lost(_) => (Exit::Signalled(9), false),
+        | End::Lost(_) => Exit::Signalled(9),
+    }
+}
+
+fn left_running(end: &End) -> bool {
+    matches!(
+        end,
+        End::Exited { left_running: true, .. } | End::Signalled { left_running: true, .. }
+    )
+}
+
+fn lost(end: End) -> Option<String> {
+    match end {
+        End::Lost(why) => Some(why),
+        _ => None,
     }
 }

@@ -13,16 +13,19 @@ mod over_fork;
 mod repository;
 
 use crate::command::{
-    CommandError, CommandOutcome, CommandSpec, Exit, Sink, result_text, run, strip_escapes,
+    Collected as Printed, CommandError, CommandOutcome, CommandSpec, Exit, Sink, result_text, run,
+    strip_escapes,
 };
 use crate::layer::Collected;
 use crate::tool::{Context, Hides, Output};
 use background::Background;
 pub use background::{Finished, MOST_IN_BACKGROUND};
 use in_place::InPlace;
+use ropewalk_protocol::OverFork;
 use ropewalk_sandbox::{Unsupported, Upper};
 use ropewalk_workspace::{Proposal, View};
 use std::convert::Infallible;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -54,7 +57,7 @@ impl Tier {
     /// The word for it.
     pub fn word(self) -> &'static str {
         match self {
-            Tier::OverFork => "over the fork",
+            Tier::OverFork => "in a sandbox",
             Tier::Copy => "on a copy",
             Tier::InPlace => "in place",
         }
@@ -84,18 +87,6 @@ pub struct Chosen {
     pub tier: Tier,
     /// Why not better, in a sentence that says what mends it; None when there is nothing to mend.
     pub why: Option<String>,
-}
-
-/// Which tiers may be tried.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OverFork {
-    /// The best that works here.
-    #[default]
-    Auto,
-    /// A copy, also where better works.
-    Copy,
-    /// In place.
-    Off,
 }
 
 /// What the configuration says of commands.
@@ -277,6 +268,11 @@ impl Commands {
     pub fn stop_background(&self, id: &str) -> Result<String, String> {
         self.background.stop(id)
     }
+
+    /// Ends those in the background that this turn or a later one has started. Nothing is told of their ends.
+    pub fn drop_background_since(&self, turn: u64) {
+        self.background.drop_since(turn);
+    }
 }
 
 /// The context for what runs in the background: it must not keep alive the session that ends it.
@@ -286,7 +282,7 @@ fn apart(context: &Context) -> Context {
 
 /// What a process is given of our environment, on the disk itself or on a copy of it.
 fn whole_environment(context: &Context) -> Vec<(std::ffi::OsString, std::ffi::OsString)> {
-    context.secrets.environment(std::env::vars_os(), &[])
+    context.secrets.environment(std::env::vars_os(), &context.commands.settings.environment)
 }
 
 /// What to run, on the disk itself.
@@ -332,8 +328,23 @@ async fn result_of(outcome: &CommandOutcome, file: Option<PathBuf>, context: &Co
     if let (Some(file), false) = (&file, is_cut) {
         remove(file).await;
     }
-    let is_error = matches!(outcome.exit, Exit::TimedOut(_) | Exit::Interrupted);
-    Output { text: result_text(outcome, context.bounds), is_error, proposals: Vec::new() }
+    let is_error =
+        matches!(outcome.exit, Exit::TimedOut(_) | Exit::Interrupted) || outcome.lost.is_some();
+    let text = result_text(outcome, context.bounds);
+    Output { text, is_error, failure: failure_of(outcome), ..Output::default() }
+}
+
+/// See [`Output::failure`].
+fn failure_of(outcome: &CommandOutcome) -> Option<u64> {
+    let how = match outcome.exit {
+        Exit::Exited(0) | Exit::TimedOut(_) | Exit::Interrupted => return None,
+        Exit::Exited(code) => (false, code),
+        Exit::Signalled(signal) => (true, signal),
+    };
+    let Printed { head, left_out, tail } = &outcome.output;
+    let mut hasher = DefaultHasher::new();
+    (how, head, left_out, tail).hash(&mut hasher);
+    Some(hasher.finish())
 }
 
 /// Adds what a command changed to its result, and what is to be said of it.

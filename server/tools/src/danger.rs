@@ -148,7 +148,7 @@ impl fmt::Display for Part {
 #[must_use]
 pub fn dangerous(command: &str) -> Option<Danger> {
     let script = script::read(command);
-    script.danger.or(script.unknown.map(Danger::Unknown))
+    script.danger.clone().or_else(|| script.unknown.clone().map(Danger::Unknown))
 }
 
 /// Every simple command that `command` would run, in the order of the text.
@@ -161,9 +161,9 @@ pub fn dangerous(command: &str) -> Option<Danger> {
 /// What can't be read throughout gives no list, since a list with gaps would mislead.
 pub fn simple_commands(command: &str) -> Result<Vec<SimpleCommand>, UnknownSyntax> {
     let script = script::read(command);
-    match script.unknown {
-        Some(unknown) => Err(unknown),
-        None => Ok(script.commands),
+    match &script.unknown {
+        Some(unknown) => Err(unknown.clone()),
+        None => Ok(script.commands.clone()),
     }
 }
 
@@ -171,6 +171,27 @@ pub fn simple_commands(command: &str) -> Result<Vec<SimpleCommand>, UnknownSynta
 /// a list with gaps.
 #[must_use]
 pub(crate) fn readable_commands(command: &str) -> (Vec<SimpleCommand>, Option<UnknownSyntax>) {
+    let readable = readable(command);
+    (readable.commands, readable.unknown)
+}
+
+/// What of a command can be read.
+pub(crate) struct Readable {
+    /// The simple commands in it.
+    pub(crate) commands: Vec<SimpleCommand>,
+    /// Why they may not be all.
+    pub(crate) unknown: Option<UnknownSyntax>,
+    /// True if a shell in it is given text that is known only when it runs (`curl … | sh`).
+    pub(crate) runs_unseen: bool,
+}
+
+/// Takes a command apart as far as that goes.
+#[must_use]
+pub(crate) fn readable(command: &str) -> Readable {
     let script = script::read(command);
-    (script.commands, script.unknown)
+    Readable {
+        commands: script.commands.clone(),
+        unknown: script.unknown.clone(),
+        runs_unseen: script.runs_unseen,
+    }
 }

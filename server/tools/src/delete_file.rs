@@ -1,7 +1,7 @@
 //! `delete_file`: a file goes, or a link, which leaves what it leads to.
 
 use crate::blocking::blocking;
-use crate::files::{link_itself, look, missing, no_notebook, unsaved_words};
+use crate::files::{link_itself, look_to_change, missing, no_untitled, unsaved_words};
 use crate::tool::{Context, Effect, Output, Subject, Tool};
 use futures::future::BoxFuture;
 use ropewalk_workspace::{FileState, Proposal, ProposedChange};
@@ -41,8 +41,8 @@ fn delete(input: &Input, context: &Context) -> Result<Output, Output> {
         let proposals = vec![Proposal { place, change: ProposedChange::Delete }];
         return Ok(Output::proposing(words, proposals));
     }
-    let (place, state) = look(&context.view, &input.path)?;
-    no_notebook(&place)?;
+    let (place, state) = look_to_change(&context.view, &input.path)?;
+    no_untitled(&place, "delete")?;
     if matches!(state, FileState::Missing) {
         return Err(missing(&context.view, &place));
     }

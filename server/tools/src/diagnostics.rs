@@ -40,7 +40,7 @@ async fn ask(input: Input, context: Context) -> Result<Output, Output> {
         Some(path) => {
             let view = context.view.clone();
             let id = on_thread(move |_| {
-                let place = view.contain(&path).map_err(Output::error)?;
+                let place = view.named(&path).map_err(Output::error)?;
                 Ok(view.id_of(&place, view.roots()))
             });
             Some(id.await?)

@@ -6,11 +6,11 @@ mod fold;
 mod nearest;
 mod plan;
 
-use crate::blocking::blocking;
+use crate::blocking::{Stop, blocking};
 use crate::files::{Found, bytes_in_file, text_to_edit};
 use crate::tool::{Context, Effect, Output, Subject, Tool};
 use futures::future::BoxFuture;
-use plan::{NoPlan, Plan, Which, plan};
+use plan::{MOST, NoPlan, Plan, Which, plan};
 use ropewalk_text::Text;
 use ropewalk_workspace::{Proposal, ProposedChange};
 use schemars::JsonSchema;
@@ -47,11 +47,11 @@ impl Tool for EditFile {
     }
 
     fn run(&self, input: Input, context: Context) -> BoxFuture<'static, Output> {
-        blocking(move |_| edit(&input, &context))
+        blocking(move |stop| edit(&input, &context, stop))
     }
 }
 
-fn edit(input: &Input, context: &Context) -> Result<Output, Output> {
+fn edit(input: &Input, context: &Context, stop: &Stop) -> Result<Output, Output> {
     let which = match (input.replace_all, input.occurrence) {
         (Some(true), Some(_)) => {
             return Err(Output::error("give replace_all or occurrence, not both"));
@@ -73,7 +73,7 @@ fn edit(input: &Input, context: &Context) -> Result<Output, Output> {
     let shown = &place.shown;
     bytes_in_file(&Text::from(input.new_text.as_str()), format)
         .map_err(|error| Output::error(format_args!("{shown}: {error}; write it another way")))?;
-    let planned = plan(&text, &input.old_text, &input.new_text, which);
+    let planned = plan(&text, &input.old_text, &input.new_text, which, stop);
     let Plan { set, edited, others } = planned.map_err(|why| no_plan(why, shown, &text, input))?;
     let words = match which {
         Which::All if edited.count > 1 => {
@@ -98,6 +98,10 @@ fn no_plan(why: NoPlan, shown: &str, text: &Text, input: &Input) -> Output {
             found.count,
             if found.count == 1 { "" } else { "s" }
         )),
+        NoPlan::TooMany => Output::error(format_args!(
+            "old_text is in {shown} more than {MOST} times, too many for one edit. Give a longer old_text, or change the file with a command (sed)"
+        )),
+        NoPlan::Stopped => Output::error("nobody waits for this edit any more"),
         NoPlan::NotFound => {
             let why = nearest::explain(text, &input.old_text, &input.new_text);
             Output::error(format_args!("Text not found in {shown}{why}"))

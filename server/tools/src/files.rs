@@ -17,16 +17,37 @@ pub(crate) struct Found {
 
 /// Where a tool's `path` leads, and what the view has there.
 pub(crate) fn look(view: &View, path: &str) -> Result<(Place, FileState), Output> {
-    let place = view.contain(path).map_err(Output::error)?;
+    let place = view.named(path).map_err(Output::error)?;
     no_disguise(&place, path)?;
     let state = view.read(&place).map_err(|error| refused(&error))?;
     Ok((place, state))
+}
+
+/// The same for a file that is to be changed.
+pub(crate) fn look_to_change(view: &View, path: &str) -> Result<(Place, FileState), Output> {
+    let place = view.named(path).map_err(Output::error)?;
+    may_change(view, &place)?;
+    look(view, path)
+}
+
+/// Refuses what no tool changes, whatever the mode.
+pub(crate) fn may_change(view: &View, place: &Place) -> Result<(), Output> {
+    not_of_git(view, place)?;
+    no_notebook(place)
+}
+
+fn not_of_git(view: &View, place: &Place) -> Result<(), Output> {
+    match view.is_of_git(place) {
+        true => Err(Output::error(FileError::OfGit { path: place.shown.clone() })),
+        false => Ok(()),
+    }
 }
 
 /// The link that `path` itself names, and where it leads: what is to happen to a name happens to the link. None for
 /// anything else.
 pub(crate) fn link_itself(view: &View, path: &str) -> Result<Option<(Place, PathBuf)>, Output> {
     let Some((place, target)) = view.link_named(path) else { return Ok(None) };
+    not_of_git(view, &place)?;
     let (doc, shown) = (place.doc(), &place.shown);
     let is_alias = view.entries().get(&doc).is_some_and(|own| own.place.as_ref() != Some(&place));
     if is_alias || view.buffers().contains_key(&doc) {
@@ -51,8 +72,7 @@ pub(crate) fn no_disguise(place: &Place, path: &str) -> Result<(), Output> {
 
 /// The text at `path`, for changing it.
 pub(crate) fn text_to_edit(view: &View, path: &str) -> Result<Found, Output> {
-    let (place, state) = look(view, path)?;
-    no_notebook(&place)?;
+    let (place, state) = look_to_change(view, path)?;
     match state {
         FileState::Text { text, format, .. } => Ok(Found { place, text, format }),
         FileState::Binary { len } => Err(Output::error(format_args!(
@@ -64,12 +84,23 @@ pub(crate) fn text_to_edit(view: &View, path: &str) -> Result<Found, Output> {
 }
 
 /// Notebooks are open in an editor that tells us nothing of them, so what is in them is not known.
-pub(crate) fn no_notebook(place: &Place) -> Result<(), Output> {
+fn no_notebook(place: &Place) -> Result<(), Output> {
     let is_notebook =
         place.path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("ipynb"));
     if is_notebook {
         return Err(Output::error(format_args!(
             "{} is a notebook, and what an editor has of it can't be seen from here, so it is not written. Tell the user what to change in it",
+            place.shown
+        )));
+    }
+    Ok(())
+}
+
+/// A buffer without a file has no name on the disk that could be another, or go.
+pub(crate) fn no_untitled(place: &Place, what: &str) -> Result<(), Output> {
+    if place.is_untitled() {
+        return Err(Output::error(format_args!(
+            "{} is open in the editor and was never saved, so there is no file to {what}. Edit its text, or write a file of your own",
             place.shown
         )));
     }

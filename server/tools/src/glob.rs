@@ -42,6 +42,7 @@ impl Tool for Glob {
 fn glob(input: &Input, context: &Context, stop: &Stop) -> Result<Output, Output> {
     let path = input.path.as_deref();
     let files = files_named(&context.view, path, Some(&input.pattern), stop)?;
+    let files = files.filter(|file| !file.place.is_untitled());
     let found: Vec<String> = files.map(|file| file.place.shown).collect();
     if found.is_empty() {
         return Ok(Output::text("(no matches)"));

@@ -10,6 +10,7 @@ use crate::names::files_named;
 use crate::policy::is_sensitive;
 use crate::tool::{Context, Effect, Output, Subject, Tool};
 use futures::future::BoxFuture;
+use ropewalk_workspace::Place;
 use schemars::JsonSchema;
 use search::{Hits, Pattern};
 use serde::Deserialize;
@@ -60,17 +61,23 @@ fn grep(input: &Input, context: &Context, stop: &Stop) -> Result<Output, Output>
     let files = files_named(&context.view, path, include, stop)?;
     let mut hits = Hits::new(input.context.unwrap_or(0).min(20) as usize);
     let mut left = Left::default();
-    let start = path.and_then(|path| context.view.contain(path).ok());
+    let start = path.and_then(|path| context.view.named(path).ok());
     for file in files {
         if stop.is_set() || hits.is_full() {
             break;
         }
-        // One that was named itself has passed policy by its name.
-        if is_sensitive(&file.below.to_string_lossy()) {
+        // One that was named itself has passed policy by its names.
+        let former = match file.below.as_os_str().is_empty() {
+            true => Vec::new(),
+            false => context.view.former_places(&file.place),
+        };
+        let was_secret = former.iter().any(|place| is_sensitive(&place.shown));
+        if was_secret || is_sensitive(&file.below.to_string_lossy()) {
             left.secret.push(file.place.shown);
             continue;
         }
-        if (context.hides)(&file.place, start.as_ref()) {
+        let is_hidden = |place: &Place| (context.hides)(place, start.as_ref());
+        if is_hidden(&file.place) || former.iter().any(is_hidden) {
             left.hidden.push(file.place.shown);
             continue;
         }

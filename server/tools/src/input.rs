@@ -1,8 +1,13 @@
 //! A call's input: from what a model wrote to a tool's own type.
 //!
 //! Models write numbers as strings, `null` for what they leave out, and lists as JSON strings. Such input is
-//! converted by the schema, and the result says so; anything else is refused in words that name the fault.
+//! converted by the schema, and the result says so; anything else is refused in words that name the fault. Members
+//! that a tool does not have are ignored where nothing can come of it, which the result says too.
 
+pub mod loose;
+
+use crate::bounds::preview;
+use crate::tool::Effect;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
@@ -47,27 +52,57 @@ fn tidy(schema: &mut Value) {
     }
 }
 
-/// Reads `input` as a `T`, converting where the schema allows only one meaning. Gives what was converted, in
-/// words.
+/// Members in which models say why they make a call. Nothing depends on them.
+const REMARKS: &[&str] = &["description", "explanation", "reason"];
+
+/// How much of a name that the model made up is said again.
+const NAME_CHARS: usize = 60;
+
+/// How many ignored members are named.
+const NAMED: usize = 10;
+
+/// What a result says of an input that was JSON but for this.
+pub fn overlooked(what: &[&str]) -> String {
+    format!("the input was not valid JSON; it was read without {}", what.join(", "))
+}
+
+/// True if a call may run as if it had not this member, which the tool does not have: it only reads, or the member
+/// asks for nothing.
+fn is_idle(effect: Effect, key: &str, value: &Value) -> bool {
+    effect == Effect::Read
+        || matches!(value, Value::Null | Value::Bool(false))
+        || REMARKS.contains(&key)
+}
+
+/// The members of an input, and what was converted for it.
+fn members(input: Value) -> Result<(Map<String, Value>, Vec<String>), &'static str> {
+    match input {
+        Value::Object(map) => Ok((map, Vec::new())),
+        Value::Null => Ok((Map::new(), Vec::new())),
+        Value::String(text) => match loose::read(&text) {
+            Some((Value::Object(map), _)) => {
+                let said = "the input was a JSON string; it was read as an object";
+                Ok((map, vec![said.to_owned()]))
+            }
+            _ => Err("the input must be an object"),
+        },
+        _ => Err("the input must be an object"),
+    }
+}
+
+/// Reads `input` as a `T` for a call that can do `effect`, converting where the schema allows only one meaning. Gives
+/// what was converted and what was ignored, in words.
+///
+/// # Errors
+/// What is wrong with it, with the schema, for the model.
 pub fn read<T: DeserializeOwned>(
     tool: &str,
+    effect: Effect,
     schema: &Value,
     input: Value,
 ) -> Result<(T, Vec<String>), String> {
-    let mut conversions = Vec::new();
-    let map = match input {
-        Value::Object(map) => map,
-        Value::Null => Map::new(),
-        Value::String(text) => match serde_json::from_str(&text) {
-            Ok(Value::Object(map)) => {
-                conversions
-                    .push("the input was a JSON string; it was read as an object".to_owned());
-                map
-            }
-            _ => return Err(fault(tool, schema, "the input must be an object")),
-        },
-        _ => return Err(fault(tool, schema, "the input must be an object")),
-    };
+    let (map, mut conversions) = members(input).map_err(|why| fault(tool, schema, why))?;
+    let mut ignored = Vec::new();
     let properties = schema.get("properties").and_then(Value::as_object);
     let required: Vec<&str> = schema
         .get("required")
@@ -77,13 +112,15 @@ pub fn read<T: DeserializeOwned>(
     let mut clean = Map::new();
     for (key, value) in map {
         let Some(property) = properties.and_then(|properties| properties.get(&key)) else {
+            if is_idle(effect, &key, &value) {
+                ignored.push(format!("`{}`", preview(&key, NAME_CHARS)));
+                continue;
+            }
             let known: Vec<&str> =
                 properties.map(|p| p.keys().map(String::as_str).collect()).unwrap_or_default();
-            return Err(fault(
-                tool,
-                schema,
-                &format!("`{key}` is not one of its fields ({})", known.join(", ")),
-            ));
+            let name = preview(&key, NAME_CHARS);
+            let why = format!("`{name}` is not one of its fields ({})", known.join(", "));
+            return Err(fault(tool, schema, &why));
         };
         if value.is_null() && !required.contains(&key.as_str()) {
             continue;
@@ -92,6 +129,15 @@ pub fn read<T: DeserializeOwned>(
             convert(&key, property, value).map_err(|why| fault(tool, schema, &why))?;
         conversions.extend(conversion);
         clean.insert(key, value);
+    }
+    if !ignored.is_empty() {
+        let more = ignored.len().saturating_sub(NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        ignored.truncate(NAMED);
+        conversions.push(format!(
+            "ignored, because {tool} has no such field: {}{more}",
+            ignored.join(", ")
+        ));
     }
     if let Some(missing) = required.iter().find(|key| !clean.contains_key(**key)) {
         return Err(fault(tool, schema, &format!("`{missing}` is missing")));
@@ -137,12 +183,12 @@ fn convert(key: &str, schema: &Value, value: Value) -> Result<(Value, Option<Str
         },
         ("string", Value::Number(number)) => Ok((number.to_string().into(), said("text"))),
         ("string", Value::Bool(flag)) => Ok((flag.to_string().into(), said("text"))),
-        ("array", Value::String(text)) => match serde_json::from_str(&text) {
-            Ok(Value::Array(list)) => Ok((Value::Array(list), said("a list"))),
+        ("array", Value::String(text)) => match loose::read(&text) {
+            Some((Value::Array(list), _)) => Ok((Value::Array(list), said("a list"))),
             _ => Err(format!("`{key}` must be a list")),
         },
-        ("object", Value::String(text)) => match serde_json::from_str(&text) {
-            Ok(Value::Object(map)) => Ok((Value::Object(map), said("an object"))),
+        ("object", Value::String(text)) => match loose::read(&text) {
+            Some((Value::Object(map), _)) => Ok((Value::Object(map), said("an object"))),
             _ => Err(format!("`{key}` must be an object")),
         },
         (_, value) => Ok((value, None)),
@@ -170,7 +216,45 @@ mod tests {
 
     fn check(input: Value) -> Result<(Input, usize), String> {
         let schema = schema_of::<Input>();
-        read("t", &schema, input).map(|(input, conversions)| (input, conversions.len()))
+        read("t", Effect::Write, &schema, input).map(|(input, said)| (input, said.len()))
+    }
+
+    #[test]
+    fn members_it_does_not_have_are_ignored_where_nothing_comes_of_them() {
+        let schema = schema_of::<Input>();
+        let read = |effect, member: Value| {
+            let mut input = json!({"path": "a"});
+            input.as_object_mut().unwrap().extend(member.as_object().unwrap().clone());
+            read::<Input>("t", effect, &schema, input)
+        };
+        let ignored = "ignored, because t has no such field: ";
+        for member in [
+            json!({"description": "why"}),
+            json!({"explanation": ["why"]}),
+            json!({"reason": 1}),
+            json!({"dry_run": false}),
+            json!({"dry_run": null}),
+        ] {
+            for effect in [Effect::Read, Effect::Write, Effect::Execute, Effect::Session] {
+                let (input, said) = read(effect, member.clone()).unwrap();
+                let name = member.as_object().unwrap().keys().next().unwrap();
+                assert_eq!(input.path, "a");
+                assert_eq!(said, [format!("{ignored}`{name}`")], "{effect:?}");
+            }
+        }
+        for member in [json!({"dry_run": true}), json!({"force": 0}), json!({"file": ""})] {
+            assert_eq!(read(Effect::Read, member.clone()).unwrap().1.len(), 1, "{member}");
+            for effect in [Effect::Write, Effect::Execute, Effect::Session] {
+                let why = read(effect, member.clone()).unwrap_err();
+                assert!(
+                    why.contains("is not one of its fields (path, limit, names, all)"),
+                    "{why}"
+                );
+            }
+        }
+        let many = (0..50).map(|n| (format!("{n}{}", "x".repeat(9_000)), json!(n))).collect();
+        let (_, said) = read(Effect::Read, Value::Object(many)).unwrap();
+        assert!(said[0].ends_with("` and 40 more") && said[0].len() < 2_000, "{said:?}");
     }
 
     fn input(limit: Option<u32>, names: Option<&str>, all: Option<bool>) -> Input {

@@ -10,6 +10,7 @@
 //! somebody else, with `up` as the upper layer and `work` as its scratch folder. Nothing here writes to a root.
 //! Blocking; no command of the layer may run meanwhile.
 
+mod accounts;
 mod beside;
 mod caches;
 mod collect;
@@ -21,17 +22,19 @@ mod fork;
 mod git;
 mod ignores;
 mod judge;
+mod left_out;
 mod materialise;
 mod told;
 mod veil;
 
+pub(crate) use accounts::struck_outside;
 pub use caches::BuildCaches;
 use caches::{is_built_in, is_project_file};
 pub(crate) use caches::{is_project, remove};
 pub use ever::EverDirty;
 
 use folder::Stamp;
-use ropewalk_workspace::{ContentHash, Proposal};
+use ropewalk_workspace::{ContentHash, Place, Proposal, ProposedChange};
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -96,6 +99,25 @@ pub struct Collected {
     pub told: Vec<String>,
 }
 
+impl Collected {
+    /// Drops the proposals for these places, and those of files that were moved there. Gives their names.
+    fn leave_out(&mut self, mut is_left_out: impl FnMut(&Place) -> bool) -> Vec<String> {
+        let mut dropped = Vec::new();
+        self.proposals.retain(|Proposal { place, change }| {
+            let to = match change {
+                // It stays by itself once its new place is dropped.
+                ProposedChange::MoveOver { .. } => None,
+                change => change.to(),
+            };
+            let places = [Some(place), to].into_iter().flatten();
+            let left: Vec<&Place> = places.filter(|place| is_left_out(place)).collect();
+            dropped.extend(left.iter().map(|place| told::plain(Path::new(&place.shown))));
+            left.is_empty()
+        });
+        dropped
+    }
+}
+
 /// See the module.
 #[derive(Debug)]
 pub struct Layer {
@@ -121,6 +143,10 @@ struct Rooted {
     up: PathBuf,
     /// What we know of in it, by path from the root.
     held: HashMap<PathBuf, Held>,
+    /// The `.git` folders of repositories whose settings may open accounts, by path from the root.
+    repositories: Vec<PathBuf>,
+    /// Their settings as they stand in the layer now.
+    struck: accounts::Struck,
 }
 
 /// What stands in a layer as we left it.
@@ -178,7 +204,13 @@ impl Layer {
                 own.own_like("up".as_ref(), &below);
             }
             let up = folder.join(name).join("up");
-            made.push(Rooted { root: root.clone(), up, held: HashMap::new() });
+            made.push(Rooted {
+                root: root.clone(),
+                up,
+                held: HashMap::new(),
+                repositories: Vec::new(),
+                struck: Vec::new(),
+            });
         }
         Ok(Self {
             roots: made,

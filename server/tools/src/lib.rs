@@ -34,8 +34,7 @@ pub mod write_file;
 pub use bounds::Bounds;
 pub use commands::{Commands, Ground, Tier};
 pub use policy::{
-    By, Decision, List, Mode, Named, Offer, Reach, Rule, Rules, Ruling, Written, decide,
-    named_paths,
+    By, Decision, List, Named, Offer, Reach, Rule, Rules, Ruling, Written, decide, named_paths,
 };
 pub use registry::{CallError, Registry, ToolInfo};
-pub use tool::{Context, Effect, Output, Prepared, Subject, Tool};
+pub use tool::{CallSummary, Context, Effect, Output, Prepared, Subject, Tool};

@@ -2,7 +2,9 @@
 //! is written.
 
 use crate::blocking::blocking;
-use crate::files::{fits_the_fork, link_itself, look, missing, no_notebook, unsaved_words};
+use crate::files::{
+    fits_the_fork, link_itself, look_to_change, may_change, missing, no_untitled, unsaved_words,
+};
 use crate::tool::{Context, Effect, Output, Subject, Tool};
 use futures::future::BoxFuture;
 use ropewalk_workspace::disk::FileError;
@@ -47,8 +49,8 @@ fn move_file(input: &Input, context: &Context) -> Result<Output, Output> {
     let (place, target) = match link_itself(view, &input.path)? {
         Some((place, target)) => (place, Some(target)),
         None => {
-            let (place, state) = look(view, &input.path)?;
-            no_notebook(&place)?;
+            let (place, state) = look_to_change(view, &input.path)?;
+            no_untitled(&place, "move")?;
             if matches!(state, FileState::Missing) {
                 return Err(missing(view, &place));
             }
@@ -56,7 +58,7 @@ fn move_file(input: &Input, context: &Context) -> Result<Output, Output> {
         }
     };
     let to = view.contain(&input.to).map_err(Output::error)?;
-    no_notebook(&to)?;
+    may_change(view, &to)?;
     if to == place {
         return Err(Output::error(format_args!("both paths are {}; nothing to move", place.shown)));
     }

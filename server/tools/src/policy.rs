@@ -12,66 +12,21 @@ mod reach;
 mod rule;
 mod rules;
 mod secrets;
+mod trusted;
 mod with;
 
 use crate::commands::Tier;
 use crate::danger::dangerous;
-use crate::tool::{Effect, Prepared};
+use crate::tool::{CallSummary, Effect};
 use command::Reading;
 pub use path::{Named, named_paths};
 pub use reach::Reach;
+use ropewalk_protocol::Mode;
 pub use rule::Rule;
 use rule::{Hit, Seen};
 pub use rules::{List, Rules, Written};
 pub use secrets::{is_sensitive, without_keys};
-
-/// When changes reach the editor, and so what a call may do. Ordered by strictness.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Default,
-    serde::Serialize,
-    serde::Deserialize,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Mode {
-    /// After each tool call.
-    Auto,
-    /// When the user accepts.
-    #[default]
-    Review,
-    /// Never: writes are refused.
-    Plan,
-}
-
-impl std::fmt::Display for Mode {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Mode::Auto => "auto",
-            Mode::Review => "review",
-            Mode::Plan => "plan",
-        })
-    }
-}
-
-impl std::str::FromStr for Mode {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "auto" => Ok(Mode::Auto),
-            "review" => Ok(Mode::Review),
-            "plan" => Ok(Mode::Plan),
-            _ => Err(format!("{text:?} is no mode: it is auto, review or plan")),
-        }
-    }
-}
+pub use trusted::{Reader, TrustedFiles, trusted_below, trusted_by};
 
 /// What policy says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -163,18 +118,20 @@ pub struct Ruling {
 /// What may hold secrets is asked about unless a rule names it; so is a command that can't be read, unless a
 /// rule allows it as it is or allows every command and no other rule could be about it. An ask rule is answered
 /// for the session by the very call alone.
-pub fn decide(
-    call: &Prepared,
+pub fn decide<'a>(
+    call: impl Into<CallSummary<'a>>,
     paths: &[Named],
     reach: &Reach,
     mode: Mode,
     rules: &Rules,
     granted: &[Rule],
 ) -> Ruling {
+    let call = call.into();
     let command = call.subject.command.as_deref();
     let secret = command
         .and_then(secrets::in_command)
-        .or_else(|| call.subject.paths.iter().find(|path| is_sensitive(path)).cloned());
+        .or_else(|| call.subject.paths.iter().find(|path| is_sensitive(path)).cloned())
+        .or_else(|| was_sensitive(paths));
     let seen = Seen {
         tool: call.tool,
         title: &call.subject.title,
@@ -205,9 +162,17 @@ pub fn decide(
     Ruling { decision, by, secret, offer }
 }
 
+/// A file that was moved from where it may hold secrets, with the name it had there.
+fn was_sensitive(paths: &[Named]) -> Option<String> {
+    paths.iter().find_map(|path| {
+        let former = path.former().find(|name| is_sensitive(name))?;
+        Some(format!("{}, which was {former} before,", path.as_written()))
+    })
+}
+
 /// One call and all that is known when it is decided on.
 struct Case<'a> {
-    call: &'a Prepared,
+    call: CallSummary<'a>,
     seen: &'a Seen<'a>,
     reach: &'a Reach,
     mode: Mode,

@@ -31,7 +31,7 @@ pub struct Input {
 impl Tool for ReadFile {
     type Input = Input;
     const NAME: &'static str = "read_file";
-    const DESCRIPTION: &'static str = "Reads a text file as numbered lines (number, tab, text). Unsaved text of the editor and your own unpublished changes are what you get.";
+    const DESCRIPTION: &'static str = "Reads a text file as numbered lines (number, tab, text). Unsaved text and your own unpublished changes are what you get.";
     const EFFECT: Effect = Effect::Read;
 
     fn subject(&self, input: &Input) -> Subject {

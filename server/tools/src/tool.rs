@@ -9,6 +9,7 @@ use crate::command::Secrets;
 use crate::commands::{Commands, Tier};
 use crate::policy::Reach;
 use futures::future::BoxFuture;
+use ropewalk_protocol::Content;
 use ropewalk_workspace::{Editor, Place, Proposal, View};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -64,6 +65,8 @@ pub type Hides = dyn Fn(&Place, Option<&Place>) -> bool + Send + Sync;
 pub struct Context {
     /// What it sees.
     pub view: Arc<View>,
+    /// The number of its turn.
+    pub turn: u64,
     /// The call's id, for naming its output file.
     pub call: Arc<str>,
     /// The most it may say.
@@ -92,8 +95,13 @@ pub struct Context {
 pub struct Output {
     /// For the model; begins with `Error: ` when it failed.
     pub text: String,
+    /// Images, resources and links for the model, behind the text.
+    pub attached: Vec<Content>,
     /// Whether it failed.
     pub is_error: bool,
+    /// Of a command that ended with an exit code other than 0, or by a signal: a number that is the same for the same
+    /// end and the same output. Such a result is a good one; only to ask for it again and again is in vain.
+    pub failure: Option<u64>,
     /// Changes of files, made on the context's view.
     pub proposals: Vec<Proposal>,
 }
@@ -106,12 +114,12 @@ impl Output {
 
     /// A failure in words; `Error: ` is put before them.
     pub fn error(why: impl std::fmt::Display) -> Self {
-        Self { text: format!("Error: {why}"), is_error: true, proposals: Vec::new() }
+        Self { text: format!("Error: {why}"), is_error: true, ..Self::default() }
     }
 
     /// A result with changes of files.
     pub fn proposing(text: impl Into<String>, proposals: Vec<Proposal>) -> Self {
-        Self { text: text.into(), is_error: false, proposals }
+        Self { text: text.into(), proposals, ..Self::default() }
     }
 }
 
@@ -150,6 +158,23 @@ pub struct Prepared {
     /// What was converted in the input, in words; the result says it.
     pub conversions: Vec<String>,
     run: Box<dyn FnOnce(Context) -> BoxFuture<'static, Output> + Send + Sync>,
+}
+
+/// Facts of a call by which policy decides.
+#[derive(Clone, Copy, Debug)]
+pub struct CallSummary<'a> {
+    /// The tool's name.
+    pub tool: &'a str,
+    /// The worst that it can do.
+    pub effect: Effect,
+    /// Command and paths of the call.
+    pub subject: &'a Subject,
+}
+
+impl<'a> From<&'a Prepared> for CallSummary<'a> {
+    fn from(call: &'a Prepared) -> Self {
+        Self { tool: call.tool, effect: call.effect, subject: &call.subject }
+    }
 }
 
 impl std::fmt::Debug for Prepared {
@@ -203,7 +228,8 @@ impl<T: Tool> AnyTool for T {
     }
 
     fn prepare(self: Arc<Self>, input: Value) -> Result<Prepared, String> {
-        let (input, conversions) = crate::input::read::<T::Input>(T::NAME, &self.schema(), input)?;
+        let (input, conversions) =
+            crate::input::read::<T::Input>(T::NAME, T::EFFECT, &self.schema(), input)?;
         let subject = self.subject(&input);
         let run = Box::new(move |context: Context| Tool::run(&*self, input, context));
         Ok(Prepared { tool: T::NAME, effect: T::EFFECT, subject, conversions, run })

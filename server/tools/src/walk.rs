@@ -23,7 +23,7 @@ pub(crate) struct Candidate {
 pub(crate) fn starts(view: &View, path: Option<&str>) -> Result<Vec<Place>, Output> {
     match path {
         Some(path) => {
-            let place = view.contain(path).map_err(Output::error)?;
+            let place = view.named(path).map_err(Output::error)?;
             no_disguise(&place, path)?;
             Ok(vec![place])
         }
@@ -54,7 +54,9 @@ pub(crate) fn files(
     let starts = starts(view, path)?;
     let overlay: Vec<(Place, bool)> = overlay(view);
     for start in &starts {
-        on_disk(view.roots(), start, stop, &mut found);
+        if !start.is_untitled() {
+            on_disk(view.roots(), start, stop, &mut found);
+        }
         for (place, has_text) in &overlay {
             let Ok(below) = place.path.strip_prefix(&start.path) else { continue };
             if *has_text {
@@ -64,7 +66,8 @@ pub(crate) fn files(
                 found.remove(&place.path);
             }
         }
-        if found.is_empty() && path.is_some() && !start.path.is_dir() {
+        let is_folder = !start.is_untitled() && start.path.is_dir();
+        if found.is_empty() && path.is_some() && !is_folder {
             return Err(match view.read(start) {
                 Err(error) => refused(&error),
                 Ok(_) => missing(view, start),
@@ -78,6 +81,14 @@ pub(crate) fn files(
             (place.path.clone(), Candidate { place, below })
         }));
     }
+    if path.is_none() {
+        // Those without a file are in no folder.
+        let untitled = view.buffers().keys().filter_map(Place::of_untitled);
+        found.extend(untitled.map(|place| {
+            let below = place.relative.clone();
+            (place.path.clone(), Candidate { place, below })
+        }));
+    }
     let mut found: Vec<Candidate> = found.into_values().collect();
     found.sort_by(|a, b| a.place.shown.cmp(&b.place.shown));
     Ok(found)
@@ -85,7 +96,10 @@ pub(crate) fn files(
 
 /// What lies over the disk, and whether it has a text or takes the file away.
 fn overlay(view: &View) -> Vec<(Place, bool)> {
-    let place = |id: &DocId| view.roots().place_of(&id.path()?).ok();
+    let place = |id: &DocId| match Place::of_untitled(id) {
+        Some(place) => Some(place),
+        None => view.roots().place_of(&id.path()?).ok(),
+    };
     // An open file that is on the disk is found there, or is ignored.
     let buffers = view
         .buffers()

@@ -3,7 +3,7 @@
 //! What lies on the disk keeps its ways: line ends, byte order mark and encoding are the file's.
 
 use crate::blocking::blocking;
-use crate::files::{bytes_in_file, fits_the_fork, look, no_notebook, was_renamed};
+use crate::files::{bytes_in_file, fits_the_fork, look_to_change, was_renamed};
 use crate::tool::{Context, Effect, Output, Subject, Tool};
 use futures::future::BoxFuture;
 use ropewalk_text::Text;
@@ -53,8 +53,7 @@ fn write(input: Input, context: &Context) -> Result<Output, Output> {
             "content holds a NUL character, so the file would be no text. Leave it out, or make the file by bash",
         ));
     }
-    let (place, state) = look(&context.view, &path)?;
-    no_notebook(&place)?;
+    let (place, state) = look_to_change(&context.view, &path)?;
     fits_the_fork(&context.view, &place)?;
     if was_renamed(&context.view, &place) {
         // The fork has one change of a file's name at a time.

@@ -42,6 +42,7 @@ fn main() -> ExitCode {
         dropping_the_future_kills_the_command,
         an_interrupt_keeps_what_was_printed,
         what_a_command_leaves_running_is_ended_and_said,
+        a_command_that_ends_what_keeps_it_is_ended_and_said,
         long_output_keeps_its_ends_and_is_whole_in_the_file,
         output_without_end_is_bounded,
         binary_and_coloured_output_is_readable,
@@ -180,6 +181,24 @@ async fn what_a_command_leaves_running_is_ended_and_said() {
     }
     // What only waits for a pipe's end is waited for.
     assert_eq!(text(&ran("echo late > >(sleep 0.1; cat)").await), "late\n");
+}
+
+async fn a_command_that_ends_what_keeps_it_is_ended_and_said() {
+    const WORDS: &str = "Error: the process that keeps the command was stopped or killed, so the command and all it had started were ended. Its exit code is lost; what it had printed:\n";
+    for hostile in [
+        "kill -STOP $PPID; exec sleep 1000",
+        "setsid -f sh -c 'echo $$ > pid; exec sleep 1000'; until [ -s pid ]; do :; done; kill -9 $PPID; sleep 1000",
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("pid"), "").unwrap();
+        let command = format!("echo begun; {hostile}");
+        let outcome = run(spec(&command, dir.path()), None, pending()).await.unwrap();
+        assert!(outcome.lost.is_some(), "{outcome:?}");
+        assert_eq!(text(&outcome), format!("{WORDS}begun\n"));
+        if hostile.contains("setsid") {
+            assert!(is_dead(pid_in(&dir.path().join("pid")).await));
+        }
+    }
 }
 
 async fn long_output_keeps_its_ends_and_is_whole_in_the_file() {

@@ -184,6 +184,12 @@ fn huge_and_deep_input_ends() {
         judged_on_a_small_stack(filled(unit));
     }
     judged_on_a_small_stack("x".repeat(1 << 20));
+    // A parser that is let do it reads such for minutes.
+    for unit in ["a=(", "a+=(", "b=(a=( "] {
+        let text = format!("{}rm -rf /", unit.repeat(16_000));
+        let judged = judged_on_a_small_stack(text);
+        assert_eq!(judged, Some(Danger::Unknown(UnknownSyntax::TooComplex)), "{unit}");
+    }
     let deep = |n: usize| format!("{}sudo x{}", "( ".repeat(n), " )".repeat(n));
     assert!(judged_on_a_small_stack(deep(20)).unwrap().denies());
     assert_eq!(

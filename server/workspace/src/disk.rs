@@ -145,6 +145,15 @@ pub enum FileError {
         /// The root's path.
         root: String,
     },
+    /// It is open, and the editor told of a change of it that could not be read.
+    #[error(
+        "{path} is open in the editor, and a change of it there could not be read: what it holds now is known again once \
+         the user saves it, or closes it and opens it again"
+    )]
+    OutOfStep {
+        /// The file.
+        path: String,
+    },
     /// It is longer than the reader takes.
     #[error("{path} has {len} bytes, more than the {limit} that are read at once")]
     TooLarge {
@@ -238,6 +247,14 @@ pub enum FileError {
         target: String,
         /// Why.
         reason: String,
+    },
+    /// It is a git repository's own, which no tool changes.
+    #[error(
+        "{path} is git's own data, which no tool changes in any mode, because git runs programs that it names. Leave it as it is, and tell the user what to change there"
+    )]
+    OfGit {
+        /// The file.
+        path: String,
     },
     /// Anything else the system says.
     #[error("{path}: {reason}")]

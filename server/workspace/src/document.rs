@@ -3,20 +3,33 @@
 //! Only [`Document::change`], which is the client's didChange, ever alters the text; our own edits come
 //! back to us that way and are recognised by `proof`. The disk beside it is looked at by `workspace`.
 
+mod echo;
+
 use crate::disk::FileMeta;
 use crate::editor::Habits;
-use crate::log::{Delta, DeltaLog, Origin};
-use crate::proof::{Expected, Settled, Sighting};
+use crate::log::{DeltaLog, Origin};
+use crate::proof::{Expected, Settled};
 use crate::workspace::DiskLook;
 use crate::{ContentHash, PublishId};
-use ropewalk_text::decode::FileFormat;
+use echo::Told;
+use ropewalk_text::decode::{Encoding, FileFormat};
 use ropewalk_text::{ChangeSet, Coordinates, Position, Text, diff};
 
 /// A notification that deletes more lines than this, or more than half of the document, is coarse.
 const COARSE_LINES: usize = 20;
 
-/// At least so many content changes are looked at as what an edit of ours may have come in.
-const RUN: usize = 16;
+/// Whether the text here is the editor's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Accord {
+    /// As far as anybody knows.
+    #[default]
+    Certain,
+    /// A position did not exist here: it was clamped, and the next save tells.
+    Doubted,
+    /// A change could not be read, or had its range the wrong way round. No edit is made on the text until it is known
+    /// again: from a change that holds all of it, from a save, or because it is closed and opened.
+    Lost,
+}
 
 /// One content change of a didChange notification.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,19 +71,27 @@ pub struct Document {
     pub moved: Option<Text>,
     /// The text at the last didSave, until the disk is found to hold it.
     written: Option<Text>,
+    /// True if nothing was heard of the document since its last didSave.
+    just_written: bool,
+    accord: Accord,
     expected: Vec<Expected>,
     /// Edits that ended in a conflict: of them it will never be known whether they were made.
     lost: Vec<PublishId>,
     /// The version of didOpen, and the edits that were for it: a client that opens the file again for an edit
     /// counts from there too, and finds that it fits.
     first: (i32, Vec<PublishId>),
+    /// When it was last opened or changed, counted over all documents.
+    pub(crate) used: u64,
 }
 
 /// What a notification did.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Changed {
-    /// Positions that did not exist in our text: the client and we disagree about it.
+    /// Positions that did not exist in our text, and ranges that end before they begin: the client and we disagree
+    /// about it.
     pub desync_alarms: usize,
+    /// True if it is only since then that nobody knows what the document holds.
+    pub lost: bool,
     /// Each step of the text, in order.
     pub steps: Vec<Step>,
 }
@@ -100,9 +121,12 @@ impl Document {
             saved: None,
             moved: None,
             written: None,
+            just_written: false,
+            accord: Accord::Certain,
             expected: Vec::new(),
             lost: Vec::new(),
             first: (version, Vec::new()),
+            used: 0,
         }
     }
 
@@ -133,159 +157,65 @@ impl Document {
         habits: &Habits,
     ) -> Changed {
         self.version = version;
+        self.just_written = false;
+        let accord = self.accord;
         let mut out = Changed::default();
         let inserts =
             |change: &ContentChange| change.range.is_some_and(|(start, end)| start == end);
-        let length = self.text.len();
         // Insertions are never coarse, and while no edit of ours is under way nobody asks for the text before
         // them. A rope that is not shared is changed in place, so typing is spared a copy of its path.
         let before =
             (!self.expected.is_empty() || !changes.iter().all(inserts)).then(|| self.text.clone());
-        let mut steps = Vec::with_capacity(changes.len());
-        let mut deleted_lines = 0;
-        let mut deleted = 0;
-        let mut whole = false;
-        for change in changes {
-            let range = match change.range {
-                Some((start, end)) => {
-                    let typed = start == end;
-                    let start = coordinates.position_to_byte(&self.text, start);
-                    let end =
-                        if typed { start } else { coordinates.position_to_byte(&self.text, end) };
-                    out.desync_alarms += usize::from(!start.exact) + usize::from(!end.exact);
-                    start.byte..end.byte.max(start.byte)
-                }
-                None => {
-                    whole = true;
-                    0..self.text.len()
-                }
-            };
-            deleted += range.len();
-            if range.len() > COARSE_LINES {
-                deleted_lines += self.text.line_feeds_before(range.end)
-                    - self.text.line_feeds_before(range.start);
-            }
-            let set = ChangeSet::single(self.text.len(), range.clone(), change.text.as_str());
-            self.text.replace(range, &change.text);
-            steps.push((set, self.text.clone()));
-        }
-        let coarse =
-            whole || deleted_lines > COARSE_LINES || (deleted > 80 && deleted > length / 2);
-        if let (true, Some(before)) = (coarse, &before) {
-            // A formatter or a reload: only what really differs is a change, so that hunks survive it.
-            steps = vec![(diff(before, &self.text), self.text.clone())];
-        }
-        let mut previous = before.unwrap_or_else(|| self.text.clone());
-        let mut rest = steps.as_slice();
-        while !rest.is_empty() {
-            // An edit of several places comes as one content change for each of them.
-            let ours = self.run_of_ours(&previous, rest, habits.checks_versions);
-            let (run, others) = rest.split_at(ours.max(1));
-            let set = match run {
-                [(set, _)] => Some(Ok(set.clone())),
-                _ => ChangeSet::compose_all(
-                    &run.iter().map(|(set, _)| set.clone()).collect::<Vec<_>>(),
-                ),
-            };
-            if let (Some(Ok(set)), Some((_, next))) = (set, run.last()) {
-                self.take_in(&previous, set, next, habits.checks_versions, &mut out);
-                previous = next.clone();
-            }
-            rest = others;
-        }
+        let steps: Vec<Told> =
+            changes.iter().map(|change| self.told(change, coordinates, &mut out)).collect();
+        let before = before.unwrap_or_else(|| self.text.clone());
+        self.take_in(before, &steps, (coordinates, habits.checks_versions), &mut out);
         self.pass_over(habits.trusts_versions());
         // What the disk had ahead of a clean buffer is judged anew when the disk is next looked at.
         self.moved = None;
+        out.lost = accord < Accord::Lost && self.accord == Accord::Lost;
+        if out.lost {
+            self.give_up_edits();
+        }
         out
     }
 
-    /// How many of the next steps are, together, exactly an edit of ours; 0 when none are.
-    fn run_of_ours(
-        &self,
-        before: &Text,
-        steps: &[(ChangeSet, Text)],
-        checks_versions: bool,
-    ) -> usize {
-        let is_run = |expected: &Expected| {
-            let predicted = expected.edit.apply(before).ok()?;
-            let longest = expected.edit.changes().len().max(RUN).min(steps.len());
-            let steps = steps.get(..longest)?;
-            steps.iter().position(|(_, after)| *after == predicted).map(|last| last + 1)
-        };
-        let possible = self.expected.iter().filter(|e| !checks_versions || !e.passed_over);
-        possible.filter_map(is_run).next().unwrap_or(0)
-    }
-
-    /// One step of the text: ours, the user's, or both.
-    fn take_in(
+    /// Makes one content change in the text. The protocol has no range that ends before it begins; its own library
+    /// reads one the other way round, and so does this, but takes nobody's word for the text from then on.
+    fn told(
         &mut self,
-        before: &Text,
-        set: ChangeSet,
-        after: &Text,
-        checks_versions: bool,
+        change: &ContentChange,
+        coordinates: Coordinates,
         out: &mut Changed,
-    ) {
-        let mut made: Option<(Expected, ChangeSet)> = None;
-        let mut kept = Vec::with_capacity(self.expected.len());
-        for mut expected in self.expected.drain(..) {
-            match expected.look(before, &set, after, checks_versions) {
-                Sighting::Made(own) if made.is_none() => made = Some((expected, own)),
-                Sighting::Overtaken if checks_versions && !expected.unconfirmed => {
-                    settle(expected.waiter, Settled::Skipped);
-                }
-                Sighting::Made(_) | Sighting::Overtaken | Sighting::Gone => {
-                    self.lost.push(expected.id);
-                    settle(expected.waiter, Settled::Conflict);
-                }
-                Sighting::NotYet(edit) => {
-                    expected.edit = edit;
-                    kept.push(expected);
-                }
+    ) -> Told {
+        let range = match change.range {
+            Some((start, end)) => {
+                let (start, end, reversed) = (start.min(end), start.max(end), end < start);
+                let typed = start == end;
+                let start = coordinates.position_to_byte(&self.text, start);
+                let end = if typed { start } else { coordinates.position_to_byte(&self.text, end) };
+                let clamped = usize::from(!start.exact) + usize::from(!end.exact);
+                out.desync_alarms += clamped + usize::from(reversed);
+                self.accord = match (reversed, clamped) {
+                    (true, _) => Accord::Lost,
+                    (false, 0) => self.accord,
+                    (false, _) => self.accord.max(Accord::Doubted),
+                };
+                start.byte..end.byte.max(start.byte)
             }
-        }
-        self.expected = kept;
-        let mut record = |origin, change: ChangeSet, before: &Text, after: Text| {
-            if origin != Origin::User || !change.is_empty() {
-                let before = (!change.only_inserts()).then(|| before.clone());
-                out.steps.push(Step { origin, change: change.clone(), before, after });
-                self.log.push(Delta { change, origin });
+            None => {
+                self.accord = Accord::Certain;
+                0..self.text.len()
             }
         };
-        match made {
-            Some((expected, own)) => {
-                let ours = expected.edit.apply(before).unwrap_or_else(|_| after.clone());
-                record(Origin::Publish(expected.id), expected.edit, before, ours.clone());
-                record(Origin::User, own, &ours, after.clone());
-                settle(expected.waiter, Settled::Confirmed);
-            }
-            None => record(Origin::User, set, before, after.clone()),
-        }
-    }
-
-    /// After a whole notification: what was not in it, although it should have been, was skipped.
-    fn pass_over(&mut self, trusts_versions: bool) {
-        for expected in &mut self.expected {
-            expected.passed_over = true;
-        }
-        self.settle_skipped(trusts_versions);
-    }
-
-    /// Settles those edits of which it is now certain that the client skipped them.
-    fn settle_skipped(&mut self, trusts_versions: bool) {
-        let mut index = 0;
-        while let Some(expected) = self.expected.get(index) {
-            let skipped = match expected.answer {
-                Some(false) => true,
-                Some(true) => expected.passed_over && trusts_versions,
-                None => false,
-            };
-            if skipped {
-                let expected = self.expected.remove(index);
-                settle(expected.waiter, Settled::Skipped);
-            } else {
-                index += 1;
-            }
-        }
+        let deletes_lines = range.len() > COARSE_LINES;
+        let lines =
+            |text: &Text| text.line_feeds_before(range.end) - text.line_feeds_before(range.start);
+        let deleted_lines = if deletes_lines { lines(&self.text) } else { 0 };
+        let set = ChangeSet::single(self.text.len(), range.clone(), change.text.as_str());
+        let (deleted, whole) = (range.len(), change.range.is_none());
+        self.text.replace(range, &change.text);
+        Told { set, after: self.text.clone(), deleted, deleted_lines, whole }
     }
 }
 
@@ -313,6 +243,7 @@ impl Document {
         let (sender, receiver) = tokio::sync::oneshot::channel();
         self.expected.push(Expected {
             id,
+            sent: (self.text.clone(), edit.clone()),
             edit,
             answer: None,
             passed_over: false,
@@ -353,6 +284,52 @@ impl Document {
         self.lost.contains(&id)
     }
 
+    /// A change of the document could not be read. True if its text was not lost before.
+    pub fn lose_track(&mut self) -> bool {
+        self.just_written = false;
+        let lost = self.accord < Accord::Lost;
+        self.accord = Accord::Lost;
+        self.give_up_edits();
+        lost
+    }
+
+    /// What is known of the text.
+    pub fn accord(&self) -> Accord {
+        self.accord
+    }
+
+    /// An edit under way may have been in what was lost: it is never sent again.
+    fn give_up_edits(&mut self) {
+        for expected in self.expected.drain(..) {
+            self.lost.push(expected.id);
+            settle(expected.waiter, Settled::Conflict);
+        }
+    }
+
+    /// Takes what the disk held right after a save for the text, where it was in doubt: with nothing heard of the
+    /// document since, the editor has just that. Text of which only guesses tell the encoding is left alone.
+    pub fn resynchronise(&mut self, disk: &Saved) -> Changed {
+        let mut out = Changed::default();
+        let known = disk.format.encoding != Encoding::Latin1;
+        if self.accord == Accord::Certain || !self.just_written || !known {
+            return out;
+        }
+        self.accord = Accord::Certain;
+        if !disk.text.equal_but_line_ends(&self.text) {
+            self.give_up_edits();
+            // Some editors show line feeds alone, whatever the file has.
+            let after = match self.text.line_feeds() > 0 && self.text.crlfs() == 0 {
+                true => Text::from(disk.text.to_string().replace("\r\n", "\n").as_str()),
+                false => disk.text.clone(),
+            };
+            let before = std::mem::replace(&mut self.text, after.clone());
+            let set = diff(&before, &after);
+            self.record(Origin::User, set, &before, &after, &mut out);
+        }
+        self.written();
+        out
+    }
+
     /// The document is closed: nothing more will be known of edits under way. Gives those that may be in the
     /// text it had, unrecognised: an editor tells of changes before it closes, so an edit that was not seen is
     /// not there, but for those that were given up, those that were for the first version (the client may open the
@@ -370,6 +347,7 @@ impl Document {
 
     /// The editor has written the buffer as it is now: what the disk will be found to hold.
     pub fn written(&mut self) {
+        self.just_written = true;
         self.written = Some(self.text.clone());
     }
 
@@ -419,6 +397,11 @@ impl Document {
                 DiskLook::Dirty
             }
         }
+    }
+
+    /// Orders the documents that show one file: the greatest is in use.
+    pub(crate) fn use_rank(&self) -> (bool, u64) {
+        (!self.is_clean() && self.moved.is_none(), self.used)
     }
 
     /// Whether the buffer equals the disk's content as last read, line ends aside.

@@ -7,6 +7,28 @@ use crate::DocId;
 use futures::future::BoxFuture;
 use ropewalk_text::{LineEnds, Position};
 
+/// How a client takes edits of its documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EditForm {
+    /// Not at all: it has no `workspace/applyEdit`.
+    None,
+    /// As `changes`, which carry no version: nothing can be checked.
+    Plain,
+    /// As `documentChanges`, each for a version of its document.
+    Versioned,
+}
+
+/// What a client says in `initialize` of the edits that it takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Declared {
+    /// True if it has `workspace/applyEdit`.
+    pub apply_edit: bool,
+    /// True if it takes `documentChanges`.
+    pub document_changes: bool,
+    /// True if it has the resource operation `rename`.
+    pub renames: bool,
+}
+
 /// What one editor does with our edits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Habits {
@@ -14,6 +36,14 @@ pub struct Habits {
     pub name: &'static str,
     /// Which strings end a line in its positions.
     pub line_ends: LineEnds,
+    /// The form in which it takes edits.
+    pub edits: EditForm,
+    /// True if it honours `documentChanges` without declaring them.
+    pub undeclared_versions: bool,
+    /// True if `RenameFile` takes an open buffer along: the client declares it, and is not known to write the buffer.
+    pub renames_files: bool,
+    /// True if `RenameFile` writes the open buffer to the disk on the way.
+    pub rename_writes: bool,
     /// Whether it skips an edit whose version it has left behind.
     pub checks_versions: bool,
     /// Whether `applied: true` is true. Where it isn't, a later notification without the edit shows that it
@@ -44,6 +74,8 @@ const VS_CODE: Habits = Habits {
 const NEOVIM: Habits = Habits {
     name: "neovim",
     line_ends: LineEnds::Newline,
+    undeclared_versions: true,
+    rename_writes: true,
     checks_versions: true,
     primes_version_zero: true,
     barrier: true,
@@ -80,6 +112,10 @@ impl Habits {
     pub const UNKNOWN: Habits = Habits {
         name: "",
         line_ends: LineEnds::Lsp,
+        edits: EditForm::Versioned,
+        undeclared_versions: false,
+        renames_files: false,
+        rename_writes: false,
         checks_versions: false,
         answers_truly: false,
         primes_version_zero: false,
@@ -93,6 +129,27 @@ impl Habits {
     pub fn of(name: Option<&str>) -> Habits {
         let name = name.unwrap_or_default().to_ascii_lowercase();
         KNOWN.iter().find(|known| name.starts_with(known.name)).copied().unwrap_or(Habits::UNKNOWN)
+    }
+
+    /// These habits where the client declares this in `initialize`: what it has not declared is not asked of it,
+    /// and where edits carry no version none is checked.
+    #[must_use]
+    pub fn declaring(self, declared: Declared) -> Habits {
+        let edits = if !declared.apply_edit {
+            EditForm::None
+        } else if declared.document_changes || self.undeclared_versions {
+            EditForm::Versioned
+        } else {
+            EditForm::Plain
+        };
+        let is_versioned = edits == EditForm::Versioned;
+        Habits {
+            edits,
+            checks_versions: self.checks_versions && is_versioned,
+            primes_version_zero: self.primes_version_zero && is_versioned,
+            renames_files: is_versioned && declared.renames && !self.rename_writes,
+            ..self
+        }
     }
 
     /// Whether a notification that comes after our edit, without it, proves that it was skipped: the client
@@ -112,6 +169,17 @@ pub struct DocumentEdit {
     /// Replaced ranges and their text, sorted, disjoint, all in the coordinates of that version.
     pub edits: Vec<(Position, Position, String)>,
     /// What the edit is called in the editor's undo list.
+    pub label: String,
+}
+
+/// Another name for a file that is open, for one `workspace/applyEdit`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileRename {
+    /// The document, in the client's own spelling.
+    pub from: String,
+    /// The URI it is to have.
+    pub to: String,
+    /// What the change is called in the editor's undo list.
     pub label: String,
 }
 
@@ -136,6 +204,12 @@ pub trait Editor: Send + Sync + 'static {
 
     /// Asks for an edit of one document. The answer says what the client claims.
     fn apply(&self, edit: DocumentEdit) -> BoxFuture<'static, Result<bool, EditorError>>;
+
+    /// Asks for another name of a file that is open, so that its buffer follows. The answer says what the client
+    /// claims. Asked only where [`Habits::renames_files`].
+    fn rename(&self, _: FileRename) -> BoxFuture<'static, Result<bool, EditorError>> {
+        Box::pin(async { Err(EditorError::Unsupported("it renames no files")) })
+    }
 
     /// Makes the client send the changes it holds back, where that is possible, and waits for its answer. Where
     /// versions are not checked, at least what is on its way already has come when this is done.

@@ -150,7 +150,7 @@ pub struct Content {
 }
 
 /// One file of a fork.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Entry {
     /// What the user has.
     pub base: Base,
@@ -326,7 +326,7 @@ impl Entry {
 }
 
 /// Gives out hunk ids.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct HunkIds(u64);
 
 impl HunkIds {

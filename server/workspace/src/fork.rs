@@ -4,25 +4,34 @@
 //! ([`Fork::sync`]); results of calls come in through [`Fork::merge`]; [`Fork::hunks`] is what a reviewer
 //! sees; [`Fork::reject`] and [`Fork::edit`] are the user's. Sending accepted hunks is `publish`'s business.
 
+mod branch;
 mod hunks;
+pub(crate) mod look;
 mod merge;
+mod net;
 mod review;
 mod sync;
+mod used;
 
-pub(crate) use hunks::file_hunks;
-pub(crate) use sync::{follow_disk, sync_file};
+pub use branch::Branch;
+pub(crate) use hunks::{Reviewed, file_hunks};
+pub use look::{Answers, Question, synced};
+pub(crate) use look::{Look, Seen, synced_one};
+pub use merge::merge;
+pub(crate) use net::{Content, NetChange, Side};
+pub(crate) use sync::{catch_up, follow_disk, sync_file};
 
 use crate::disk::FileError;
 use crate::entry::{Base, Entry, FileChange, HunkIds, Maker, SetAside};
-use crate::ledger::Published;
+use crate::ledger::{Published, Revisions};
 use crate::note::Note;
-use crate::paths::{PathError, Place, Roots};
+use crate::paths::{Links, PathError, Place, Roots};
 use crate::view::{Frozen, FrozenContent, Snapshot, View};
 use crate::workspace::Workspace;
 use crate::{DocId, HunkId};
 use ropewalk_text::decode::FileFormat;
 use ropewalk_text::{ChangeSet, Text};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -45,6 +54,12 @@ pub enum ProposedChange {
     Write(Text),
     /// The file goes.
     Delete,
+    /// The file goes, because its content took the place of what was at `to`. That is another change of the same call,
+    /// and if it is not taken in, the file stays.
+    MoveOver {
+        /// Where the content stands.
+        to: Place,
+    },
     /// The file gets another name.
     Rename {
         /// The new place; the view has no file there.
@@ -57,6 +72,16 @@ pub enum ProposedChange {
     /// It is a symbolic link with this target, which is kept as it is, wherever it leads. The place is the link's
     /// own ([`Roots::place_in`], [`Roots::place_of_name`]).
     Link(PathBuf),
+}
+
+impl ProposedChange {
+    /// Where the file's content goes, if it goes to another name.
+    pub fn to(&self) -> Option<&Place> {
+        match self {
+            Self::Rename { to } | Self::MoveOver { to } => Some(to),
+            _ => None,
+        }
+    }
 }
 
 /// Which pending hunks an op is about.
@@ -79,8 +104,11 @@ pub struct MergeReport {
     pub hunks: Vec<HunkId>,
     /// Files in which a change had lost its place meanwhile.
     pub conflicts: Vec<String>,
-    /// Why files were left out: what stands there could not be read, so that no undo could bring it back.
+    /// Why files were left out: they are git's own, or what stands there could not be read, so that no undo could bring
+    /// it back.
     pub refused: Vec<FileError>,
+    /// Files that stay, because the place that their content was moved to was not taken in.
+    pub stays: Vec<String>,
 }
 
 /// Whether a hunk waits for the user or is on its way.
@@ -170,8 +198,8 @@ impl Hunk {
     }
 }
 
-/// One file of the fork.
-#[derive(Debug)]
+/// One file of the fork. A persistent value, as the fork is.
+#[derive(Clone, Debug)]
 pub struct ForkFile {
     /// How it is named to people.
     pub shown: String,
@@ -182,12 +210,21 @@ pub struct ForkFile {
     /// Hunks that were published, and that an editor which died unsaved has taken along: pending again, until
     /// their text turns up after all.
     pub returned: Vec<Published>,
+    pub(crate) seen: Seen,
+    pub(crate) reviewed: Reviewed,
 }
 
-/// See the module.
-#[derive(Debug)]
+impl ForkFile {
+    pub(crate) fn new(shown: String, place: Option<Place>, entry: Entry) -> Self {
+        let (seen, reviewed) = (Seen::default(), Reviewed::default());
+        Self { shown, place, entry, returned: Vec::new(), seen, reviewed }
+    }
+}
+
+/// See the module. A persistent value: a clone costs a pointer for each text and a copy of each pending change.
+#[derive(Clone, Debug)]
 pub struct Fork {
-    /// The session it belongs to.
+    /// The session it belongs to; empty for a branch, of which no ledger and no news tells.
     pub session: Arc<str>,
     pub(crate) files: BTreeMap<DocId, ForkFile>,
     pub(crate) ids: HunkIds,
@@ -195,7 +232,14 @@ pub struct Fork {
     pub(crate) rejected: BTreeSet<HunkId>,
     /// Hunks that were published, also those undone since.
     pub(crate) accepted: BTreeSet<HunkId>,
+    /// The names that the content of a file had before it was moved, whatever became of the moves.
+    pub(crate) names: Arc<FormerNames>,
+    /// How much of the ledger is among `accepted`.
+    noted: Revisions,
 }
+
+/// The names that the contents of files had before, by the names they have now.
+pub(crate) type FormerNames = BTreeMap<DocId, BTreeSet<DocId>>;
 
 impl Fork {
     /// An empty fork.
@@ -206,6 +250,8 @@ impl Fork {
             ids: HunkIds::default(),
             rejected: BTreeSet::new(),
             accepted: BTreeSet::new(),
+            names: Arc::default(),
+            noted: Revisions::default(),
         }
     }
 
@@ -227,7 +273,16 @@ impl Fork {
             (id.clone(), freeze(id, file, on_disk))
         });
         let entries = entries.collect();
-        View::new(snapshot, entries)
+        View::new(snapshot, entries).with_names(self.names.clone())
+    }
+
+    /// What the file `from` holds is called `to` now.
+    pub(crate) fn note_move(&mut self, from: &DocId, to: &DocId) {
+        let names = Arc::make_mut(&mut self.names);
+        let mut former = names.get(from).cloned().unwrap_or_default();
+        former.insert(from.clone());
+        former.remove(to);
+        names.entry(to.clone()).or_default().extend(former);
     }
 
     /// Of each renamed file, where it lies until that is published.
@@ -241,44 +296,63 @@ impl Fork {
     }
 
     /// Moves the base to the user's text as it is now. What has lost its place is told in `workspace`'s news, and
-    /// given with the file as it is shown. Reads the disk for files that are not open. O(files of the fork · what
-    /// happened since).
-    pub fn sync(&mut self, workspace: &Workspace) -> Vec<(String, SetAside)> {
+    /// given with the file as it is shown. What files that are not open hold is in `answers`; where those say nothing,
+    /// such a file stays as it was. Touches no disk. O(files of the fork · what happened since).
+    pub fn sync(&mut self, workspace: &Workspace, answers: &Answers) -> Vec<(String, SetAside)> {
+        self.follow_use(answers);
         let mut aside = Vec::new();
         for (id, file) in &mut self.files {
-            let source = base_of(id, &file.entry).clone();
-            let moved = sync_file(workspace, &self.session, &source, file);
-            let left = follow_disk(workspace, &source, file, &mut self.ids);
-            let all = moved.into_iter().chain(left);
-            aside.extend(all.map(|one| (file.shown.clone(), one)));
+            aside.extend(bring(workspace, (&self.session, &mut self.ids), id, file, answers));
         }
         for (shown, one) in &aside {
             self.tell_conflict(workspace, shown.clone(), one);
         }
-        self.files.retain(|_, file| !file.entry.is_empty());
+        self.files.retain(|_, file| file.is_under_way() || !file.entry.is_empty());
         aside
     }
 
-    /// Remembers what the ledger has of this session as accepted. O(ledger).
+    /// The same of one file alone.
+    pub(crate) fn sync_one(&mut self, workspace: &Workspace, id: &DocId, answers: &Answers) {
+        let Some(file) = self.files.get_mut(id) else { return };
+        let aside = bring(workspace, (&self.session, &mut self.ids), id, file, answers);
+        let is_empty = !file.is_under_way() && file.entry.is_empty();
+        for (shown, one) in aside {
+            self.tell_conflict(workspace, shown, &one);
+        }
+        if is_empty {
+            self.files.remove(id);
+        }
+    }
+
+    /// Remembers what the ledger has of this session as accepted. O(what is new there).
     pub(crate) fn note_accepted(&mut self, workspace: &Workspace) {
         let ledger = workspace.ledger();
-        let texts = ledger.texts.iter().filter(|hunk| hunk.session == self.session);
-        self.accepted.extend(texts.map(|hunk| hunk.id));
-        let files = ledger.files.iter().filter(|file| file.session == self.session);
-        self.accepted.extend(files.map(|file| file.id));
+        let own = |session: &Arc<str>| *session == self.session;
+        let changed = ledger.changed_since(&self.session, self.noted);
+        let is_there = |id: &HunkId| {
+            ledger.texts.of_hunk(*id).any(|hunk| own(&hunk.session))
+                || ledger.files.of_hunk(*id).any(|file| own(&file.session))
+        };
+        self.accepted.extend(changed.into_iter().filter(is_there));
+        self.noted = ledger.revisions();
     }
 
     pub(crate) fn tell_conflict(&self, workspace: &Workspace, file: String, one: &SetAside) {
+        if self.session.is_empty() {
+            return;
+        }
         let note = Note::Conflict { file, new: one.new.clone(), now: one.now.clone() };
         workspace.tell(Some(self.session.clone()), note);
     }
 
     /// The pending hunks in the order of files and lines, on the base as of the last sync.
     pub fn hunks(&self) -> Vec<Hunk> {
-        self.files
-            .iter()
-            .flat_map(|(id, file)| file_hunks(id, file, self.left_by(id, file)))
-            .collect()
+        self.reviewed().flat_map(|hunks| hunks.iter().cloned().collect::<Vec<_>>()).collect()
+    }
+
+    /// The same, without a copy.
+    pub(crate) fn reviewed(&self) -> impl Iterator<Item = Arc<[Hunk]>> {
+        self.files.iter().map(|(id, file)| file.reviewed.of(id, file, self.left_by(id, file)))
     }
 
     /// How the file that is to be renamed is named to people.
@@ -289,17 +363,42 @@ impl Fork {
 
     /// The ids of all parts that a selection means; a hunk's id stands for all of the hunk.
     pub fn select(&self, selection: &Selection) -> Vec<HunkId> {
-        let chosen = |hunk: &Hunk| match selection {
-            Selection::Hunks(ids) => hunk.parts.iter().any(|part| ids.contains(part)),
+        let wanted: HashSet<HunkId> = match selection {
+            Selection::Hunks(ids) => ids.iter().copied().collect(),
+            _ => HashSet::new(),
+        };
+        let chosen = |hunk: &&Hunk| match selection {
+            Selection::Hunks(_) => hunk.parts.iter().any(|part| wanted.contains(part)),
             Selection::File(doc) => hunk.doc == *doc,
             Selection::Turn(turn) => hunk.turn == *turn,
             Selection::All => true,
         };
-        let mut ids: Vec<HunkId> =
-            self.hunks().into_iter().filter(chosen).flat_map(|hunk| hunk.parts).collect();
+        let mut ids = Vec::new();
+        for hunks in self.reviewed() {
+            ids.extend(hunks.iter().filter(chosen).flat_map(|hunk| &hunk.parts));
+        }
         ids.dedup();
         ids
     }
+}
+
+/// Brings one file to now. Gives what has lost its place, with the file as it is shown.
+fn bring(
+    workspace: &Workspace,
+    (session, ids): (&Arc<str>, &mut HunkIds),
+    id: &DocId,
+    file: &mut ForkFile,
+    answers: &Answers,
+) -> Vec<(String, SetAside)> {
+    if file.is_under_way() {
+        return Vec::new();
+    }
+    let source = base_of(id, &file.entry).clone();
+    let moved = sync_file(workspace, session, &source, file, answers.of(id, file));
+    let left = follow_disk(workspace, &source, file, ids);
+    file.entry.tell_apart(ids);
+    let all = moved.into_iter().chain(left);
+    all.map(|one| (file.shown.clone(), one)).collect()
 }
 
 /// A file as views have it; `on_disk` is where the file under it lies.
@@ -356,8 +455,24 @@ pub(crate) fn is_link(entry: &Entry) -> bool {
     }
 }
 
-/// Where a document of a fork lies: the name itself for a link. None if it shows no file.
+/// Where a document of a fork lies: the name itself for a link. None if it shows no file and was never to be one.
 pub(crate) fn place_of(roots: &Roots, id: &DocId, link: bool) -> Option<Result<Place, PathError>> {
+    place_over(roots, id, link, &Links::default())
+}
+
+/// The same where these links above the document count before the disk's.
+pub(crate) fn place_over(
+    roots: &Roots,
+    id: &DocId,
+    link: bool,
+    over: &Links,
+) -> Option<Result<Place, PathError>> {
+    if let Some(place) = Place::of_untitled(id) {
+        return Some(Ok(place));
+    }
     let path = id.path()?;
-    Some(if link { roots.place_of_name(&path) } else { roots.place_of(&path) })
+    // What the disk has under the document's own name is looked at.
+    let disk = Links::default();
+    let over = if over.hide(&path) { over } else { &disk };
+    Some(if link { roots.name_over(&path, over) } else { roots.place_over(&path, over) })
 }

@@ -12,7 +12,8 @@
 //!   any other host is kept (a Windows share).
 //! - Escapes that are not UTF-8 are kept as bytes; they name a file where names are bytes (Unix).
 //! - What names no file is kept whole and has no path: other schemes, a file URI with a query or a
-//!   fragment, with an escaped NUL, or without a leading slash. Only its scheme is put in lower case.
+//!   fragment, with an escaped NUL, or without a leading slash. Only its scheme is put in lower case, and
+//!   what no URI holds unescaped (spaces, control characters, all beyond ASCII) is escaped.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -48,6 +49,11 @@ impl DocId {
         Self(spell(&host, &bytes).into())
     }
 
+    /// True for a buffer that was never saved to a file (`untitled:`): it is read and edited under its URI.
+    pub fn is_untitled(&self) -> bool {
+        self.0.starts_with(UNTITLED)
+    }
+
     /// The path, for ids that name a file this platform can have. O(n).
     pub fn path(&self) -> Option<PathBuf> {
         let rest = self.0.strip_prefix("file://")?;
@@ -70,6 +76,9 @@ impl DocId {
         &self.0
     }
 }
+
+/// The scheme of buffers without a file, in canonical spelling.
+pub(crate) const UNTITLED: &str = "untitled:";
 
 impl fmt::Debug for DocId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -114,7 +123,8 @@ fn canonical(uri: &str) -> String {
         return uri.to_owned();
     }
     let scheme = scheme.to_ascii_lowercase();
-    let whole = format!("{scheme}:{rest}");
+    let mut whole = format!("{scheme}:");
+    whole.extend(percent_encoding::utf8_percent_encode(rest, NEVER_RAW));
     if scheme != "file" || rest.contains(['?', '#']) {
         return whole;
     }
@@ -185,6 +195,9 @@ const ESCAPED: &percent_encoding::AsciiSet = &percent_encoding::CONTROLS
     .add(b'{')
     .add(b'|')
     .add(b'}');
+
+/// What stands in no URI unescaped. (Whatever is not ASCII is escaped besides.)
+const NEVER_RAW: &percent_encoding::AsciiSet = &percent_encoding::CONTROLS.add(b' ');
 
 fn encode_into(uri: &mut String, bytes: &[u8]) {
     uri.extend(percent_encoding::percent_encode(bytes, ESCAPED));

@@ -4,15 +4,25 @@
 //! is broken (the file was closed, or changed elsewhere), the file's hash makes it exact, and else its text
 //! with the lines around it finds it, if it stands there once.
 
+mod follow;
+mod indexed;
+
+pub use follow::rename_of;
+pub use indexed::{Indexed, Line};
+
 use crate::note::Note;
 use crate::proof::{self, Sighting};
 use crate::{ContentHash, DocId, HunkId};
 use ropewalk_text::decode::FileFormat;
 use ropewalk_text::{Bias, Change, ChangeSet, LineEndSearch, Text, find_all};
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
+
+/// Text of fewer bytes than this may turn up anywhere.
+const WORD: usize = 3;
 
 /// How many lines around a hunk are kept to find it again.
 const CONTEXT: usize = 3;
@@ -54,6 +64,9 @@ pub struct Published {
     pub saved: bool,
     /// The last edit that was sent to take it back.
     pub undoing: Option<crate::PublishId>,
+    /// The renames that took its file along since, oldest first: they are undone before it is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub renames: Vec<HunkId>,
     /// How the file was encoded, if it was written on the disk: a text without it may look like another.
     #[serde(
         default,
@@ -95,6 +108,7 @@ impl Published {
             hash: ContentHash(0),
             saved: false,
             undoing: None,
+            renames: Vec::new(),
             format: FileFormat::default(),
         }
     }
@@ -222,12 +236,58 @@ pub enum Stands {
 #[derive(Debug, Default)]
 pub struct Ledger {
     /// Changes of texts, oldest first.
-    pub texts: Vec<Published>,
+    pub texts: Indexed<Published>,
     /// Changes of files, oldest first.
-    pub files: Vec<PublishedFile>,
+    pub files: Indexed<PublishedFile>,
+}
+
+impl Line for Published {
+    fn session(&self) -> &Arc<str> {
+        &self.session
+    }
+
+    fn hunk(&self) -> HunkId {
+        self.id
+    }
+
+    fn doc(&self) -> DocId {
+        self.doc.clone()
+    }
+}
+
+impl Line for PublishedFile {
+    fn session(&self) -> &Arc<str> {
+        &self.session
+    }
+
+    fn hunk(&self) -> HunkId {
+        self.id
+    }
+
+    fn doc(&self) -> DocId {
+        DocId::from_path(&self.path)
+    }
+}
+
+/// The numbers of the last changes of a ledger that somebody has taken in.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Revisions {
+    texts: u64,
+    files: u64,
 }
 
 impl Ledger {
+    /// The numbers of the last changes.
+    pub fn revisions(&self) -> Revisions {
+        Revisions { texts: self.texts.revision(), files: self.files.revision() }
+    }
+
+    /// The hunks of a session of which something has changed since, or is gone.
+    pub fn changed_since(&self, session: &str, since: Revisions) -> BTreeSet<HunkId> {
+        let texts = self.texts.changed_since(session, since.texts);
+        texts.chain(self.files.changed_since(session, since.files)).collect()
+    }
+
     /// Notes that `set` (on `before`) is in the document's text now, which is `after`. `ids` are its changes'
     /// hunks with their turns.
     pub fn record(
@@ -269,14 +329,18 @@ impl Ledger {
             return Vec::new();
         }
         let mut undone = Vec::new();
-        self.texts.retain_mut(|hunk| {
-            if hunk.doc != *doc || !hunk.anchored {
+        self.texts.retain_of_doc(doc, |hunk| {
+            if !hunk.anchored {
                 return true;
             }
             // Where text was only deleted nothing is left to reach into: it is undone by putting it back.
             if hunk.new.is_empty() && puts_back(hunk, change, before, after) {
                 undone.push(hunk.clone());
                 return false;
+            }
+            if hunk.new.is_empty() && is_torn(hunk, change, before, after) {
+                hunk.anchored = false;
+                return true;
             }
             let inside = change.reaches_inside(&hunk.range);
             hunk.range = if inside {
@@ -287,6 +351,10 @@ impl Ledger {
             };
             if inside && hunk.old != hunk.new {
                 if after.slice(hunk.range.clone()) == hunk.old {
+                    if let Some(place) = elsewhere(hunk, before, after) {
+                        hunk.range = place;
+                        return true;
+                    }
                     undone.push(hunk.clone());
                     return false;
                 }
@@ -308,25 +376,25 @@ impl Ledger {
 
     /// The document was closed, or a file changed unseen: its hunks must be looked for from now on.
     pub fn loosen(&mut self, doc: &DocId) {
-        for hunk in self.texts.iter_mut().filter(|hunk| hunk.doc == *doc) {
-            hunk.anchored = false;
-        }
+        self.texts.place_of_doc(doc, |hunk| hunk.anchored = false);
     }
 
     /// The document was saved with this text.
     pub fn saved(&mut self, doc: &DocId, text: &Text) {
         let whole = Whole::of(text);
-        for hunk in self.texts.iter_mut().filter(|hunk| hunk.doc == *doc && !hunk.saved) {
-            hunk.saved = hunk.anchored || matches!(Self::stands_in(hunk, &whole), Stands::New(_));
-        }
+        self.texts.change_of_doc(doc, |hunk| {
+            hunk.saved = hunk.saved
+                || hunk.anchored
+                || matches!(Self::stands_in(hunk, &whole), Stands::New(_));
+        });
     }
 
     /// What of it stands in `text`, which the disk holds, is saved.
     pub fn found_saved(&mut self, text: &Text) {
         let whole = Whole::of(text);
-        for hunk in self.texts.iter_mut().filter(|hunk| !hunk.saved) {
-            hunk.saved = matches!(Self::stands_in(hunk, &whole), Stands::New(_));
-        }
+        self.texts.change_all(|hunk| {
+            hunk.saved = hunk.saved || matches!(Self::stands_in(hunk, &whole), Stands::New(_));
+        });
     }
 
     /// Whether `hunk` is in `text`, judged by the lines around it alone. The longer of its two forms is looked
@@ -414,6 +482,52 @@ impl Ledger {
     }
 }
 
+/// Where what `hunk` put there stands now, if it was moved with its line: the only one of its kind before and after. O(n).
+fn elsewhere(hunk: &Published, before: Option<&Text>, after: &Text) -> Option<Range<usize>> {
+    let only = |text: &Text| {
+        let mut places = find_all(text, &hunk.new, LineEndSearch::Exact);
+        let place = places.next().filter(|_| !hunk.new.is_empty())?;
+        places.next().is_none().then_some(place)
+    };
+    only(before?)?;
+    only(after)
+}
+
+/// True if so much is inserted that single places of it say little.
+fn inserts_much(change: &ChangeSet) -> bool {
+    change.changes().iter().map(|change| change.text.len()).sum::<usize>() > proof::MUCH
+}
+
+/// True if a change of much of the text has taken the lines beside the place of a deletion elsewhere: nothing of its own
+/// is there to follow, so it must be looked for. Lines that are gone or have come do not say that it has moved; indents
+/// tell nothing. O(n) where other lines stand beside it.
+fn is_torn(hunk: &Published, change: &ChangeSet, before: Option<&Text>, after: &Text) -> bool {
+    let Some(before) = before.filter(|_| inserts_much(change)) else { return false };
+    let beside = |text: &Text, range: Range<usize>| {
+        let (above, below) = around(text, &range);
+        let says = |line: &&str| !line.trim().is_empty();
+        let above = above.lines().rev().find(says).map(|line| line.trim().to_owned());
+        (above, below.lines().find(says).map(|line| line.trim().to_owned()))
+    };
+    let (above, below) = beside(before, hunk.range.clone());
+    let now = beside(after, change.map_range(hunk.range.clone()));
+    let stands = |line: &str| find_all(after, line, LineEndSearch::Exact).next().is_some();
+    let is_elsewhere = |(was, is): (Option<String>, Option<String>)| {
+        was != is && was.is_some_and(|line| stands(&line))
+    };
+    is_elsewhere((above, now.0)) || is_elsewhere((below, now.1))
+}
+
+/// The text that `hunk` deleted, with what stood before and behind it in its lines, indents aside: a word alone may be written
+/// anywhere.
+fn in_its_lines(hunk: &Published) -> String {
+    let (above, below) = &hunk.around_old;
+    let (start, end) = (above.rsplit('\n').next(), below.split('\n').next());
+    let start = start.filter(|_| !hunk.old.starts_with(['\r', '\n'])).unwrap_or_default();
+    let end = end.filter(|_| !hunk.old.ends_with('\n')).unwrap_or_default();
+    format!("{}{}{}", start.trim_start(), hunk.old, end.trim_end())
+}
+
 /// Whether `change` puts back what `hunk` deleted. That can be told in many ways: together with other places, or
 /// some characters away, where the text beside the place reads like what was deleted. So it is judged like an edit of
 /// ours: it was made if less is left then for the user to have done.
@@ -422,7 +536,18 @@ fn puts_back(hunk: &Published, change: &ChangeSet, before: Option<&Text>, after:
     let may_hold = |c: &Change| {
         c.text.len() >= len && c.range.start <= place + len && place <= c.range.end + len
     };
-    if len == 0 || !change.changes().iter().any(may_hold) {
+    if len == 0 {
+        return false;
+    }
+    // A text that was taken back as a whole, or read anew, may hold it in another order.
+    if let Some(before) = before.filter(|_| inserts_much(change) && hunk.old.trim().len() >= WORD) {
+        let wanted = in_its_lines(hunk);
+        let stands = |text: &Text| find_all(text, &wanted, LineEndSearch::Exact).next().is_some();
+        if stands(after) && !stands(before) {
+            return true;
+        }
+    }
+    if !change.changes().iter().any(may_hold) {
         return false;
     }
     let before = before.cloned().unwrap_or_else(|| {

@@ -4,9 +4,9 @@
 //! change reaches the user's text through [`publish`](publish::publish), proved by its echo. It knows no LSP types, no models
 //! and no tools.
 //!
-//! Reading order: [`id`] and [`paths`] (names), [`disk`], [`document`] with [`log`] and [`proof`] (what the
+//! Reading order: [`id`] and [`paths`] (names), [`repository`] (what nobody writes), [`disk`], [`document`] with [`log`] and [`proof`] (what the
 //! editor has), [`Workspace`], [`view`] (what a call sees), [`entry`] and [`fork`] (what a session made),
-//! [`publish`] and [`undo`], [`ledger`] and [`note`], [`witness`] and [`state`] (what outlives the process).
+//! [`publish`] and [`undo`], [`patch`](mod@patch) (what is pending, for `git apply`), [`ledger`] and [`note`], [`witness`] and [`state`] (what outlives the process).
 
 pub mod disk;
 pub mod document;
@@ -17,9 +17,12 @@ pub mod id;
 pub mod ledger;
 pub mod log;
 pub mod note;
+pub mod patch;
 pub mod paths;
 pub mod proof;
 pub mod publish;
+pub mod repository;
+mod said;
 pub mod state;
 pub mod undo;
 pub mod view;
@@ -27,10 +30,15 @@ pub mod witness;
 pub mod workspace;
 
 pub use document::{ContentChange, Document};
-pub use editor::{DocumentEdit, Editor, EditorError, Habits, NoEditor};
-pub use fork::{Fork, Hunk, HunkKind, HunkState, MergeReport, Proposal, ProposedChange, Selection};
+pub use editor::{
+    Declared, DocumentEdit, EditForm, Editor, EditorError, FileRename, Habits, NoEditor,
+};
+pub use fork::{
+    Branch, Fork, Hunk, HunkKind, HunkState, MergeReport, Proposal, ProposedChange, Selection,
+};
 pub use id::DocId;
 pub use note::Note;
+pub use patch::{Patch, PatchFile};
 pub use paths::{PathError, Place, Roots};
 pub use ropewalk_text::ContentHash;
 pub use view::{FileState, Material, Snapshot, Source, Stands, View};

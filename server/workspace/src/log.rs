@@ -35,7 +35,7 @@ pub struct Delta {
 pub struct Cursor(Arc<u64>);
 
 /// The steps of a document since the oldest cursor.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct DeltaLog {
     /// Each entry and the number of the state it starts from; a composed one spans several states.
     entries: VecDeque<(u64, Delta)>,

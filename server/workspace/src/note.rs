@@ -59,6 +59,13 @@ pub enum Note {
         /// Why, as far as is known.
         why: String,
     },
+    /// A file got another name, and the editor still has it open under the old one.
+    OldName {
+        /// The name it has now, as it is shown.
+        file: String,
+        /// The name that the editor shows.
+        old: String,
+    },
     /// A pending change could not be brought back after Ropewalk had ended.
     NotRestored {
         /// The file as it is shown.
@@ -87,6 +94,38 @@ pub enum Note {
     },
 }
 
+/// How much of a lost change is said to the user, in characters.
+const LOSS: usize = 60;
+
+impl Note {
+    /// What is lost of the agent's changes, for the user: the file, and its first words. None for other news.
+    pub fn loss(&self) -> Option<String> {
+        let (file, what) = match self {
+            Self::Conflict { file, new, now } => {
+                // Lines that stand there all the same tell nothing.
+                let is_new = |line: &&str| {
+                    !line.trim().is_empty() && !now.lines().any(|own| own.trim() == line.trim())
+                };
+                let line = new.lines().find(is_new);
+                (file, line.map_or_else(|| "a deletion".to_owned(), shortened))
+            }
+            Self::NotRestored { file, why } => (file, why.clone()),
+            _ => return None,
+        };
+        Some(format!("{file}: {what}"))
+    }
+}
+
+/// A line of a text in quotes, cut where it is long.
+pub(crate) fn shortened(line: &str) -> String {
+    let line = line.trim();
+    let mut short: String = line.chars().take(LOSS).collect();
+    if short.len() < line.len() {
+        short.push('…');
+    }
+    format!("“{short}”")
+}
+
 /// How many files a note names.
 const FILES_NAMED: usize = 50;
 
@@ -105,6 +144,15 @@ fn quote(text: &str) -> String {
     }
 }
 
+/// The first of them, and how many more there are.
+fn some_of(files: &[String]) -> String {
+    let named: Vec<&str> = files.iter().take(FILES_NAMED).map(String::as_str).collect();
+    match files.len().saturating_sub(FILES_NAMED) {
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
+    }
+}
+
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -116,12 +164,8 @@ impl fmt::Display for Note {
                 quote(now)
             ),
             Note::Rejected { file, old, new, reason } => {
-                write!(
-                    f,
-                    "The user rejected a change in {file}, from:\n{}\nto:\n{}",
-                    quote(old),
-                    quote(new)
-                )?;
+                let (old, new) = (quote(old), quote(new));
+                write!(f, "The user rejected a change in {file}, from:\n{old}\nto:\n{new}")?;
                 match reason {
                     Some(reason) => write!(f, "\nTheir reason: {reason}"),
                     None => write!(f, "\nThey gave no reason. Do not make it again unless asked."),
@@ -147,25 +191,22 @@ impl fmt::Display for Note {
             Note::Refused { file, why } => {
                 write!(f, "The editor did not make an edit of {file}: {why}.")
             }
+            Note::OldName { file, old } => write!(
+                f,
+                "{old} is {file} now, but the user's editor still has it open as {old}. They were told to close that. \
+                 Work on {file}."
+            ),
             Note::NotRestored { file, why } => write!(
                 f,
                 "A pending change of yours in {file} could not be brought back after Ropewalk was started anew: {why}. \
                  Read the file before you change it again."
             ),
-            Note::ChangedMeanwhile { files } => {
-                let more = files.len().saturating_sub(FILES_NAMED);
-                let named: Vec<&str> = files.iter().take(FILES_NAMED).map(String::as_str).collect();
-                write!(
-                    f,
-                    "This session was interrupted and goes on now. Meanwhile files that you have read were changed or \
-                     removed: {}",
-                    named.join(", ")
-                )?;
-                if more > 0 {
-                    write!(f, " and {more} more")?;
-                }
-                write!(f, ". Read them again before you rely on them.")
-            }
+            Note::ChangedMeanwhile { files } => write!(
+                f,
+                "This session was interrupted and goes on now. Meanwhile files that you have read were changed or \
+                 removed: {}. Read them again before you rely on them.",
+                some_of(files)
+            ),
             Note::BackgroundEnded { id, command, text } => {
                 write!(f, "The command in the background number {id} has ended: {command}\n{text}")
             }

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use crate::DocId;
+use crate::id::UNTITLED;
 
 mod resolve;
 
@@ -70,7 +71,23 @@ pub struct Place {
 impl Place {
     /// The document at this place.
     pub fn doc(&self) -> DocId {
-        DocId::from_path(&self.path)
+        if self.is_untitled() { DocId::from_uri(&self.shown) } else { DocId::from_path(&self.path) }
+    }
+
+    /// The place of a buffer without a file, which its URI names: no disk has it. None for any other document.
+    pub fn of_untitled(id: &DocId) -> Option<Self> {
+        let shown = id.is_untitled().then(|| id.as_str().to_owned())?;
+        Some(Self {
+            path: PathBuf::from(&shown),
+            root: None,
+            relative: PathBuf::from(&shown),
+            shown,
+        })
+    }
+
+    /// True if it is a buffer without a file.
+    pub fn is_untitled(&self) -> bool {
+        self.root.is_none() && self.shown.starts_with(UNTITLED) && !self.path.is_absolute()
     }
 }
 
@@ -145,6 +162,12 @@ pub enum PathError {
         "{uri} is not the name of a file here; give a path, or a file:// URI with # and ? written %23 and %3F"
     )]
     NotAFile {
+        /// The URI as given.
+        uri: String,
+    },
+    /// A URI of a buffer without a file that is not open.
+    #[error("There is no open document {uri}; a file of that name would be ./{uri}")]
+    NotOpen {
         /// The URI as given.
         uri: String,
     },
@@ -261,6 +284,11 @@ impl Roots {
     /// # Errors
     /// As in [`Roots::place_of`].
     pub fn place_of_name(&self, path: &Path) -> Result<Place, PathError> {
+        self.name_over(path, &Links::default())
+    }
+
+    /// [`Roots::place_of_name`] where these links count before the disk's.
+    pub(crate) fn name_over(&self, path: &Path, over: &Links) -> Result<Place, PathError> {
         let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
             return self.place_of(path);
         };
@@ -271,7 +299,7 @@ impl Roots {
         if said.contains('\0') || !path.is_absolute() {
             return self.place_of(path);
         }
-        let above = resolve(above, &Links::default()).map_err(|_| self.escapes(&said))?;
+        let above = resolve(above, over).map_err(|_| self.escapes(&said))?;
         self.place(above.join(name)).ok_or_else(|| self.escapes(&said))
     }
 
@@ -467,12 +495,20 @@ fn joined(relative: &Path) -> Option<String> {
     names.collect::<Option<Vec<&str>>>().map(|names| names.join("/"))
 }
 
-/// Whether a tool's path is meant as a URI: `file:/…` in any case, or any `scheme://`.
+/// Whether a tool's path is meant as a URI: `file:/…` or `untitled:…` in any case, or any `scheme://`.
 fn is_uri(path: &str) -> bool {
+    if is_untitled_uri(path) {
+        return true;
+    }
     let Some((scheme, rest)) = path.split_once(':') else { return false };
     let is_scheme = scheme.len() > 1 && scheme.chars().all(|c| c.is_ascii_alphanumeric());
     is_scheme
         && (rest.starts_with("//") || scheme.eq_ignore_ascii_case("file") && rest.starts_with('/'))
+}
+
+/// True if a tool's path is meant as the URI of a buffer without a file.
+pub(crate) fn is_untitled_uri(path: &str) -> bool {
+    path.get(..UNTITLED.len()).is_some_and(|start| start.eq_ignore_ascii_case(UNTITLED))
 }
 
 /// The first part of a path that is too long to be repeated whole.

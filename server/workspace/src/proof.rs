@@ -6,6 +6,10 @@
 
 use crate::PublishId;
 use ropewalk_text::{Change, ChangeSet, Text, diff, refine};
+use std::collections::{HashMap, HashSet};
+
+/// Where both stories ask for more bytes than this of the user, text may have been moved.
+pub(crate) const MUCH: usize = 80;
 
 /// An edit that was sent and is not settled.
 #[derive(Debug)]
@@ -14,6 +18,8 @@ pub struct Expected {
     pub id: PublishId,
     /// The edit, on the document's text as it is now: it is rebased over what the user types meanwhile.
     pub edit: ChangeSet,
+    /// The edit as it was sent, with the text that it was for: its positions are of that text.
+    pub sent: (Text, ChangeSet),
     /// What the client answered, once it has.
     pub answer: Option<bool>,
     /// Whether a whole notification has come since without the edit in it.
@@ -73,7 +79,7 @@ impl Expected {
 }
 
 /// The edit over what the user did, which is not the edit. None when they are of different texts.
-fn carry(edit: &ChangeSet, own: &ChangeSet) -> Option<Sighting> {
+pub(crate) fn carry(edit: &ChangeSet, own: &ChangeSet) -> Option<Sighting> {
     let rebased = edit.rebase(own).ok()?;
     // What the user made as well, or reached into, can't be made as it was sent.
     let whole = rebased.kept.len() == edit.changes().len();
@@ -98,10 +104,43 @@ pub(crate) fn look(
     let over = diff(&predicted, after);
     let own = refine(change, before);
     let (made, not_made) = (size(&over, &predicted), size(&own, before));
-    if made < not_made && shows(edit, &over, &own, checks_versions) {
+    // Where much has moved, how much is a matter of luck, but no line has come or gone in the true story.
+    let near = edit.changes().iter().any(|one| change.touches(&one.range));
+    let (after_made, after_not) = match near && made.min(not_made) > MUCH {
+        true => (lines_apart(&predicted, after), lines_apart(before, after)),
+        false => (0, 0),
+    };
+    let moved_made = after_made == 0 && after_not > 0 && checks_versions;
+    let says_made = made < not_made && after_made <= after_not;
+    let retyped = says_made && brings_back(edit, before, &predicted, after);
+    if moved_made || (says_made && !retyped && shows(edit, &over, &own, checks_versions)) {
         return Sighting::Made(over);
     }
-    if not_made < made { carry(edit, &own).unwrap_or(Sighting::Gone) } else { Sighting::Gone }
+    let moved_not = after_not == 0 && after_made > 0;
+    if moved_not || retyped || (not_made < made && after_not <= after_made) {
+        return carry(edit, &own).unwrap_or(Sighting::Gone);
+    }
+    Sighting::Gone
+}
+
+/// True if letters that the edit takes out, and that stand nowhere else, stand in the text after all: had it been made,
+/// the user would have typed them anew. O(n).
+fn brings_back(edit: &ChangeSet, before: &Text, predicted: &Text, after: &Text) -> bool {
+    let taken = edit.changes().iter().map(|change| before.slice(change.range.clone()));
+    let mut rare: HashSet<char> = taken.flat_map(|text| text.chars().collect::<Vec<_>>()).collect();
+    let elsewhere: HashSet<char> = predicted.to_string().chars().collect();
+    rare.retain(|char| !elsewhere.contains(char));
+    let now: HashSet<char> = after.to_string().chars().collect();
+    !rare.is_empty() && rare.is_subset(&now)
+}
+
+/// How many lines one text has that the other has not, indents aside. O(n).
+fn lines_apart(one: &Text, other: &Text) -> usize {
+    let (one, other) = (one.to_string(), other.to_string());
+    let mut counts: HashMap<&str, isize> = HashMap::new();
+    one.lines().for_each(|line| *counts.entry(line.trim()).or_default() += 1);
+    other.lines().for_each(|line| *counts.entry(line.trim()).or_default() -= 1);
+    counts.values().map(|count| count.unsigned_abs()).sum()
 }
 
 /// Whether the edit's own places bear out that it was made. Where versions are checked an edit is made as
@@ -153,6 +192,7 @@ mod tests {
         let expected = Expected {
             id: PublishId(1),
             edit: set(before.len(), edit),
+            sent: (text.clone(), set(before.len(), edit)),
             answer: None,
             passed_over: false,
             unconfirmed: false,
@@ -169,6 +209,24 @@ mod tests {
         }
         let made = check("let foo;", &[(4, 7, "foX")], &[(0, 8, "(let foX;")]);
         assert_eq!(made, Sighting::Made(set(8, &[(0, 0, "(")])));
+    }
+
+    #[test]
+    fn what_is_taken_out_and_stands_there_still_was_not_taken_out() {
+        let before = Text::from("one\n  丂七丄 two\n");
+        let edit = set(before.len(), &[(6, 16, "")]);
+        let predicted = edit.apply(&before).unwrap();
+        let check = |after: &str, want: bool| {
+            assert_eq!(
+                brings_back(&edit, &before, &predicted, &Text::from(after)),
+                want,
+                "{after}"
+            );
+        };
+        check("ein\nzwei\n  丂七 typed丄 two\n", true);
+        check("ein\n  typed two\n", false);
+        // A part of it, put elsewhere.
+        check("ein\n  two 丂\n", false);
     }
 
     #[test]

@@ -5,20 +5,27 @@
 //! open in the editor is never written.
 
 mod closed;
+mod file;
+mod held;
+mod rename;
+
+pub(crate) use rename::{made as renamed, old_name};
 
 use crate::disk::FileError;
-use crate::document::Document;
-use crate::editor::{DocumentEdit, Editor, EditorError};
+use crate::document::{Accord, Document};
+use crate::editor::{DocumentEdit, EditForm, Editor, EditorError};
 use crate::entry::{Content, FileChange, Mark};
-use crate::fork::{Fork, Selection, base_of};
+use crate::fork::{Answers, Fork, Selection, base_of, synced};
 use crate::ledger::Published;
 use crate::note::Note;
 use crate::proof::Settled;
+use crate::repository::{Repositories, is_in_git};
+use crate::said::sayable;
 use crate::witness::Witness;
 use crate::workspace::{Workspace, lock};
 use crate::{DocId, HunkId, PublishId};
-use ropewalk_text::{Change, ChangeSet, Coordinates, LineEnds, Position, Text};
-use std::collections::BTreeMap;
+use ropewalk_text::{ChangeSet, Coordinates, Position, Text};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::oneshot;
@@ -46,6 +53,11 @@ pub struct PublishReport {
     pub done: Vec<HunkId>,
     /// What could not be done: the file as it is shown, and why.
     pub failed: Vec<(String, Failure)>,
+    /// Files that are open under another name too: the name of the document that was changed, the other's, and whether
+    /// that has unsaved text.
+    pub also_open: Vec<(String, String, bool)>,
+    /// What the user should know of what was done, in sentences.
+    pub told: Vec<String>,
     /// What the model has not heard yet of the failures of a publish: for [`Workspace::tell`], unless it is
     /// told in another way.
     pub notes: Vec<Note>,
@@ -66,15 +78,43 @@ pub enum Failure {
     /// The editor did not make the edit.
     #[error("the editor did not make the edit: {0}")]
     Refused(String),
+    /// The client takes no edits, so the user has to make them.
+    #[error(
+        "your editor takes no edits from Ropewalk. Show the change (code action \"show this change\", or ropewalk.show) \
+         and copy it; it waits until then"
+    )]
+    NoEdits,
     /// The document was closed meanwhile.
     #[error("the document was closed meanwhile; accept again to write the file")]
     Closed,
+    /// A buffer without a file is not open.
+    #[error("it is not open in the editor, and has no file: open it again, or reject the change")]
+    NotOpen,
+    /// Nobody knows what the document holds in the editor.
+    #[error(
+        "a change of it in the editor could not be read; save it, or close it and open it again, then accept again"
+    )]
+    OutOfStep,
     /// The file is open with unsaved text, and the file itself was to be replaced.
     #[error("it has unsaved text in the editor: save or close it first")]
     Unsaved,
+    /// It is a git repository's own.
+    #[error(
+        "it is git's own data, which Ropewalk never changes, because git runs programs that it names: reject it"
+    )]
+    OfGit,
     /// The disk did not take it.
     #[error("{0}")]
     Disk(String),
+}
+
+impl From<FileError> for Failure {
+    fn from(error: FileError) -> Self {
+        match error {
+            FileError::Changed { .. } => Failure::Conflict,
+            other => Failure::Disk(other.to_string()),
+        }
+    }
 }
 
 /// Publishes a selection of the fork. Files are done one after the other, each on its own: what fails in one
@@ -88,64 +128,53 @@ pub async fn publish(
     witness: &dyn Witness,
 ) -> PublishReport {
     let mut report = PublishReport::default();
-    let wanted = {
-        let mut fork = lock(fork);
-        let meant = fork.select(selection);
-        for (shown, one) in fork.sync(workspace) {
+    let meant: HashSet<HunkId> = lock(fork).select(selection).into_iter().collect();
+    let wanted = synced(workspace, fork, |fork, aside| {
+        for (shown, one) in aside {
             let failed = (shown, Failure::Conflict);
             if meant.contains(&one.mark.id) && !report.failed.contains(&failed) {
                 report.failed.push(failed);
             }
         }
-        let ids = fork.select(selection);
-        by_document(&fork, &ids)
-    };
-    for (id, Wanted { ids, seen }) in wanted {
-        let shown = lock(fork)
-            .files
-            .get(&id)
-            .map_or_else(|| workspace.shown(&id), |file| file.shown.clone());
-        let wanted = (&*ids, &*seen);
-        let (done, failure) =
-            publish_file(workspace, editor, fork, &id, wanted, bounds, witness).await;
-        if let Some(failure) = failure {
-            report.done.extend(done);
-            report.notes.extend(note_of(&shown, &failure));
-            report.failed.push((shown, failure));
-            continue;
-        }
-        // What another publish had carried by then is done too; the rest had lost its place.
-        let (session, docs) = {
-            let fork = lock(fork);
-            let source = fork.files.get(&id).map(|file| base_of(&id, &file.entry).clone());
-            (fork.session.clone(), [source.unwrap_or_else(|| id.clone()), id.clone()])
-        };
-        let (done, lost): (Vec<HunkId>, Vec<HunkId>) = ids.iter().partition(|hunk| {
-            done.contains(hunk) || is_published(workspace, &session, &docs, **hunk)
-        });
-        report.done.extend(done);
-        let under_way = lock(fork)
-            .files
-            .get(&id)
-            .is_some_and(|file| file.entry.pending(&lost).len() > file.entry.unsent(&lost).len());
-        if under_way {
-            report.failed.push((shown, Failure::Unconfirmed));
-        } else if !lost.is_empty() {
-            report.failed.push((shown, Failure::Conflict));
-        }
+        by_document(fork, &fork.select(selection).into_iter().collect())
+    });
+    let publishing = Publishing { workspace, editor, fork, bounds, witness };
+    for (id, wanted) in wanted {
+        publishing.one(&id, wanted, &mut report).await;
     }
-    let mut fork = lock(fork);
-    fork.sync(workspace);
-    fork.note_accepted(workspace);
+    synced(workspace, fork, |fork, _| fork.note_accepted(workspace));
     report
+}
+
+/// The other names under which an open document's file is open.
+fn others(workspace: &Workspace, id: &DocId) -> Vec<(String, String, bool)> {
+    if workspace.with_document(id, |_| ()).is_none() {
+        return Vec::new();
+    }
+    let others = workspace.also_open(id, None).into_iter();
+    let told = others.map(|other| {
+        let is_dirty = workspace.with_document(&other, |document| document.use_rank().0);
+        let names = (workspace.shown_as_opened(id), workspace.shown_as_opened(&other));
+        (names.0, names.1, is_dirty.unwrap_or(false))
+    });
+    told.collect()
+}
+
+/// What every way of publishing needs.
+struct Publishing<'a> {
+    workspace: &'a Workspace,
+    editor: &'a dyn Editor,
+    fork: &'a Mutex<Fork>,
+    bounds: Bounds,
+    witness: &'a dyn Witness,
 }
 
 /// Whether the ledger has this hunk of one of these documents.
 fn is_published(workspace: &Workspace, session: &Arc<str>, docs: &[DocId], hunk: HunkId) -> bool {
     let ledger = workspace.ledger();
-    let is_it = |h: &Published| h.id == hunk && h.session == *session && docs.contains(&h.doc);
-    let texts = ledger.texts.iter().any(is_it);
-    texts || ledger.files.iter().any(|file| file.id == hunk && file.session == *session)
+    let is_it = |h: &Published| h.session == *session && docs.contains(&h.doc);
+    let texts = ledger.texts.of_hunk(hunk).any(is_it);
+    texts || ledger.files.of_hunk(hunk).any(|file| file.session == *session)
 }
 
 fn note_of(file: &str, failure: &Failure) -> Option<Note> {
@@ -154,6 +183,10 @@ fn note_of(file: &str, failure: &Failure) -> Option<Note> {
         // The rebase that found the conflict has told it with both texts.
         Failure::Conflict => None,
         Failure::Unconfirmed => Some(Note::Unconfirmed { file }),
+        Failure::NoEdits => {
+            let why = "it takes none, so the change stays pending until the user has copied it";
+            Some(Note::Refused { file, why: why.to_owned() })
+        }
         other => Some(Note::Refused { file, why: other.to_string() }),
     }
 }
@@ -167,11 +200,11 @@ struct Wanted {
 }
 
 /// What goes makes room for what comes: deletions are first, then renames.
-fn by_document(fork: &Fork, ids: &[HunkId]) -> Vec<(DocId, Wanted)> {
+fn by_document(fork: &Fork, ids: &HashSet<HunkId>) -> Vec<(DocId, Wanted)> {
     let mut out: BTreeMap<DocId, Wanted> = BTreeMap::new();
-    for hunk in fork.hunks() {
-        if hunk.parts.iter().any(|part| ids.contains(part)) {
-            out.entry(hunk.doc).or_default().ids.extend(hunk.parts);
+    for hunks in fork.reviewed() {
+        for hunk in hunks.iter().filter(|hunk| hunk.parts.iter().any(|part| ids.contains(part))) {
+            out.entry(hunk.doc.clone()).or_default().ids.extend(&hunk.parts);
         }
     }
     for (id, wanted) in &mut out {
@@ -192,6 +225,48 @@ fn by_document(fork: &Fork, ids: &[HunkId]) -> Vec<(DocId, Wanted)> {
 /// What became of one file's hunks: those that are done, and why others are not.
 type Outcome = (Vec<HunkId>, Option<Failure>);
 
+/// The document that a file stands on, and whether the file itself and its mode are among the hunks.
+fn chosen(fork: &Fork, id: &DocId, ids: &[HunkId]) -> Option<(DocId, bool, bool)> {
+    let file = fork.files.get(id)?;
+    let chosen = |mark: &Mark| ids.contains(&mark.id);
+    let of_file = file.entry.file.as_ref().is_some_and(|(_, mark)| chosen(mark));
+    let of_mode = file.entry.mode.as_ref().is_some_and(|(_, mark)| chosen(mark));
+    Some((base_of(id, &file.entry).clone(), of_file, of_mode))
+}
+
+/// True if one of these is a git repository's own. Merging lets none in; one may come from an older journal, or a folder
+/// may have become a repository since. Blocking.
+fn is_of_git(fork: &Mutex<Fork>, docs: [&DocId; 2]) -> bool {
+    let place = |id: &DocId| lock(fork).files.get(id).and_then(|file| file.place.clone());
+    let is_one = |id: &DocId| {
+        place(id).is_some_and(|place| Repositories::default().own(&place))
+            || id.path().is_some_and(|path| is_in_git(&path))
+    };
+    is_one(docs[0]) || docs[0] != docs[1] && is_one(docs[1])
+}
+
+/// Publishes what the disk takes, one at a time of each file: all that was chosen, or the mode alone of an open one.
+async fn publish_on_disk(
+    disk: &closed::Disk<'_>,
+    (id, source): (&DocId, &DocId),
+    (ids, seen): (&[HunkId], &[Content]),
+    all: bool,
+) -> Outcome {
+    let slot = disk.workspace.slot(source);
+    let turn = slot.lock().await;
+    let outcome = match all {
+        true => closed::publish_closed(disk, id, (ids, seen)),
+        false => match closed::publish_mode(disk, id, ids) {
+            Ok(done) => (done, None),
+            Err(failure) => (Vec::new(), Some(failure)),
+        },
+    };
+    drop(turn);
+    drop(slot);
+    disk.workspace.free_slot(source);
+    outcome
+}
+
 async fn publish_file(
     workspace: &Workspace,
     editor: &dyn Editor,
@@ -201,43 +276,33 @@ async fn publish_file(
     bounds: Bounds,
     witness: &dyn Witness,
 ) -> Outcome {
-    let found = lock(fork).files.get(id).map(|file| {
-        let chosen = |mark: &Mark| ids.contains(&mark.id);
-        let of_file = file.entry.file.as_ref().is_some_and(|(_, mark)| chosen(mark));
-        let of_mode = file.entry.mode.as_ref().is_some_and(|(_, mark)| chosen(mark));
-        (base_of(id, &file.entry).clone(), of_file, of_mode)
-    });
+    let found = chosen(&lock(fork), id, ids);
     let Some((source, changes_file, changes_mode)) = found else { return Outcome::default() };
-    let unsaved = |doc: &DocId| {
-        workspace.look_at_disk(doc);
-        workspace.with_document(doc, |document| !document.is_clean()).unwrap_or(false)
-    };
-    if changes_file && (unsaved(id) || unsaved(&source)) {
+    if is_of_git(fork, [id, &source]) {
+        return (Vec::new(), Some(Failure::OfGit));
+    }
+    if changes_file && (workspace.is_unsaved(id) || workspace.is_unsaved(&source)) {
         return (Vec::new(), Some(Failure::Unsaved));
     }
     // What is to be renamed, and that was not chosen, lies under its old name.
     let is_open = workspace.with_document(&source, |_| ()).is_some();
-    if changes_file || !is_open {
-        let (done, failure) = closed::publish_closed(workspace, fork, id, (ids, seen), witness);
-        let failure = failure.map(|error| match error {
-            FileError::Changed { .. } => Failure::Conflict,
-            other => Failure::Disk(other.to_string()),
-        });
-        return (done, failure);
+    if source.is_untitled() && !is_open {
+        return (Vec::new(), Some(Failure::NotOpen));
     }
-    let mut done = match changes_mode {
-        true => match closed::publish_mode(workspace, fork, id, ids, witness) {
-            Ok(done) => done,
-            // The buffer was never saved.
-            Err(FileError::NotFound { .. }) => return (Vec::new(), Some(Failure::Unsaved)),
-            Err(error) => return (Vec::new(), Some(Failure::Disk(error.to_string()))),
+    let by_disk = changes_file || !is_open;
+    let (roots, session) = (workspace.roots(), lock(fork).session.clone());
+    let disk = closed::Disk { workspace, fork, roots, session, witness };
+    let mut done = match by_disk || changes_mode {
+        true => match publish_on_disk(&disk, (id, &source), (ids, seen), by_disk).await {
+            (done, None) if !by_disk => done,
+            outcome => return outcome,
         },
         false => Vec::new(),
     };
     let mut carried = Vec::new();
     let mut start = |publish: PublishId| {
         let mut fork = lock(fork);
-        fork.sync(workspace);
+        fork.sync_one(workspace, id, &Answers::default());
         let Some(file) = fork.files.get_mut(id) else { return Start::Nothing };
         // What an earlier edit carries, of which it is not known whether it was made, is not sent again.
         let ids = &file.entry.unaltered(&file.entry.unsent(ids), seen);
@@ -245,7 +310,7 @@ async fn publish_file(
         let basis = file.entry.base.text();
         let marked = file.entry.mark_sent(ids, Some(publish));
         // Kept before the place of the edit is made out: writing takes time, and the user may be typing.
-        witness.ahead(&fork);
+        witness.ahead(&fork, std::slice::from_ref(id));
         let started = start_edit(workspace, &source, publish, &basis, &part);
         if matches!(started, Start::Sent(..)) {
             carried = marked;
@@ -255,7 +320,7 @@ async fn publish_file(
         started
     };
     let sent = send(workspace, editor, &source, &mut start, "Ropewalk: accept", bounds).await;
-    lock(fork).sync(workspace);
+    lock(fork).sync_one(workspace, id, &Answers::default());
     match sent {
         Ok(true) => done.extend(carried),
         Ok(false) => {}
@@ -276,6 +341,8 @@ pub(crate) enum Start {
     Busy,
     /// The document is not open.
     Closed,
+    /// Nobody knows what it holds.
+    OutOfStep,
     /// There is nothing left to send.
     Nothing,
 }
@@ -291,6 +358,9 @@ pub(crate) fn start_edit(
     let coordinates = workspace.coordinates();
     let primes = workspace.habits().primes_version_zero;
     let started = workspace.with_document(id, |document| {
+        if document.accord() == Accord::Lost {
+            return Start::OutOfStep;
+        }
         if document.text() != basis {
             return Start::Stale;
         }
@@ -329,45 +399,6 @@ fn document_edit(document: &Document, set: &ChangeSet, coordinates: Coordinates)
     }
 }
 
-/// The changes as positions can say them. Under LSP's rule there is no position between `\r` and `\n`: a change
-/// that begins or ends there (the user typed a carriage return before a line feed of ours) would take the
-/// carriage return with it, so it takes in the pair and puts it back.
-fn sayable(text: &Text, set: &ChangeSet, line_ends: LineEnds) -> Vec<Change> {
-    let splits = |at: usize| {
-        line_ends == LineEnds::Lsp
-            && text.byte(at) == Some(b'\n')
-            && at.checked_sub(1).is_some_and(|before| text.byte(before) == Some(b'\r'))
-    };
-    let mut out: Vec<Change> = Vec::new();
-    for change in set.changes() {
-        let mut change = change.clone();
-        let (starts, ends) = (splits(change.range.start), splits(change.range.end));
-        if ends {
-            change.range.end += 1;
-            change.text.push('\n');
-        }
-        match out.last_mut() {
-            // The change before has taken in this pair already: its line feed stands after this one.
-            Some(last) if starts && last.range.end > change.range.start => {
-                last.text.pop();
-                last.text.push_str(&change.text);
-                last.range.end = change.range.end.max(last.range.end);
-                if !ends && change.range.is_empty() {
-                    last.text.push('\n');
-                }
-            }
-            _ => {
-                if starts {
-                    change.range.start -= 1;
-                    change.text.insert(0, '\r');
-                }
-                out.push(change);
-            }
-        }
-    }
-    out
-}
-
 /// Sends an edit until it is settled. True: it is in the text. False: there was nothing (left) to do.
 pub(crate) async fn send(
     workspace: &Workspace,
@@ -378,6 +409,9 @@ pub(crate) async fn send(
     bounds: Bounds,
 ) -> Result<bool, Failure> {
     let habits = editor.habits();
+    if habits.edits == EditForm::None {
+        return Err(Failure::NoEdits);
+    }
     let slot = workspace.slot(id);
     let _turn = slot.lock().await;
     let mut primed = 0;
@@ -405,6 +439,7 @@ pub(crate) async fn send(
             }
             Start::Stale | Start::Busy => return Err(Failure::Unconfirmed),
             Start::Closed => return Err(Failure::Closed),
+            Start::OutOfStep => return Err(Failure::OutOfStep),
             Start::Nothing => return Ok(false),
         };
         label.clone_into(&mut edit.label);
@@ -450,34 +485,4 @@ fn answer(
     }
     workspace.with_document(id, |document| document.answered(publish, applied, trusts_versions));
     why
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_edit_between_the_bytes_of_a_line_end_leaves_both() {
-        let check = |text: &str, changes: &[(usize, usize, &str)]| {
-            let text = Text::from(text);
-            let changes = changes.iter().map(|(s, e, t)| Change::new(*s..*e, *t)).collect();
-            let set = ChangeSet::new(text.len(), changes).unwrap();
-            let said = sayable(&text, &set, LineEnds::Lsp);
-            assert_eq!(sayable(&text, &set, LineEnds::Newline), set.changes());
-            for change in &said {
-                for at in [change.range.start, change.range.end] {
-                    let c = Coordinates::default();
-                    assert_eq!(c.position_to_byte(&text, c.byte_to_position(&text, at)).byte, at);
-                }
-            }
-            let said = ChangeSet::new(text.len(), said).unwrap();
-            assert_eq!(said.apply(&text).unwrap(), set.apply(&text).unwrap());
-        };
-        check("ab\r\ncd", &[(3, 5, "")]);
-        check("ab\r\ncd", &[(1, 3, "x")]);
-        check("ab\r\ncd", &[(3, 3, "x")]);
-        check("ab\r\ncd", &[(1, 3, "x"), (3, 5, "y")]);
-        check("ab\r\ncd", &[(1, 3, "x"), (3, 3, "y")]);
-        check("ab\r\n\r\ncd", &[(1, 3, "x"), (3, 5, "y"), (5, 6, "")]);
-    }
 }

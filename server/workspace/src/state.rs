@@ -11,15 +11,17 @@ mod record;
 mod restore;
 pub mod wire;
 
+pub use back::go_back;
 pub use fold::StateError;
 pub use record::{PROMPT, Private};
 pub use wire::{BaseState, BaseText, Edit, FileState, StateRecord, WrittenChange};
 
 use crate::entry::{Base, Entry, FileChange, Mark};
-use crate::fork::{ForkFile, file_hunks};
-use crate::ledger::{Published, PublishedFile};
+use crate::fork::{ForkFile, FormerNames, file_hunks};
+use crate::ledger::{Published, PublishedFile, Revisions};
 use crate::log::DeltaLog;
 use crate::note::Note;
+use crate::paths::Links;
 use crate::{DocId, HunkId};
 use ropewalk_text::{ChangeSet, Text};
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,6 +37,7 @@ pub struct Kept {
     ledger: BTreeMap<HunkId, Arc<Lines>>,
     rejected: Arc<BTreeSet<HunkId>>,
     accepted: Arc<BTreeSet<HunkId>>,
+    names: Arc<FormerNames>,
     news: Vec<Note>,
     last_hunk: u64,
     last_publish: u64,
@@ -42,7 +45,25 @@ pub struct Kept {
     private: BTreeSet<DocId>,
     /// Those of them that were not told yet, as they are shown.
     left_out: Vec<String>,
+    compared: Compared,
 }
+
+/// How far the state was compared with the fork's and the ledger's. It is no part of what is kept.
+#[derive(Clone, Debug, Default)]
+struct Compared {
+    /// None before the first time.
+    ledger: Option<Revisions>,
+    /// The files that were at hand last.
+    files: Vec<DocId>,
+}
+
+impl PartialEq for Compared {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Compared {}
 
 /// What the ledger has of one hunk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -81,6 +102,11 @@ impl Kept {
         texts.filter(|hunk| !hunk.saved).count()
     }
 
+    /// The news that the model had not been told.
+    pub fn news(&self) -> &[Note] {
+        &self.news
+    }
+
     /// The documents in which something is pending.
     pub fn documents(&self) -> impl Iterator<Item = &DocId> {
         self.files.keys()
@@ -89,6 +115,22 @@ impl Kept {
     /// The files in which something is pending, as they are shown.
     pub fn files(&self) -> impl Iterator<Item = &str> {
         self.files.values().map(|file| file.shown.as_str())
+    }
+
+    /// The names of files and links that its changes take away or replace. What is to be made below one was never
+    /// meant for the place that the disk's link leads to.
+    fn over(&self) -> Links {
+        let mut over = Links::default();
+        for (id, kept) in &self.files {
+            let change = kept.file.as_ref().map(|(change, _)| change);
+            let goes =
+                matches!(change, Some(FileChange::Delete | FileChange::Away | FileChange::Link(_)))
+                    || matches!(kept.base, BaseState::Link { .. });
+            if let Some(path) = id.path().filter(|_| goes) {
+                over.insert(path, None);
+            }
+        }
+        over
     }
 }
 
@@ -106,6 +148,8 @@ impl KeptFile {
         };
         let mut entry = Entry::with(base, self.set.clone(), self.marks.clone())?;
         entry.file.clone_from(&self.file);
+        // If it was under way, it is so no more.
+        entry.mark_renaming(None);
         entry.mode.clone_from(&self.mode);
         entry.home.clone_from(&self.home);
         entry.disk.clone_from(&self.disk);
@@ -115,6 +159,6 @@ impl KeptFile {
     /// A file of a fork, without its place.
     fn file_with(&self, entry: Entry) -> ForkFile {
         let returned = self.returned.clone();
-        ForkFile { shown: self.shown.clone(), place: None, entry, returned }
+        ForkFile { returned, ..ForkFile::new(self.shown.clone(), None, entry) }
     }
 }

@@ -4,19 +4,22 @@
 //! echo for open documents, to the disk for others. What can't be found again for certain is left alone and
 //! said.
 
+mod files;
+mod rename;
+
 use crate::disk::{self, Expect, FileError};
 use crate::document::Document;
 use crate::editor::Editor;
-use crate::fork::{Fork, Selection};
-use crate::ledger::{Found, Ledger, Left, Published, PublishedFile, Stood};
+use crate::fork::{Fork, Selection, synced};
+use crate::ledger::{Found, Ledger, Published, PublishedFile, rename_of};
 use crate::publish::{Bounds, Failure, PublishReport, Start, send, start_edit};
 use crate::view::{DiskFile, read_file};
 use crate::witness::Witness;
 use crate::workspace::{Workspace, lock};
-use crate::{DocId, HunkId, Place, PublishId, Roots};
+use crate::{DocId, HunkId, PublishId};
 use ropewalk_text::decode::{FileFormat, encode};
 use ropewalk_text::{Change, ChangeSet, Text};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::sync::Mutex;
 
@@ -32,11 +35,11 @@ pub async fn undo(
 ) -> PublishReport {
     let mut report = PublishReport::default();
     let session = &*{
-        let mut fork = lock(fork);
         // What was thought lost may have come back with its text.
-        fork.sync(workspace);
-        fork.note_accepted(workspace);
-        fork.session.clone()
+        synced(workspace, fork, |fork, _| {
+            fork.note_accepted(workspace);
+            fork.session.clone()
+        })
     };
     let undoing = Undoing { workspace, fork, witness };
     let (texts, files) = chosen(workspace, session, selection);
@@ -44,49 +47,43 @@ pub async fn undo(
     let comes_back = |id: &DocId| {
         files.iter().any(|file| file.after.is_none() && DocId::from_path(&file.path) == *id)
     };
-    let is_there = |id: &DocId| {
-        workspace.is_text_on_disk(id)
-            || workspace.with_document(id, |_| ()).is_some() && !comes_back(id)
-    };
-    let (now, later): (Vec<_>, Vec<_>) = texts.into_iter().partition(|(id, _)| is_there(id));
-    for (id, hunks) in now {
+    let is_there =
+        |id: &DocId| workspace.is_text_on_disk(id) || workspace.is_open(id) && !comes_back(id);
+    // What was published before its file was renamed stands under the old name when that is undone.
+    let is_renamed =
+        |hunk: &Published| hunk.renames.iter().any(|by| rename_of(&files, *by).is_some());
+    let (mut now, mut later) = (BTreeMap::<DocId, Vec<_>>::new(), Vec::new());
+    for (id, hunks) in texts {
+        let is_there = is_there(&id);
+        let (with_file, own): (Vec<_>, Vec<_>) =
+            hunks.into_iter().partition(|hunk| !is_there || is_renamed(hunk));
+        later.extend(with_file);
+        now.entry(id).or_default().extend(own);
+    }
+    for (id, hunks) in now.into_iter().filter(|(_, hunks)| !hunks.is_empty()) {
         undoing.texts(editor, &id, &hunks, bounds, &mut report).await;
     }
-    // The latest first: a file renamed twice finds its way back.
-    let unsaved = |file: &&PublishedFile| undoing.is_unsaved(file);
-    // A file that was renamed stands under one of its names at least: what can't come back does not go either.
-    let mut held: Vec<HunkId> = files.iter().filter(unsaved).map(|file| file.id).collect();
-    for file in files.iter().rev() {
-        if undoing.is_unsaved(file) {
-            report.failed.push((file.file.clone(), Failure::Unsaved));
-            continue;
-        }
-        if held.contains(&file.id) {
-            continue;
-        }
-        let undone = undoing.file(file);
-        if undone.is_err() {
-            held.push(file.id);
-        }
-        match undone {
-            Ok(()) => {
-                report.done.push(file.id);
-                workspace.tell(Some(file.session.clone()), file.undone());
-                workspace.ledger().files.retain(|kept| !kept.is(file));
-                report.done.extend(drop_modes(workspace, file));
-            }
-            Err(FileError::Changed { .. } | FileError::Exists { .. }) => {
-                report.failed.push((file.file.clone(), Failure::Conflict));
-            }
-            Err(error) => {
-                report.failed.push((file.file.clone(), Failure::Disk(error.to_string())));
-            }
-        }
-    }
-    for (id, hunks) in later {
+    undoing.files(editor, &files, bounds, &mut report).await;
+    for (id, hunks) in still_published(workspace, &later) {
         undoing.texts(editor, &id, &hunks, bounds, &mut report).await;
     }
     report
+}
+
+/// These as the ledger has them now, by the documents they are in.
+fn still_published(workspace: &Workspace, hunks: &[Published]) -> BTreeMap<DocId, Vec<Published>> {
+    let ledger = workspace.ledger();
+    let mut out: BTreeMap<DocId, Vec<Published>> = BTreeMap::new();
+    for own in hunks {
+        let same = |hunk: &&Published| {
+            (&own.session, &own.at) == (&hunk.session, &hunk.at)
+                && (&own.old, &own.new) == (&hunk.old, &hunk.new)
+        };
+        for hunk in ledger.texts.of_hunk(own.id).filter(same) {
+            out.entry(hunk.doc.clone()).or_default().push(hunk.clone());
+        }
+    }
+    out
 }
 
 type Chosen = (BTreeMap<DocId, Vec<Published>>, Vec<PublishedFile>);
@@ -105,33 +102,19 @@ fn chosen(workspace: &Workspace, session: &str, selection: &Selection) -> Chosen
     {
         texts.entry(hunk.doc.clone()).or_default().push(hunk.clone());
     }
-    let files = ledger.files.iter();
-    let files = files
-        .filter(|f| *f.session == *session && means(&f.id, f.turn, &DocId::from_path(&f.path)));
-    (texts, files.cloned().collect())
+    let own = || ledger.files.iter().filter(|file| *file.session == *session);
+    let chosen: HashSet<HunkId> = own()
+        .filter(|file| means(&file.id, file.turn, &DocId::from_path(&file.path)))
+        .map(|file| file.id)
+        .collect();
+    // A rename has a line for each of its names: one without the other would take the file away.
+    (texts, own().filter(|file| chosen.contains(&file.id)).cloned().collect())
 }
 
 fn forget(workspace: &Workspace, session: &str, doc: &DocId, ids: &[HunkId], but: &[HunkId]) {
-    workspace.ledger().texts.retain(|hunk| {
-        *hunk.session != *session
-            || hunk.doc != *doc
-            || !ids.contains(&hunk.id)
-            || but.contains(&hunk.id)
+    workspace.ledger().texts.take_of_doc(doc, |hunk| {
+        *hunk.session == *session && ids.contains(&hunk.id) && !but.contains(&hunk.id)
     });
-}
-
-/// A file that is gone has taken the permission bits along that it was given: there is nothing left to put back. Gives
-/// whose those were.
-fn drop_modes(workspace: &Workspace, gone: &PublishedFile) -> Vec<HunkId> {
-    let went = |line: &mut PublishedFile| {
-        let of_mode = matches!(line.after, Some(Left::Mode { .. }));
-        gone.before.is_none() && of_mode && line.session == gone.session && line.path == gone.path
-    };
-    let lines: Vec<PublishedFile> = workspace.ledger().files.extract_if(.., went).collect();
-    for line in &lines {
-        workspace.tell(Some(line.session.clone()), line.undone());
-    }
-    lines.into_iter().map(|line| line.id).collect()
 }
 
 /// The inverse of `hunks` on `text`, and those that have no certain place in it.
@@ -203,6 +186,10 @@ impl Undoing<'_> {
                 }
                 forget(workspace, &session, id, &ids, &conflicts);
             }
+            Err(Failure::NoEdits) => {
+                let why = "it takes no edits from Ropewalk: take the change back by hand";
+                report.failed.push((shown, Failure::Refused(why.to_owned())));
+            }
             Err(failure) => report.failed.push((shown, failure)),
         }
     }
@@ -215,7 +202,7 @@ impl Undoing<'_> {
         bounds: Bounds,
     ) -> Result<Vec<HunkId>, Failure> {
         let workspace = self.workspace;
-        if workspace.with_document(id, |_| ()).is_none() {
+        if !workspace.is_open(id) {
             return self.on_disk(id, hunks).map_err(|error| Failure::Disk(error.to_string()));
         }
         let mut conflicts = Vec::new();
@@ -224,7 +211,7 @@ impl Undoing<'_> {
             let mut now: Vec<Published> = {
                 let ledger = workspace.ledger();
                 let same = |hunk: &&Published| hunk.is_one_of(hunks);
-                ledger.texts.iter().filter(same).cloned().collect()
+                ledger.texts.of_doc(id).filter(same).cloned().collect()
             };
             // An undo of which nobody knows whether it was made is not sent again.
             let unsettled = |hunk: &Published| {
@@ -248,7 +235,7 @@ impl Undoing<'_> {
             if set.is_empty() {
                 return Start::Nothing;
             }
-            self.ahead(&now, Some(publish));
+            self.ahead(id, &now, Some(publish));
             let started = start_edit(workspace, id, publish, &text, &set);
             if !matches!(started, Start::Sent(..)) {
                 for hunk in &now {
@@ -262,15 +249,19 @@ impl Undoing<'_> {
     }
 
     /// Notes that `publish` takes these hunks back, and has it kept.
-    fn ahead(&self, hunks: &[Published], publish: Option<PublishId>) {
+    fn ahead(&self, id: &DocId, hunks: &[Published], publish: Option<PublishId>) {
         self.mark(hunks, publish);
-        self.witness.ahead(&lock(self.fork));
+        self.witness.ahead(&lock(self.fork), std::slice::from_ref(id));
     }
 
     fn mark(&self, hunks: &[Published], publish: Option<PublishId>) {
         let mut ledger = self.workspace.ledger();
-        for hunk in ledger.texts.iter_mut().filter(|hunk| hunk.is_one_of(hunks)) {
-            hunk.undoing = publish;
+        for hunk in hunks {
+            ledger.texts.change_of_hunk(hunk.id, |own| {
+                if own.is_one_of(std::slice::from_ref(hunk)) {
+                    own.undoing = publish;
+                }
+            });
         }
     }
 
@@ -295,94 +286,12 @@ impl Undoing<'_> {
                 path: place.shown.clone(),
                 reason: error.to_string(),
             })?;
-            self.ahead(hunks, Some(self.workspace.publish_id()));
+            self.ahead(id, hunks, Some(self.workspace.publish_id()));
             if let Err(error) = disk::write(&roots, &place, &bytes, Expect::Hash(hash)) {
                 self.mark(hunks, None);
                 return Err(error);
             }
         }
         Ok(conflicts)
-    }
-
-    /// Whether the file has unsaved text in the editor, and is to be put back as a whole.
-    fn is_unsaved(&self, file: &PublishedFile) -> bool {
-        let of_mode = matches!(file.after, Some(Left::Mode { .. }));
-        let place = self.workspace.roots().place_of_name(&file.path).ok();
-        let unsaved = |place: Place| {
-            self.workspace.with_document(&place.doc(), |document| !document.is_clean())
-        };
-        !of_mode && place.and_then(unsaved).unwrap_or(false)
-    }
-
-    fn file(&self, file: &PublishedFile) -> Result<(), FileError> {
-        let changed = || FileError::Changed { path: file.file.clone() };
-        let roots = self.workspace.roots();
-        let place = roots.place_of_name(&file.path).map_err(|_| changed())?;
-        self.mark_file(file, true);
-        self.witness.ahead(&lock(self.fork));
-        let done = put_back(self.workspace, &roots, &place, file);
-        if done.is_err() {
-            self.mark_file(file, false);
-        }
-        done
-    }
-
-    fn mark_file(&self, file: &PublishedFile, undoing: bool) {
-        let mut ledger = self.workspace.ledger();
-        for kept in ledger.files.iter_mut().filter(|kept| kept.is(file)) {
-            kept.undoing = undoing;
-        }
-    }
-}
-
-/// Puts back what stood at a place, if what was left there is what stands there.
-fn put_back(
-    workspace: &Workspace,
-    roots: &Roots,
-    place: &Place,
-    file: &PublishedFile,
-) -> Result<(), FileError> {
-    let changed = || FileError::Changed { path: file.file.clone() };
-    let now = match &file.after {
-        None => Expect::Absent,
-        Some(Left::File(hash)) => Expect::Hash(*hash),
-        Some(Left::Link { link }) => Expect::Link(disk::link_hash(link)),
-        Some(Left::Mode { mode }) => {
-            let is_left = disk::stat(roots, place)?.mode & 0o777 == *mode;
-            return match &file.before {
-                Some(Stood::Mode { mode }) if is_left => disk::set_mode(roots, place, *mode),
-                _ => Err(changed()),
-            };
-        }
-    };
-    // The others are the user's, whatever their mode.
-    let made = disk::missing_folders(roots, place)?;
-    match &file.before {
-        Some(Stood::File { bytes, mode }) => {
-            disk::write(roots, place, bytes, now)?;
-            // Where a file stood all the time its mode is the user's, or told of by another line.
-            let is_new = !matches!(file.after, Some(Left::File(_)));
-            if let Some(mode) = mode.filter(|_| is_new) {
-                log_failure(file, disk::set_mode(roots, place, mode));
-            }
-        }
-        Some(Stood::Link { link }) => disk::write_link(roots, place, link, now)?,
-        Some(Stood::Mode { .. }) => return Err(changed()),
-        None => {
-            disk::remove(roots, place, now)?;
-            workspace.remove_folders(place, file.folders.len());
-            return Ok(());
-        }
-    }
-    let modes = file.folders.get(..made).unwrap_or(&file.folders);
-    log_failure(file, disk::set_folder_modes(roots, place, modes));
-    Ok(())
-}
-
-/// The file stands where it stood: that only its mode, or that of a folder, is another is no reason to call that not
-/// done.
-fn log_failure(file: &PublishedFile, done: Result<(), FileError>) {
-    if let Err(error) = done {
-        tracing::warn!(file = file.file, %error, "put back, but with another mode");
     }
 }

@@ -8,8 +8,10 @@ mod materials;
 pub use materials::{Material, Stands};
 
 use crate::disk::{self, FileError, FileIdentity};
+use crate::fork::FormerNames;
 use crate::log::Cursor;
-use crate::paths::{Links, PathError, Place, Roots};
+use crate::paths::{Links, PathError, Place, Roots, is_untitled_uri};
+use crate::repository::Repositories;
 use crate::{ContentHash, DocId};
 use ropewalk_text::Text;
 use ropewalk_text::decode::{FileFormat, decode};
@@ -34,6 +36,8 @@ pub struct Seen {
     pub moved: Option<Text>,
     /// Whether it differs from the disk as last read.
     pub dirty: bool,
+    /// True if nobody knows what it holds in the editor.
+    pub lost: bool,
     /// How its file is encoded on the disk, as last read; the default where there is none.
     pub format: FileFormat,
 }
@@ -47,8 +51,16 @@ pub struct Snapshot {
     pub roots: Roots,
     /// A folder outside the roots whose files may be read: the whole outputs of earlier calls.
     pub outputs: Option<Roots>,
-    /// The open documents by the file they show, for other names of the same file.
-    pub identities: HashMap<FileIdentity, DocId>,
+    /// The open documents by the file they show, for other names of the same file: the one in use first.
+    pub identities: HashMap<FileIdentity, Vec<DocId>>,
+}
+
+impl Snapshot {
+    /// The open documents that show the same file as this one does, the one in use first. None if it is the only one.
+    fn same_file(&self, id: &DocId) -> Option<&[DocId]> {
+        let several = self.identities.values().filter(|names| names.len() > 1);
+        several.map(Vec::as_slice).find(|names| names.contains(id))
+    }
 }
 
 /// A file of the fork as a view has it.
@@ -181,6 +193,7 @@ pub struct View {
     read: Mutex<HashMap<DocId, DiskFile>>,
     /// By path; it moves to what was read when it is asked for.
     kept: Mutex<HashMap<OsString, Kept>>,
+    names: Arc<FormerNames>,
 }
 
 impl View {
@@ -198,7 +211,30 @@ impl View {
                 links.insert(place.path.clone(), target);
             }
         }
-        Self { snapshot, entries, links, read: Mutex::default(), kept: Mutex::default() }
+        Self { snapshot, entries, links, ..Self::default() }
+    }
+
+    /// The same, with the names that contents of files had before.
+    pub(crate) fn with_names(self, names: Arc<FormerNames>) -> Self {
+        Self { names, ..self }
+    }
+
+    /// The places where the content of the file at `place` stood before it was moved in this session, as far as they
+    /// are inside the roots.
+    pub fn former_places(&self, place: &Place) -> Vec<Place> {
+        if self.names.is_empty() {
+            return Vec::new();
+        }
+        let former = self.names.get(&place.doc()).into_iter().flatten();
+        former.filter_map(|id| self.roots().place(id.path()?)).collect()
+    }
+
+    /// True if the place is a git repository's own, which no tool changes.
+    pub fn is_of_git(&self, place: &Place) -> bool {
+        let mut known = Repositories::default();
+        let there = self.entries.values().filter(|frozen| frozen.content.is_some());
+        there.filter_map(|frozen| frozen.place.as_ref()).for_each(|own| known.add(&own.path));
+        known.own(place)
     }
 
     /// The roots.
@@ -227,6 +263,16 @@ impl View {
         self.snapshot.roots.contain_over(path, &self.links)
     }
 
+    /// The place that a tool's `path` names, which may be an open buffer without a file, by its URI.
+    pub fn named(&self, path: &str) -> Result<Place, PathError> {
+        if !is_untitled_uri(path) {
+            return self.contain(path);
+        }
+        let id = DocId::from_uri(path);
+        let open = Place::of_untitled(&id).filter(|_| self.snapshot.buffers.contains_key(&id));
+        open.ok_or_else(|| PathError::NotOpen { uri: path.to_owned() })
+    }
+
     /// The name itself that `path` ends in, and where it leads, if it is a symbolic link: of the fork's or else of the
     /// disk's. None for anything else, and for a path that is not inside.
     pub fn link_named(&self, path: &str) -> Option<(Place, PathBuf)> {
@@ -253,7 +299,7 @@ impl View {
 
     /// The place that `path` names, for reading: the outputs of earlier calls are readable too.
     pub fn contain_readable(&self, path: &str) -> Result<(Place, &Roots), PathError> {
-        let error = match self.contain(path) {
+        let error = match self.named(path) {
             Ok(place) => return Ok((place, &self.snapshot.roots)),
             Err(error) => error,
         };
@@ -271,6 +317,10 @@ impl View {
     /// The same under other roots, for places of [`View::contain_readable`].
     pub fn read_in(&self, place: &Place, roots: &Roots) -> Result<FileState, FileError> {
         let id = self.id_of(place, roots);
+        let source = self.entries.get(&id).map_or(&id, |frozen| &frozen.source);
+        if self.snapshot.buffers.get(source).is_some_and(|seen| seen.lost) {
+            return Err(FileError::OutOfStep { path: place.shown.clone() });
+        }
         if let Some(frozen) = self.entries.get(&id) {
             return Ok(match &frozen.content {
                 Some(FrozenContent::Text(text, format)) => {
@@ -346,18 +396,20 @@ impl View {
         self.snapshot.buffers.get(&id).filter(|_| id != place.doc())
     }
 
-    /// The document that `place` is: the open one that shows the same file, whatever its name there.
+    /// The document that `place` is: the open one that shows the same file, whatever its name there. Of several it is the
+    /// one in which something is pending, else the one in use.
     pub fn id_of(&self, place: &Place, roots: &Roots) -> DocId {
         let id = place.doc();
-        if self.snapshot.identities.is_empty()
-            || self.entries.contains_key(&id)
-            || self.snapshot.buffers.contains_key(&id)
-        {
+        let is_alone =
+            || self.snapshot.buffers.contains_key(&id) && self.snapshot.same_file(&id).is_none();
+        if self.snapshot.identities.is_empty() || self.entries.contains_key(&id) || is_alone() {
             return id;
         }
         let Ok(identity) = disk::identity(roots, place) else { return id };
-        let open = self.snapshot.identities.get(&identity);
-        open.filter(|open| self.still_shows(open, identity)).cloned().unwrap_or(id)
+        let Some(names) = self.snapshot.identities.get(&identity) else { return id };
+        let pending = names.iter().filter(|name| self.entries.contains_key(name));
+        let shows = |open: &&DocId| self.still_shows(open, identity);
+        pending.chain(names).find(shows).cloned().unwrap_or(id)
     }
 
     /// Whether an open document's file is this one today: a file that was replaced leaves its identity to be

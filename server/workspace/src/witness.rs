@@ -4,13 +4,14 @@
 //! is marked as sent, as being undone, or noted in the ledger may have happened, and
 //! [`Kept::restore`](crate::state::Kept::restore) finds out; nothing else has. This file knows no journal.
 
+use crate::DocId;
 use crate::fork::Fork;
 
 /// Is told before an edit is sent to the editor, and before a file is written, removed or renamed.
 pub trait Witness: Send + Sync {
-    /// Something is about to be done; `fork` and the workspace's ledger are marked for it already. Called under
-    /// the fork's lock, holding no document and no ledger.
-    fn ahead(&self, fork: &Fork);
+    /// Something is about to be done to `files`; `fork` and the workspace's ledger are marked for it already. Called
+    /// under the fork's lock, holding no document and no ledger.
+    fn ahead(&self, fork: &Fork, files: &[DocId]);
 }
 
 /// Nobody keeps anything.
@@ -18,5 +19,5 @@ pub trait Witness: Send + Sync {
 pub struct NoWitness;
 
 impl Witness for NoWitness {
-    fn ahead(&self, _: &Fork) {}
+    fn ahead(&self, _: &Fork, _: &[DocId]) {}
 }

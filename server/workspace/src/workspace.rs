@@ -4,7 +4,7 @@
 //! snapshot takes it exclusively, because iterating a DashMap is not atomic. No guard leaves this file.
 
 use crate::disk::{self, FileIdentity};
-use crate::document::{Changed, ContentChange, Document, Saved};
+use crate::document::{Accord, Changed, ContentChange, Document, Saved};
 use crate::editor::Habits;
 use crate::ledger::Ledger;
 use crate::log::{Cursor, Origin};
@@ -33,7 +33,13 @@ pub struct Workspace {
     ledger: Mutex<Ledger>,
     news: Mutex<News>,
     slots: DashMap<DocId, Arc<tokio::sync::Mutex<()>>>,
+    /// Told whenever a document is opened or closed.
+    opened: tokio::sync::Notify,
     next_publish: AtomicU64,
+    /// Buffers without a file that were closed: what they held is nowhere.
+    untitled_closed: Mutex<HashSet<DocId>>,
+    /// Counts what the client does in documents.
+    uses: AtomicU64,
     /// Edits of documents closed since of which it will never be known whether they were made.
     lost: Mutex<HashSet<PublishId>>,
     desync_alarms: AtomicUsize,
@@ -133,9 +139,21 @@ impl Workspace {
 
     /// didOpen. A second one for the same document replaces it: the client knows best.
     pub fn open(&self, uri: &str, language: &str, version: i32, text: &str) -> DocId {
-        let id = DocId::from_uri(uri);
-        let document =
-            Document::new(uri.to_owned(), language.to_owned(), version, Text::from(text));
+        self.open_as(DocId::from_uri(uri), uri, language, version, text)
+    }
+
+    /// The same, where the client's own spelling of the URI is known apart from the document it names.
+    pub fn open_as(
+        &self,
+        id: DocId,
+        spelling: &str,
+        language: &str,
+        version: i32,
+        text: &str,
+    ) -> DocId {
+        let (spelling, language) = (spelling.to_owned(), language.to_owned());
+        let mut document = Document::new(spelling, language, version, Text::from(text));
+        document.used = self.uses.fetch_add(1, Ordering::Relaxed);
         let _shared = self.gate.read().unwrap_or_else(PoisonError::into_inner);
         match self.documents.entry(id.clone()) {
             Entry::Occupied(mut entry) => {
@@ -146,6 +164,10 @@ impl Workspace {
             Entry::Vacant(entry) => drop(entry.insert(document)),
         }
         lock(&self.ledger).loosen(&id);
+        if id.is_untitled() {
+            lock(&self.untitled_closed).remove(&id);
+        }
+        self.opened.notify_waiters();
         id
     }
 
@@ -156,10 +178,26 @@ impl Workspace {
         let _shared = self.gate.read().unwrap_or_else(PoisonError::into_inner);
         let mut document = self.documents.get_mut(&id)?;
         let changed = document.change(version, changes, client.coordinates, &client.habits);
+        document.used = self.uses.fetch_add(1, Ordering::Relaxed);
         self.desync_alarms.fetch_add(changed.desync_alarms, Ordering::Relaxed);
         // Still holding the document: a hunk recorded by a sync can then not miss a delta, nor meet one twice.
         self.move_ledger(&id, &changed);
         Some(changed)
+    }
+
+    /// A notification about a document could not be read: what it holds in the editor is not known any more. None: not
+    /// even which one is known. True if it is open, and was known until now.
+    pub fn lose_track(&self, uri: Option<&str>) -> bool {
+        self.desync_alarms.fetch_add(1, Ordering::Relaxed);
+        let Some(uri) = uri else { return false };
+        let _shared = self.gate.read().unwrap_or_else(PoisonError::into_inner);
+        self.with_document(&DocId::from_uri(uri), Document::lose_track).unwrap_or(false)
+    }
+
+    /// Whether an open document may hold another text in the editor than here.
+    pub fn is_in_doubt(&self, id: &DocId) -> bool {
+        let doubted = |document: &mut Document| document.accord() != Accord::Certain;
+        self.with_document(id, doubted).unwrap_or(false)
     }
 
     fn move_ledger(&self, id: &DocId, changed: &Changed) {
@@ -192,7 +230,40 @@ impl Workspace {
         drop(closed);
         self.identities.remove(&id);
         lock(&self.ledger).loosen(&id);
+        if id.is_untitled() {
+            lock(&self.untitled_closed).insert(id.clone());
+        }
+        self.opened.notify_waiters();
         Some(id)
+    }
+
+    /// Resolves at the next didOpen or didClose from now on, polled or not.
+    pub(crate) fn next_opening(&self) -> tokio::sync::futures::Notified<'_> {
+        self.opened.notified()
+    }
+
+    /// True if the document is open.
+    pub(crate) fn is_open(&self, id: &DocId) -> bool {
+        self.documents.contains_key(id)
+    }
+
+    /// True if it is open with text that the disk has not. Looks at the disk. Blocking.
+    pub(crate) fn is_unsaved(&self, id: &DocId) -> bool {
+        if !self.is_open(id) {
+            return false;
+        }
+        self.look_at_disk(id);
+        self.with_document(id, |document| !document.is_clean()).unwrap_or(false)
+    }
+
+    /// Finds the places of published texts of an open document anew, and follows them from now on.
+    pub(crate) fn anchor(&self, id: &DocId) {
+        self.with_document(id, |document| lock(&self.ledger).anchor(id, document.text()));
+    }
+
+    /// True if it is a buffer without a file that was open, and is not.
+    pub(crate) fn is_gone(&self, id: &DocId) -> bool {
+        lock(&self.untitled_closed).contains(id)
     }
 
     /// A document was closed. It is kept as long as a fork has not taken in all that happened in it: an edit of ours
@@ -242,6 +313,7 @@ impl Workspace {
         let outputs = self.outputs.read().unwrap_or_else(PoisonError::into_inner).clone();
         let _exclusive = self.gate.write().unwrap_or_else(PoisonError::into_inner);
         let mut buffers = HashMap::with_capacity(self.documents.len());
+        let mut used = HashMap::with_capacity(self.documents.len());
         for mut document in self.documents.iter_mut() {
             let cursor = document.cursor();
             let seen = Seen {
@@ -250,18 +322,30 @@ impl Workspace {
                 cursor,
                 moved: document.moved.clone(),
                 dirty: !document.is_clean(),
+                lost: document.accord() == Accord::Lost,
                 format: document.saved.as_ref().map(|saved| saved.format).unwrap_or_default(),
             };
+            used.insert(document.key().clone(), document.use_rank());
             buffers.insert(document.key().clone(), seen);
         }
-        let identities =
-            self.identities.iter().map(|pair| (*pair.value(), pair.key().clone())).collect();
+        let mut identities: HashMap<FileIdentity, Vec<DocId>> = HashMap::new();
+        for pair in &self.identities {
+            identities.entry(*pair.value()).or_default().push(pair.key().clone());
+        }
+        for names in identities.values_mut().filter(|names| names.len() > 1) {
+            names.sort_by_key(|name| std::cmp::Reverse(used.get(name).copied()));
+        }
         Snapshot { buffers, roots, outputs, identities }
     }
 
     /// Does something with an open document, if it is open. The closure must not touch the workspace.
     pub fn with_document<T>(&self, id: &DocId, f: impl FnOnce(&mut Document) -> T) -> Option<T> {
         self.documents.get_mut(id).map(|mut document| f(&mut document))
+    }
+
+    /// How the client spells a document's URI: as it did when it opened it, else the canonical way.
+    pub fn spelling(&self, id: &DocId) -> String {
+        self.with_document(id, |document| document.spelling.clone()).unwrap_or_else(|| id.to_uri())
     }
 
     /// The ids of the open documents.
@@ -300,6 +384,47 @@ impl Workspace {
         }
     }
 
+    /// True if it is known of an open document which file it shows.
+    pub(crate) fn knows_identities(&self) -> bool {
+        !self.identities.is_empty()
+    }
+
+    /// The other open documents that show the same file as the document does, or else the one that the disk has there.
+    /// Some system calls where there are any.
+    pub(crate) fn also_open(&self, id: &DocId, there: Option<FileIdentity>) -> Vec<DocId> {
+        let roots = self.roots();
+        let identity = |place: &Place| disk::identity(&roots, place).ok();
+        let known = self.identities.get(id).map(|known| *known);
+        let Some(own) = known.or(there) else { return Vec::new() };
+        let others =
+            self.identities.iter().filter(|other| *other.value() == own && other.key() != id);
+        let others: Vec<DocId> = others.map(|other| other.key().clone()).collect();
+        // What was a file's identity may be another's by now.
+        let is_own = |id: &DocId| self.place(id).and_then(|at| identity(&at)) == Some(own);
+        if others.is_empty() || !there.map_or_else(|| is_own(id), |there| there == own) {
+            return Vec::new();
+        }
+        others.into_iter().filter(is_own).collect()
+    }
+
+    /// The document in use of those that show the same file as this one: one with unsaved text before others, then the
+    /// one that was changed or opened last. None if it is open under no other name.
+    pub(crate) fn in_use(&self, id: &DocId, there: Option<FileIdentity>) -> Option<DocId> {
+        let mut all = self.also_open(id, there);
+        if all.is_empty() {
+            return None;
+        }
+        all.push(id.clone());
+        let rank = |id: &DocId| self.with_document(id, |document| document.use_rank());
+        all.into_iter().max_by_key(rank)
+    }
+
+    /// The name under which a document was opened, for people, where that leads to another.
+    pub(crate) fn shown_as_opened(&self, id: &DocId) -> String {
+        let name = id.path().and_then(|path| self.roots().place_of_name(&path).ok());
+        name.map_or_else(|| self.shown(id), |name| name.shown)
+    }
+
     /// How a document is named to people.
     pub fn shown(&self, id: &DocId) -> String {
         self.place(id).map_or_else(|| id.as_str().to_owned(), |place| place.shown)
@@ -308,6 +433,11 @@ impl Workspace {
     /// Reads the disk beside an open document and keeps what it says: whether the buffer is clean, whether
     /// the disk has moved. Blocking; the text compared is the one of this moment.
     pub fn look_at_disk(&self, id: &DocId) -> DiskLook {
+        self.compare_with_disk(id, false)
+    }
+
+    /// `resynchronises`: what is found is what the editor has just written.
+    fn compare_with_disk(&self, id: &DocId, resynchronises: bool) -> DiskLook {
         let Some(place) = self.place(id) else { return DiskLook::NoFile };
         let roots = self.roots();
         let Ok(meta) = disk::stat(&roots, &place) else { return DiskLook::NoFile };
@@ -325,7 +455,13 @@ impl Workspace {
                 Saved { hash, text, format, meta: settled }
             }
         };
-        let look = self.with_document(id, |document| document.compare(now));
+        let look = self.with_document(id, |document| {
+            if resynchronises {
+                let changed = document.resynchronise(&now);
+                self.move_ledger(id, &changed);
+            }
+            document.compare(now)
+        });
         let Some(look) = look else { return DiskLook::NoFile };
         self.identities.insert(id.clone(), meta.identity);
         if look == DiskLook::Conflict {
@@ -343,9 +479,9 @@ impl Workspace {
     }
 
     /// Looks at the disk after a save. True is an alarm: the disk holds something else than was in the
-    /// buffer when it was saved. Blocking.
+    /// buffer when it was saved. A text that was in doubt is then the disk's. Blocking.
     pub fn look_after_save(&self, id: &DocId) -> bool {
-        let look = self.look_at_disk(id);
+        let look = self.compare_with_disk(id, true);
         let unfound = self.with_document(id, Document::take_unfound_write).unwrap_or(false);
         let alarm = unfound && look != DiskLook::NoFile;
         self.desync_alarms.fetch_add(usize::from(alarm), Ordering::Relaxed);
@@ -377,6 +513,11 @@ impl Workspace {
     /// The turn-taking of edits of one document: at most one is under way.
     pub(crate) fn slot(&self, id: &DocId) -> Arc<tokio::sync::Mutex<()>> {
         self.slots.entry(id.clone()).or_default().clone()
+    }
+
+    /// Forgets the turn-taking of a document, unless somebody takes part in it.
+    pub(crate) fn free_slot(&self, id: &DocId) {
+        self.slots.remove_if(id, |_, slot| Arc::strong_count(slot) == 1);
     }
 
     /// The ledger, for a short while.
@@ -412,7 +553,7 @@ impl Workspace {
     }
 
     /// The news for `session` that nobody has taken yet.
-    pub(crate) fn news_of(&self, session: &str) -> Vec<Note> {
+    pub fn news_of(&self, session: &str) -> Vec<Note> {
         let news = lock(&self.news);
         let own = news.waiting.iter().filter(|(waits_for, _)| **waits_for == *session);
         own.map(|(_, note)| note.clone()).collect()

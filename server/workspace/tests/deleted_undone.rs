@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "tests and their helpers may be blunt")]
 
 use ropewalk_text::{ChangeSet, Text};
-use ropewalk_workspace::ledger::{Ledger, Published};
+use ropewalk_workspace::ledger::{Found, Ledger, Published};
 use ropewalk_workspace::{DocId, HunkId};
 
 /// Whether the deletion of `deleted` from `before` is still in the ledger after the user has replaced `replaced` of the
@@ -15,6 +15,16 @@ fn is_left(
     replaced: std::ops::Range<usize>,
     typed: &str,
 ) -> bool {
+    !kept(before, deleted, replaced, typed).0.texts.is_empty()
+}
+
+/// The ledger then, and the text.
+fn kept(
+    before: &str,
+    deleted: std::ops::Range<usize>,
+    replaced: std::ops::Range<usize>,
+    typed: &str,
+) -> (Ledger, Text) {
     let doc = DocId::from_uri("untitled:a");
     let about = Published::about("one".into(), doc.clone(), "a".to_owned());
     let before = Text::from(before);
@@ -26,7 +36,7 @@ fn is_left(
     let now = change.apply(&after).unwrap();
     let known = (!change.only_inserts()).then_some(&after);
     ledger.moved(&doc, &change, (known, &now));
-    !ledger.texts.is_empty()
+    (ledger, now)
 }
 
 #[test]
@@ -53,4 +63,31 @@ fn what_is_put_back_is_undone_where_the_text_beside_it_reads_the_same() {
     assert!(!is_left("a b c", 1..3, 2..2, "b "));
     assert!(!is_left("one\ntwo\nthree\n", 3..7, 4..4, "two\n"));
     assert!(!is_left("one\ntwo\nthree\n", 4..8, 3..3, "\ntwo"));
+}
+
+#[test]
+fn the_same_word_in_other_text_is_no_undo() {
+    let text = "fn a() {\n    unsafe { b() }\n}\n\nfn last() {\n    todo!()\n}\n";
+    let typed = "let it = b();\n    // It is not unsafe here, because of what the caller has found out before.\n    it";
+    assert!(typed.len() > 80, "so much that it is looked for everywhere");
+    let todo = text.find("todo!()").unwrap() - "unsafe ".len();
+    assert!(is_left(text, 13..20, todo..todo + 7, typed));
+    // The line itself, in another place than it had.
+    let typed = format!("{}\n  unsafe {{ b() }}", "one more line\n".repeat(6));
+    assert!(!is_left(text, 13..20, todo..todo + 7, &typed));
+}
+
+#[test]
+fn a_line_that_is_written_anew_beside_a_deletion_does_not_hide_its_place() {
+    let text = "one\ntwo\nthree\nfour\nfive\n";
+    let place = |replaced, typed: &str| {
+        let (ledger, now) = kept(text, 8..14, replaced, typed);
+        Ledger::find(ledger.texts.iter().next().unwrap(), &now)
+    };
+    let long = "what the user has pasted in the place of this line; ".repeat(2);
+    let at = 4 + long.len() + 1;
+    assert_eq!(place(4..7, &long), Found::At(at..at));
+    assert_eq!(place(8..12, &long), Found::At(8..8));
+    // The lines beside it have gone elsewhere, and others are there.
+    assert_eq!(place(0..18, &format!("{long}\nfive\nfour\ntwo\none\n")), Found::Conflict);
 }

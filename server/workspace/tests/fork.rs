@@ -80,7 +80,7 @@ impl Bench {
     fn call<T>(&self, f: impl FnOnce(&View) -> T) -> (View, T) {
         let mut fork = self.fork.lock().unwrap();
         self.workspace.look_at_disks();
-        fork.sync(&self.workspace);
+        fork.sync_now(&self.workspace);
         let view = fork.view(self.workspace.snapshot());
         let out = f(&view);
         (view, out)
@@ -217,7 +217,7 @@ fn an_unsaved_buffer_is_edited_through_the_editor_and_the_disk_is_left_alone() {
     };
     bench.workspace.change(&uri, 2, &[change]);
     let mut fork = bench.fork.lock().unwrap();
-    fork.sync(&bench.workspace);
+    fork.sync_now(&bench.workspace);
     let hunks = fork.hunks();
     assert_eq!(hunks[0].lines, 2..3);
     assert_eq!(hunks[0].diff, "@@ -1,3 +1,3 @@\n zero\n one, unsaved\n-two\n+2\n");
@@ -235,7 +235,7 @@ fn what_the_user_changed_is_a_conflict_and_told() {
         text: "xx".into(),
     };
     bench.workspace.change(&uri, 2, &[change]);
-    bench.fork.lock().unwrap().sync(&bench.workspace);
+    bench.fork.lock().unwrap().sync_now(&bench.workspace);
     assert!(bench.fork.lock().unwrap().is_empty());
     let news = bench.workspace.take_news("s");
     assert!(matches!(&news[..], [Note::Conflict { now, .. }] if now == "txxo\n"), "{news:?}");

@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "tests and their helpers may be blunt")]
 
+use proptest::prelude::*;
 use ropewalk_text::{Position, Text};
 use ropewalk_workspace::entry::Maker;
 use ropewalk_workspace::*;
@@ -52,7 +53,7 @@ impl Bench {
 
     fn sync(&mut self) {
         self.workspace.look_at_disks();
-        self.fork.sync(&self.workspace);
+        self.fork.sync_now(&self.workspace);
     }
 
     /// Puts these texts at the beginnings of lines, in one notification.
@@ -128,6 +129,19 @@ fn a_change_inside_the_disks_text_goes_with_it_and_is_told() {
 }
 
 #[test]
+fn a_change_that_joins_a_line_with_the_disks_text_stays_without_it() {
+    let mut bench = Bench::new("one\ndisk\ntwo\nthree\n", "one, disk\ntwo\nthree\n");
+    bench.insert(2, &[(2, "u")]);
+    assert_eq!(bench.text(), "one, two\nuthree\n");
+    bench.insert(3, &[(1, "disk\n")]);
+    assert_eq!(bench.text().matches("disk").count(), 1);
+    // Read together with what was typed: it is the user's, and stands once.
+    let mut bench = Bench::new("one\ndisk\ntwo\nthree\n", "one, disk\ntwo\nthree\n");
+    bench.insert(2, &[(2, "u"), (1, "disk\n")]);
+    assert_eq!(bench.text().matches("disk").count(), 1);
+}
+
+#[test]
 fn what_only_the_disk_has_made_is_not_rejected() {
     let mut bench = Bench::new("one\ntwo\nthree\ndisk\n", "call\none\ntwo\nthree\ndisk\n");
     let hunks = bench.fork.hunks();
@@ -145,4 +159,79 @@ fn what_only_the_disk_has_made_is_not_rejected() {
     assert_eq!(bench.fork.hunks(), []);
     let told = bench.workspace.take_news("s");
     assert!(matches!(&told[..], [Note::Rejected { new, .. }] if new == "call\n"), "{told:?}");
+}
+
+#[test]
+fn what_a_call_made_of_the_disks_text_is_rejected_without_that_text() {
+    let disk = "one\nhead disk\ntwo\nthree\ntail disk\n";
+    let new = || {
+        let mut bench = Bench::new(disk, "one\nHEAD disk\ntwo\nthree\nTAIL disk\n");
+        let hunks = bench.fork.hunks();
+        assert!(hunks.iter().all(|hunk| hunk.makers.len() == 2), "{hunks:?}");
+        let which = Selection::Hunks(vec![hunks[0].id]);
+        assert_eq!(bench.fork.reject(&bench.workspace, &which, None), 1);
+        assert_eq!(bench.text(), "one\nhead disk\ntwo\nthree\nTAIL disk\n");
+        assert!(matches!(&bench.workspace.take_news("s")[..], [Note::Rejected { .. }]));
+        (bench, hunks[1].id)
+    };
+    // The editor reads it: it stands once, and what is pending is the other change.
+    let (mut bench, other) = new();
+    bench.insert(2, &[(3, "tail disk\n"), (1, "head disk\n")]);
+    assert_eq!(bench.text(), "one\nhead disk\ntwo\nthree\nTAIL disk\n");
+    let hunks = bench.fork.hunks();
+    let own: Vec<_> = hunks.iter().map(|h| (h.id, h.old.as_str(), h.new.as_str())).collect();
+    assert_eq!(own, [(other, "tail disk\n", "TAIL disk\n")]);
+    assert_eq!(bench.conflicts(), 0);
+    // The user types instead: the disk's text goes, and what was made of it is told.
+    let (mut bench, _) = new();
+    bench.insert(2, &[(0, "u")]);
+    bench.sync();
+    assert_eq!((bench.fork.hunks(), bench.conflicts()), (vec![], 1));
+    // The other is rejected too: nothing is left.
+    let (mut bench, other) = new();
+    assert_eq!(bench.fork.reject(&bench.workspace, &Selection::Hunks(vec![other]), None), 1);
+    bench.sync();
+    assert_eq!(bench.fork.hunks(), []);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// Whatever the disk has and a call made of it: what is rejected is the call's part, and the disk's lines stand
+    /// once when the editor has read them.
+    #[test]
+    fn a_reject_leaves_the_disks_lines_once(
+        disk in prop::collection::vec((0..4usize, "[a-c]{1,3} d[a-c]"), 1..4),
+        edits in prop::collection::vec((0..8usize, 0..3usize), 1..4),
+        which in 0..8usize,
+    ) {
+        let mut lines: Vec<String> = SAVED.lines().map(str::to_owned).collect();
+        for (number, (at, line)) in disk.iter().enumerate() {
+            lines.insert(at % (lines.len() + 1), format!("{line}{number}"));
+        }
+        let joined = |lines: &[String]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+        let disk = joined(&lines);
+        let kept = lines.clone();
+        for (number, (at, kind)) in edits.iter().enumerate() {
+            let at = at % lines.len();
+            match kind {
+                0 => lines[at].insert_str(0, &format!("C{number} ")),
+                1 => lines.insert(at, format!("C{number}")),
+                _ => lines[at].push_str(&format!(" C{number}")),
+            }
+        }
+        let mut bench = Bench::new(&disk, &joined(&lines));
+        let hunks = bench.fork.hunks();
+        let chosen = &hunks[which % hunks.len()];
+        bench.fork.reject(&bench.workspace, &Selection::Hunks(vec![chosen.id]), None);
+        bench.sync();
+        let whole = ContentChange { range: None, text: disk.clone() };
+        bench.workspace.change(&bench.uri, 2, &[whole]).unwrap();
+        bench.sync();
+        let file = bench.fork.files().next().map(|(_, file)| file.entry.text().to_string());
+        let text = file.unwrap_or_else(|| disk.clone());
+        for line in &kept {
+            prop_assert_eq!(text.matches(line.as_str()).count(), 1, "{} of {:?}", line, text);
+        }
+    }
 }

@@ -74,6 +74,9 @@ fn what_names_no_file_is_kept_whole_and_has_no_path() {
         ("no scheme", "no scheme"),
         ("/a/b", "/a/b"),
         ("é:x", "é:x"),
+        // Raw and escaped are one, as parsers of URLs have it.
+        ("untitled:Ünsaved note", "untitled:%C3%9Cnsaved%20note"),
+        ("untitled:%C3%9Cnsaved%20note", "untitled:%C3%9Cnsaved%20note"),
     ] {
         assert_eq!(id(uri).as_str(), kept);
         assert_eq!(id(uri).path(), None, "{uri}");

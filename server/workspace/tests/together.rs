@@ -3,8 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "tests and their helpers may be blunt")]
 
 use ropewalk_text::{Change, ChangeSet, Text, diff};
-use ropewalk_workspace::HunkId;
 use ropewalk_workspace::entry::{Base, Entry, HunkIds, Maker, Mark};
+use ropewalk_workspace::{HunkId, PublishId};
 
 /// A line is put before two others, and the lines are told of one by one: the first is replaced, and stands where
 /// the second stood.
@@ -67,4 +67,25 @@ fn what_is_altered_holds_back_what_moves_with_it() {
     let more = ChangeSet::new(AFTER.len(), vec![Change::new(at..at, "more ")]).unwrap();
     entry.add(&more, &mark(), &mut ids);
     assert_eq!(entry.unaltered(&all, &seen), []);
+}
+
+#[test]
+fn what_is_left_of_one_that_was_altered_on_its_way_is_accepted_place_by_place() {
+    let mut ids = HunkIds::default();
+    let text = Text::from("one\ntwo\nthree\n");
+    let base = Base::Disk { hash: text.hash(), text: text.clone(), format: Default::default() };
+    let mut entry = Entry::new(base);
+    let sent = ChangeSet::single(text.len(), 4..7, "first\nkept\nlast");
+    let which = entry.add(&sent, &Mark { id: ids.give(), ..mark() }, &mut ids);
+    entry.mark_sent(&which, Some(PublishId(1)));
+    let altered = vec![Change::new(4..9, "1st"), Change::new(15..19, "final")];
+    let altered = ChangeSet::new(entry.text().len(), altered).unwrap();
+    entry.add(&altered, &mark(), &mut ids);
+    entry.published(PublishId(1), &sent, sent.apply(&text).unwrap());
+    entry.tell_apart(&mut ids);
+    assert_eq!(entry.text().to_string(), "one\n1st\nkept\nfinal\nthree\n");
+    let marks: Vec<HunkId> = entry.marks().iter().map(|mark| mark.id).collect();
+    let alone = |id: &HunkId| entry.part(&[*id]).unwrap().changes().len();
+    assert_eq!(marks.iter().map(alone).collect::<Vec<_>>(), [1, 1]);
+    assert_eq!(marks.first(), which.first());
 }

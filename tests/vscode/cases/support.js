@@ -42,6 +42,12 @@ exports.type = async (text) => await vscode.commands.executeCommand('type', { te
 /** Says something in the test's output. */
 exports.say = (text) => console.log(`test: ${text}`);
 
+/** Has the window's picture taken, if somebody wants to look at it (see run.mjs). */
+exports.picture = async (name) => {
+    console.log(`picture: ${name}`);
+    if (process.env.ROPEWALK_PICTURES) await new Promise((done) => setTimeout(done, 2000));
+};
+
 /** Asks again and again, at most for 20 s, until `probe` gives something true. */
 exports.waitFor = async (what, probe) => {
     const end = Date.now() + BOUND;

@@ -3,16 +3,17 @@
 //! What policy says of a call is `ropewalk_tools::policy`'s; here is the waiting, and the audit of it all.
 
 use super::{Call, interrupted};
-use crate::approval::{Approvals, Choices, Verdict};
+use crate::approval::Approvals;
 use crate::audit::Audit;
-use crate::event::Event;
 use crate::session::shared::lock;
 use crate::turn::{Interrupted, Turn};
+use ropewalk_protocol::{Approval, Event, Resolution, Verdict};
 use ropewalk_tools::bash::unseen_files;
 use ropewalk_tools::bounds::{PREVIEW_CHARS, preview};
+use ropewalk_tools::danger::dangerous;
 use ropewalk_tools::plain::{plain, plain_line};
 use ropewalk_tools::policy::without_keys;
-use ropewalk_tools::{Decision, Effect, Named, Offer, Output, Prepared, Reach, Rule, Ruling};
+use ropewalk_tools::{CallSummary, Decision, Effect, Offer, Output, Prepared, Reach, Rule, Ruling};
 use ropewalk_tools::{decide, named_paths};
 use ropewalk_workspace::View;
 use std::sync::Arc;
@@ -85,47 +86,45 @@ impl Turn {
         }
         let runs = prepared.effect == Effect::Execute && !self.shared.commands.tier().sees_fork();
         let unseen = if runs { unseen_files(view) } else { Vec::new() };
-        let rule_words = offer.map(|offer| offer.rule.in_words());
-        let choices =
-            Choices { rule_words: rule_words.clone(), always, after_save: !unseen.is_empty() };
-        let (id, answer) = self.shared.approvals.ask(choices);
-        let _withdraw = Withdraw(&self.shared.approvals, id);
-        self.shared.tell(Event::ApprovalRequested {
-            turn: self.number,
-            approval: id,
-            call: call.id.clone(),
+        let asked = Approval {
+            id: 0,
+            call: call.id.clone().into(),
             tool: call.name.clone(),
             detail: plain(subject(prepared)),
             reason: plain_line(reason),
             rule: offer.map(|offer| plain_line(&offer.rule.to_string())),
-            rule_words,
+            rule_words: offer.map(|offer| offer.rule.in_words()),
             always,
             unseen: unseen.iter().map(|file| plain_line(file)).collect(),
-        });
+        };
+        let (approval, answer) = self.shared.approvals.ask(asked);
+        let id = approval.id;
+        let _withdraw = Withdraw(&self.shared.approvals, id);
+        self.shared.tell(Event::ApprovalRequested { turn: self.number, approval });
         let resolved = |how| {
             self.shared.tell(Event::ApprovalResolved { turn: self.number, approval: id, how });
         };
         match self.or_interrupted(answer).await {
             Err(Interrupted) | Ok(Err(_)) => {
-                resolved("interrupted");
+                resolved(Resolution::Interrupted);
                 ("interrupted", Err(interrupted()))
             }
             Ok(Ok(Verdict::Refuse(words))) => {
-                resolved("refused");
+                resolved(Resolution::Refused);
                 let words = words.map(|words| format!(": {words}")).unwrap_or_default();
                 ("refuse", Err(Output::error(format!("The user refused this call{words}"))))
             }
             Ok(Ok(Verdict::Once)) => {
-                resolved("allowed");
+                resolved(Resolution::Allowed);
                 ("once", Ok(()))
             }
             Ok(Ok(Verdict::AfterSave)) => {
-                resolved("waiting for save");
+                resolved(Resolution::WaitingForSave);
                 let saved = self.or_interrupted(self.all_saved()).await;
                 ("afterSave", saved.map_err(|Interrupted| interrupted()))
             }
             Ok(Ok(lasting @ (Verdict::Session | Verdict::Always))) => {
-                resolved("allowed");
+                resolved(Resolution::Allowed);
                 let Some(Offer { rule, .. }) = offer else {
                     self.warn("Allowed this once: no rule can stand for that call.".to_owned());
                     return ("once", Ok(()));
@@ -164,18 +163,24 @@ impl Turn {
 
     /// What policy says, by where the call's paths lead now and with all that the user has allowed so far.
     async fn ruling(&self, call: &Prepared, view: &Arc<View>) -> Result<(Ruling, Reach), Output> {
-        let (subject, view) = (call.subject.clone(), view.clone());
-        let ground = self.shared.commands.ground();
-        let look = move || (named_paths(&subject, &view), Reach::of(&subject, &view, &ground));
-        let looked = tokio::task::spawn_blocking(look).await;
-        let (paths, reach): (Vec<Named>, Reach) = looked.map_err(|error| {
-            tracing::error!(%error, "paths could not be looked up");
-            Output::error("where its paths lead could not be found out, so it was not run")
-        })?;
-        let settings = self.shared.settings();
-        let granted = lock(&self.shared.granted);
-        let ruling = decide(call, &paths, &reach, settings.mode, &settings.rules, &granted);
-        Ok((ruling, reach))
+        let (tool, effect, subject) = (call.tool, call.effect, call.subject.clone());
+        let (shared, view) = (self.shared.clone(), view.clone());
+        let judge = move || {
+            let paths = named_paths(&subject, &view);
+            let reach = Reach::of(&subject, &view, &shared.commands.ground());
+            // The mode and the rules may change while a command is read for the first time.
+            subject.command.as_deref().map(dangerous);
+            let (settings, granted) = (shared.settings(), lock(&shared.granted).clone());
+            let call = CallSummary { tool, effect, subject: &subject };
+            let ruling = decide(call, &paths, &reach, settings.mode, &settings.rules, &granted);
+            (ruling, reach)
+        };
+        // A command that is hard to read may take seconds, which an interrupt does not wait for.
+        let judged = self.or_interrupted(tokio::task::spawn_blocking(judge)).await;
+        judged.map_err(|Interrupted| interrupted())?.map_err(|error| {
+            tracing::error!(%error, "a call could not be judged");
+            Output::error("what it would do could not be found out, so it was not run")
+        })
     }
 
     /// Until no open file has unsaved text. A buffer without a file can't be saved to one and isn't waited
@@ -205,16 +210,16 @@ fn subject(call: &Prepared) -> &str {
 }
 
 fn denied(text: &str) -> Output {
-    Output { text: text.to_owned(), is_error: true, proposals: Vec::new() }
+    Output { text: text.to_owned(), is_error: true, ..Output::default() }
 }
 
 fn nobody_to_ask(reason: &str, offer: Option<&Offer>) -> Output {
     let how = match offer.filter(|offer| offer.always) {
         Some(Offer { rule, .. }) => format!(
-            ". The user can allow it with --allow '{}'",
+            "; run again with --allow '{}' (that is for the user to do)",
             rule.to_string().replace('\'', r"'\''")
         ),
         None => String::new(),
     };
-    Output::error(format_args!("Refused: {reason}, and nobody is there to be asked{how}"))
+    Output::error(format_args!("Refused: {reason}; not allowed without a terminal to ask in{how}"))
 }

@@ -7,6 +7,7 @@ use super::past::title_of;
 use super::record::Record;
 use crate::time::minute;
 use ropewalk_model::{Block, Role, ToolInput};
+use ropewalk_protocol::content::briefly;
 use ropewalk_tools::bounds::{PREVIEW_CHARS, preview};
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -54,7 +55,7 @@ impl Markdown {
                 self.decided.insert(audit.call.to_string(), words);
             }
             Record::Review { at, action, what } => {
-                let _ = writeln!(out, "\n*{}: {}: {}*", minute(*at), plain(action), plain(what));
+                let _ = writeln!(out, "\n*{}: {}: {}*", minute(*at), action.as_str(), plain(what));
             }
             Record::Granted(rule) => {
                 let _ = writeln!(out, "\n*Allowed for the session: {}*", code(rule));
@@ -73,6 +74,9 @@ impl Markdown {
             }
             Record::Usage(_)
             | Record::Read { .. }
+            | Record::CallIds { .. }
+            // The model itself is told where it is first asked.
+            | Record::ModelChoice(_)
             | Record::State(_)
             | Record::Waiting(_)
             | Record::Summary(_) => {}
@@ -83,9 +87,9 @@ impl Markdown {
         let out = &mut self.body;
         match block {
             // The user's words stand at the head of the turn; what is put around them is for the model.
-            Block::Text { .. } if role == Role::User => {}
-            Block::Text { text } => {
-                let _ = write!(out, "\n{}\n", text.trim());
+            Block::Content(_) if role == Role::User => {}
+            Block::Content(content) => {
+                let _ = write!(out, "\n{}\n", content.briefly().trim());
             }
             Block::Thinking { thinking, .. } if !thinking.trim().is_empty() => {
                 let _ = write!(out, "\n*Thought:* {}\n", preview(thinking, PREVIEW_CHARS));
@@ -105,7 +109,7 @@ impl Markdown {
                 if let Some(decided) = self.decided.remove(tool_use_id) {
                     let _ = write!(out, " ({decided})");
                 }
-                let _ = writeln!(out, ": {}", code(&preview(content, PREVIEW_CHARS)));
+                let _ = writeln!(out, ": {}", code(&preview(&briefly(content), PREVIEW_CHARS)));
             }
         }
     }

@@ -5,11 +5,11 @@
 
 use super::record::{Head, Record, Summary, VERSION};
 use crate::history::{History, Place};
-use ropewalk_model::Spent;
-use ropewalk_tools::Mode;
+use crate::session::ModelChoice;
+use ropewalk_protocol::{Mode, Spent};
 use ropewalk_tools::plain::plain;
 use ropewalk_workspace::state::Kept;
-use ropewalk_workspace::{ContentHash, DocId};
+use ropewalk_workspace::{ContentHash, DocId, Fork, Note, Workspace};
 use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 
@@ -48,6 +48,7 @@ pub struct Past {
     pub(crate) history: History,
     pub(crate) kept: Kept,
     pub(crate) granted: Vec<String>,
+    pub(crate) model_choice: Option<ModelChoice>,
     pub(crate) mode: Option<Mode>,
     pub(crate) reads: BTreeMap<DocId, ContentHash>,
     /// The turn that was running at the end.
@@ -70,7 +71,26 @@ pub enum ReadError {
     Io(#[from] io::Error),
 }
 
+/// Changes that a session brought back into this workspace has lost, in words.
+pub(crate) fn losses(kept: &Kept, session: &str, workspace: &Workspace) -> Vec<String> {
+    let mut news = workspace.news_of(session);
+    news.retain(|note| !kept.news().contains(note));
+    news.iter().filter_map(Note::loss).collect()
+}
+
 impl Past {
+    /// Restores the pending changes on the files as they are now. Reads the disk, writes nothing. Blocking.
+    pub fn fork(&self, workspace: &Workspace) -> Fork {
+        let mut fork = self.kept.restore(self.head.session.as_str().into(), workspace);
+        fork.sync_now(workspace);
+        fork
+    }
+
+    /// Changes that could not be brought back into this workspace, in words, once they were to be.
+    pub fn not_restored(&self, workspace: &Workspace) -> Vec<String> {
+        losses(&self.kept, &self.head.session, workspace)
+    }
+
     /// Reads a journal, and says how many bytes of it are whole lines. O(bytes).
     pub fn read(input: impl BufRead) -> Result<(Past, u64), ReadError> {
         let mut past = None;
@@ -103,6 +123,11 @@ impl Past {
     /// The documents in which something is pending.
     pub fn pending_documents(&self) -> impl Iterator<Item = &DocId> {
         self.kept.documents()
+    }
+
+    /// The user's last choice of a model by command.
+    pub fn model_choice(&self) -> Option<&ModelChoice> {
+        self.model_choice.as_ref()
     }
 
     /// What was said.
@@ -158,12 +183,13 @@ impl Past {
             Record::Said { role, content } => {
                 let content = content.into_owned();
                 for block in &content {
-                    if let ropewalk_model::Block::Text { text } = block {
-                        self.forget_waiting(text);
+                    if let ropewalk_model::Block::Content(content) = block {
+                        self.forget_waiting(&content.briefly());
                     }
                 }
                 self.history.restore(role, content);
             }
+            Record::CallIds { by, ids } => self.history.restore_ids(&by, ids),
             Record::Model(name) => self.history.spoken_to(&name),
             Record::Usage(spent) => self.spent = spent,
             Record::Ended { at, .. } => {
@@ -172,6 +198,7 @@ impl Past {
             }
             Record::Review { at, .. } => self.at = at,
             Record::Granted(rule) => self.granted.push(rule.into_owned()),
+            Record::ModelChoice(choice) => self.model_choice = Some(choice.into_owned()),
             Record::Mode(mode) => self.mode = Some(mode),
             Record::Read { doc, hash } => {
                 self.reads.insert(doc, hash);
@@ -251,8 +278,24 @@ pub(crate) fn each_record(
 /// Whether a line is one of a tag that only a later version knows, or blank.
 fn is_unknown(line: &[u8]) -> bool {
     const KNOWN: &[&str] = &[
-        "journal", "title", "turn", "said", "model", "usage", "ended", "decision", "review",
-        "granted", "mode", "read", "state", "rewound", "waiting", "summary",
+        "journal",
+        "title",
+        "turn",
+        "said",
+        "model",
+        "usage",
+        "ended",
+        "decision",
+        "review",
+        "granted",
+        "model_choice",
+        "mode",
+        "read",
+        "state",
+        "rewound",
+        "waiting",
+        "summary",
+        "call_ids",
     ];
     if line.iter().all(u8::is_ascii_whitespace) {
         return true;

@@ -4,9 +4,9 @@
 //! not know, so a tag can be added; what changes the meaning of one needs another [`VERSION`].
 
 use crate::audit::Audit;
-use crate::event::StopReason;
-use ropewalk_model::{Block, Role, Spent};
-use ropewalk_tools::Mode;
+use crate::session::ModelChoice;
+use ropewalk_model::{Block, Role};
+use ropewalk_protocol::{Mode, ReviewAction, Spent, StopReason};
 use ropewalk_workspace::state::StateRecord;
 use ropewalk_workspace::{ContentHash, DocId};
 use serde::{Deserialize, Serialize};
@@ -69,6 +69,14 @@ pub enum Record<'a> {
         /// What is added to what that side said last, or a new message if the other side spoke last.
         content: Cow<'a, [Block]>,
     },
+    /// The ids of calls that the server of this model gave, each behind ours, where they differ. It stands before what
+    /// was said.
+    CallIds {
+        /// The model's whole name.
+        by: Cow<'a, str>,
+        /// Ours and theirs.
+        ids: Vec<(String, String)>,
+    },
     /// From here on the history is for this model.
     Model(Cow<'a, str>),
     /// Tokens of the session so far, and what they cost.
@@ -88,13 +96,15 @@ pub enum Record<'a> {
     Review {
         /// When.
         at: u64,
-        /// `accept`, `reject`, `edit`, `undo` or `rewind`.
-        action: Cow<'a, str>,
+        /// The kind of review.
+        action: ReviewAction,
         /// What it is about, in words for people.
         what: Cow<'a, str>,
     },
     /// A rule holds for the rest of the session.
     Granted(Cow<'a, str>),
+    /// The user has chosen a model.
+    ModelChoice(Cow<'a, ModelChoice>),
     /// The user has chosen a mode.
     Mode(Mode),
     /// The model has read a file.

@@ -2,19 +2,20 @@
 //!
 //! It decides nothing about what a turn does; it never waits for the user or the model.
 
-use super::Settings;
 use super::review::{self, Review};
 use super::shared::{Shared, lock};
-use crate::event::{Event, Level, StopReason};
+use super::{ModelChoice, Settings};
 use crate::journal::record::{Record, now};
-use crate::op::{Op, Prompt};
+use crate::op::Input;
 use crate::turn::{Ended, Turn};
 use futures::future::BoxFuture;
 use ropewalk_model::{Model, ModelError};
-use ropewalk_tools::Registry;
+use ropewalk_protocol as protocol;
+use ropewalk_protocol::{Event, Level, Op, Prompt, StopReason};
 use ropewalk_tools::bounds::{PREVIEW_CHARS, preview};
 use ropewalk_tools::commands::Finished;
-use ropewalk_workspace::{Note, Selection};
+use ropewalk_workspace::{DocId, HunkId, Note, Selection};
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::task::Poll;
@@ -25,7 +26,7 @@ use tokio::task::JoinError;
 pub(super) struct Actor {
     shared: Arc<Shared>,
     /// What was asked for and is not taken yet. The first of it waits while a key is asked for.
-    ops: VecDeque<Op>,
+    ops: VecDeque<Input>,
     asking: Option<Asking>,
     /// Why there is no key for the op that is taken.
     no_key: Option<ModelError>,
@@ -33,12 +34,9 @@ pub(super) struct Actor {
     running: Option<Running>,
     /// The turn to take back as soon as none is running.
     rewind: Option<u64>,
-    /// The end of taking a turn back, during which none starts.
-    rewinding: Option<oneshot::Receiver<()>>,
+    /// The end of an undo or a rewind, during which no turn starts: its first message tells of them.
+    undoing: Option<oneshot::Receiver<()>>,
     reviews: mpsc::UnboundedSender<Review>,
-    /// The tools of earlier settings. What they hold, such as commands left in the background, lives as long
-    /// as the session.
-    retired: Vec<Registry>,
 }
 
 /// The question for the key that texts must not hold.
@@ -63,14 +61,13 @@ impl Actor {
             queue: VecDeque::new(),
             running: None,
             rewind: None,
-            rewinding: None,
+            undoing: None,
             reviews,
-            retired: Vec::new(),
         }
     }
 
     /// Takes ops until nobody can send any more.
-    pub(super) async fn run(mut self, mut ops: mpsc::UnboundedReceiver<Op>) {
+    pub(super) async fn run(mut self, mut ops: mpsc::UnboundedReceiver<Input>) {
         self.shared.tell(Event::SessionStarted {
             title: self.shared.title(),
             turns: lock(&self.shared.turns).len() as u64,
@@ -85,8 +82,8 @@ impl Actor {
                     self.rewind();
                     self.start_next();
                 }
-                () = rewound(&mut self.rewinding) => {
-                    self.rewinding = None;
+                () = undone(&mut self.undoing) => {
+                    self.undoing = None;
                     self.start_next();
                 }
                 finished = commands.next_finished() => {
@@ -102,9 +99,9 @@ impl Actor {
                 op = ops.recv() => match op {
                     // The prompt that waits for the key is stopped. Its words are kept, as they are: nobody
                     // has said what the key is.
-                    Some(Op::Interrupt) if self.asking.take().is_some() => {
+                    Some(Input::Op(Op::Interrupt)) if self.asking.take().is_some() => {
                         self.take_first();
-                        self.take(Op::Interrupt);
+                        self.take(Input::Op(Op::Interrupt));
                     }
                     Some(op) => self.ops.push_back(op),
                     None => break,
@@ -147,39 +144,79 @@ impl Actor {
         }
     }
 
-    fn take(&mut self, mut op: Op) {
+    fn take(&mut self, mut input: Input) {
         // What the user pastes by accident goes no further, and not into the log either.
-        op.strike(&self.shared.keys());
-        tracing::debug!(?op, session = %self.shared.id, "op");
-        match op {
-            Op::Prompt(turn, prompt) => {
-                if self.running.is_some() || self.rewinding.is_some() {
-                    self.waits(&prompt.text);
-                    self.shared.tell(Event::Queued { turn, prompt: prompt.text.clone() });
+        input.strike(&self.shared.keys());
+        tracing::debug!(op = input.name(), session = %self.shared.id, "op");
+        match input {
+            Input::Prompt(turn, prompt) => {
+                if self.running.is_some() {
+                    self.shared.tell(Event::Queued { turn, prompt: prompt.briefly() });
+                }
+                if self.running.is_some() || self.undoing.is_some() {
+                    self.waits(&prompt.briefly());
                 }
                 self.queue.push_back((turn, prompt));
                 self.start_next();
             }
-            Op::Steer(text) if self.running.is_some() => {
-                self.waits(&text);
-                lock(&self.shared.steers).push(text);
+            Input::Op(op) => self.take_op(op),
+            Input::Model(model) => {
+                self.speak_to(&model);
+                let name = model.name().to_owned();
+                let instead_of = self.shared.settings().configured_model.clone();
+                let choice = ModelChoice { name, instead_of };
+                self.shared.journal.write(&Record::ModelChoice(Cow::Borrowed(&choice)));
+                self.shared.change_settings(|settings| {
+                    settings.model = Ok(model);
+                    settings.model_choice = Some(choice);
+                });
             }
-            Op::Steer(text) => {
-                self.queue.push_front((self.shared.next_turn(), Prompt::new(text)));
+            Input::Configure(new) => self.configure(*new),
+            Input::Saved => {
+                self.shared.saves.send_modify(|count| *count += 1);
+                let shared = self.shared.clone();
+                // What is on the disk no longer dies with the editor; the journal is to know that.
+                tokio::spawn(async move {
+                    shared.show_hunks().await;
+                    shared.settle().await;
+                });
+            }
+            Input::Moved => {
+                let shared = self.shared.clone();
+                tokio::spawn(async move { shared.show_hunks().await });
+            }
+        }
+    }
+
+    fn take_op(&mut self, op: Op) {
+        match op {
+            Op::Prompt(prompt) => self.take(Input::Prompt(self.shared.next_turn(), prompt)),
+            Op::Steer(content) if self.running.is_some() => {
+                content.iter().for_each(|part| self.waits(&part.briefly()));
+                lock(&self.shared.steers).push(content);
+            }
+            Op::Steer(content) => {
+                let prompt = Prompt { content, selection: None };
+                self.queue.push_front((self.shared.next_turn(), prompt));
                 self.start_next();
             }
             Op::Interrupt => match &self.running {
                 Some(running) => {
                     let _ = running.interrupt.send(true);
                 }
-                None => self.shared.notice(Level::Info, "No turn is running."),
+                None => self.shared.notice(Level::Info, "Nothing is running."),
             },
-            Op::Accept(selection) => self.review(Review::Accept(self.meant(&selection))),
+            Op::Accept(selection) => self.review(Review::Accept(self.meant(selection))),
             Op::Reject(selection, reason) => {
-                self.review(Review::Reject(self.meant(&selection), reason));
+                self.review(Review::Reject(self.meant(selection), reason));
             }
-            Op::Edit(hunk, text) => self.review(Review::Edit(hunk, text)),
-            Op::Undo(selection) => self.review(Review::Undo(selection)),
+            Op::Edit(hunk, text) => self.review(Review::Edit(HunkId(hunk), text)),
+            Op::Undo(selection) => {
+                let (done, receiver) = oneshot::channel();
+                // Reviews are done in order, so the last one's end is the end of all before it.
+                self.undoing = Some(receiver);
+                self.review(Review::Undo(selected(selection), done));
+            }
             Op::Rewind(turn) => {
                 self.rewind = Some(turn);
                 match &self.running {
@@ -200,25 +237,7 @@ impl Actor {
             Op::Mode(mode) => {
                 self.shared.change_settings(|settings| settings.mode = mode);
                 self.shared.journal.write(&Record::Mode(mode));
-                self.shared.tell(Event::ModeChanged { mode: mode.to_string() });
-            }
-            Op::Model(model) => {
-                self.speak_to(&model);
-                self.shared.change_settings(|settings| settings.model = Ok(model));
-            }
-            Op::Configure(new) => self.configure(*new),
-            Op::Saved => {
-                self.shared.saves.send_modify(|count| *count += 1);
-                let shared = self.shared.clone();
-                // What is on the disk no longer dies with the editor; the journal is to know that.
-                tokio::spawn(async move {
-                    shared.show_hunks().await;
-                    shared.settle().await;
-                });
-            }
-            Op::Moved => {
-                let shared = self.shared.clone();
-                tokio::spawn(async move { shared.show_hunks().await });
+                self.shared.tell(Event::ModeChanged { mode });
             }
         }
     }
@@ -238,9 +257,8 @@ impl Actor {
             }
         }
         if old.mode != new.mode {
-            self.shared.tell(Event::ModeChanged { mode: new.mode.to_string() });
+            self.shared.tell(Event::ModeChanged { mode: new.mode });
         }
-        self.retired.push(old.registry.clone());
         self.shared.change_settings(|settings| *settings = new);
     }
 
@@ -257,14 +275,14 @@ impl Actor {
     fn rewind(&mut self) {
         if let Some(turn) = self.rewind.take() {
             let (done, receiver) = oneshot::channel();
-            self.rewinding = Some(receiver);
+            self.undoing = Some(receiver);
             self.review(Review::Rewind(turn, done));
         }
     }
 
     /// The hunks a selection means now; those that come later are not meant.
-    fn meant(&self, selection: &Selection) -> Selection {
-        Selection::Hunks(lock(&self.shared.fork).select(selection))
+    fn meant(&self, selection: protocol::Selection) -> Selection {
+        Selection::Hunks(lock(&self.shared.fork).select(&selected(selection)))
     }
 
     fn review(&self, review: Review) {
@@ -273,13 +291,14 @@ impl Actor {
     }
 
     fn start_next(&mut self) {
-        if self.running.is_some() || self.rewinding.is_some() {
+        if self.running.is_some() || self.undoing.is_some() {
             return;
         }
         let Some((turn, prompt)) = self.queue.pop_front() else { return };
         let (interrupt, interrupted) = watch::channel(false);
-        self.shared.begin_turn(turn, &prompt.text);
-        self.shared.tell(Event::TurnStarted { turn, prompt: prompt.text.clone() });
+        let words = prompt.briefly();
+        self.shared.begin_turn(turn, &words);
+        self.shared.tell(Event::TurnStarted { turn, prompt: words });
         let task = match &self.no_key {
             Some(error) => {
                 let ended = (StopReason::Error, Some(error.to_string()));
@@ -306,15 +325,30 @@ impl Actor {
         let late = std::mem::take(&mut *lock(&self.shared.steers));
         if !late.is_empty() {
             // Said to a turn that did not take it up: it starts one of its own, before what was queued.
-            self.queue.push_front((self.shared.next_turn(), Prompt::new(late.join("\n"))));
+            let prompt = Prompt { content: late.concat(), selection: None };
+            self.queue.push_front((self.shared.next_turn(), prompt));
         }
+    }
+}
+
+/// The same selection in the workspace's own words.
+fn selected(selection: protocol::Selection) -> Selection {
+    match selection {
+        protocol::Selection::Hunks(ids) => Selection::Hunks(ids.into_iter().map(HunkId).collect()),
+        protocol::Selection::File(uri) => Selection::File(DocId::from_uri(&uri)),
+        protocol::Selection::Turn(turn) => Selection::Turn(turn),
+        protocol::Selection::All => Selection::All,
     }
 }
 
 /// What a command did in the background enters the fork like that of any call, and the model is told with its next
 /// message.
 async fn take_in(shared: Arc<Shared>, finished: Finished) {
-    let Finished { id, command, call, view, mut output } = finished;
+    let Finished { id, command, turn: started_in, call, view, mut output } = finished;
+    if lock(&shared.turns).iter().all(|mark| mark.turn != started_in) {
+        // It ended just when its turn was taken back.
+        return;
+    }
     // What was made by then is of the turn that goes on, or of the last one.
     let turn = lock(&shared.turns).last().map_or(0, |mark| mark.turn);
     let (_never, interrupted) = watch::channel(false);
@@ -330,8 +364,8 @@ async fn take_in(shared: Arc<Shared>, finished: Finished) {
 }
 
 /// The end of taking a turn back; never, while none is being taken back.
-async fn rewound(rewinding: &mut Option<oneshot::Receiver<()>>) {
-    match rewinding {
+async fn undone(undoing: &mut Option<oneshot::Receiver<()>>) {
+    match undoing {
         // An error means that it broke down, which has been told.
         Some(done) => drop(done.await),
         None => std::future::pending().await,

@@ -5,9 +5,10 @@
 //! before it is done.
 
 use super::shared::{Shared, in_words, lock};
-use crate::event::Event;
 use crate::journal::record::{Record, now};
+use ropewalk_protocol::{Event, ReviewAction};
 use ropewalk_workspace::publish::publish;
+use ropewalk_workspace::state::go_back;
 use ropewalk_workspace::undo::undo;
 use ropewalk_workspace::{Hunk, HunkId, Selection};
 use std::sync::Arc;
@@ -18,19 +19,33 @@ pub(super) enum Review {
     Accept(Selection),
     Reject(Selection, Option<String>),
     Edit(HunkId, String),
-    Undo(Selection),
+    /// Takes back changes that were made; no turn starts before this is told.
+    Undo(Selection, oneshot::Sender<()>),
     /// Takes back this turn and all after it; none is running, and none starts before this is told.
     Rewind(u64, oneshot::Sender<()>),
+}
+
+impl Review {
+    fn action(&self) -> ReviewAction {
+        match self {
+            Review::Accept(_) => ReviewAction::Accept,
+            Review::Reject(..) => ReviewAction::Reject,
+            Review::Edit(..) => ReviewAction::Edit,
+            Review::Undo(..) => ReviewAction::Undo,
+            Review::Rewind(..) => ReviewAction::Rewind,
+        }
+    }
 }
 
 /// Takes reviews until the session has ended.
 pub(super) async fn run(shared: Arc<Shared>, mut reviews: mpsc::UnboundedReceiver<Review>) {
     while let Some(review) = reviews.recv().await {
         // In a task, so that a panic ends this review and not all that come after it.
+        let action = review.action();
         let doing = tokio::spawn(review_one(shared.clone(), review));
-        let (action, done, failed) = doing.await.unwrap_or_else(|error| {
+        let (done, failed) = doing.await.unwrap_or_else(|error| {
             tracing::error!(%error, "a review panicked");
-            ("review", 0, vec!["Ropewalk has a bug; the log has the details".to_owned()])
+            (0, vec!["Ropewalk has a bug; the log has the details".to_owned()])
         });
         shared.tell(Event::Reviewed { action, done, failed });
         shared.show_hunks().await;
@@ -38,7 +53,8 @@ pub(super) async fn run(shared: Arc<Shared>, mut reviews: mpsc::UnboundedReceive
     }
 }
 
-type Outcome = (&'static str, usize, Vec<String>);
+/// For how many hunks it was done, and what could not be done, in words.
+type Outcome = (usize, Vec<String>);
 
 async fn review_one(shared: Arc<Shared>, review: Review) -> Outcome {
     let (workspace, editor, bounds) = (&*shared.workspace, &*shared.editor, shared.publish);
@@ -49,13 +65,17 @@ async fn review_one(shared: Arc<Shared>, review: Review) -> Outcome {
             let report =
                 publish(workspace, editor, &shared.fork, &selection, bounds, &*shared).await;
             let (done, failed) = in_words(&report);
+            shared.tell_now(&report);
+            shared.tell_others(&report);
             shared.tell_later(report);
-            ("accept", done, failed)
+            (done, failed)
         }
-        Review::Undo(selection) => {
+        Review::Undo(selection, ended) => {
             let report = undo(workspace, editor, &shared.fork, &selection, bounds, &*shared).await;
             let (done, failed) = in_words(&report);
-            ("undo", done, failed)
+            shared.tell_now(&report);
+            let _ = ended.send(());
+            (done, failed)
         }
         Review::Reject(selection, reason) => {
             let mut fork = lock(&shared.fork);
@@ -66,10 +86,10 @@ async fn review_one(shared: Arc<Shared>, review: Review) -> Outcome {
                     "the file has changed on the disk, which can't be rejected: read it anew in the editor, or \
                          save over it"
                 }
-                false => "no pending hunk was meant",
+                false => "no such change waits for review",
             };
             let done = fork.reject(workspace, &selection, reason.as_deref());
-            ("reject", done, unless(done > 0, why))
+            (done, unless(done > 0, why))
         }
         Review::Edit(hunk, text) => {
             let keys = shared.keys();
@@ -80,13 +100,13 @@ async fn review_one(shared: Arc<Shared>, review: Review) -> Outcome {
                 own.parts.contains(&hunk) && texts.iter().any(|old| keys.would_be_lost(old, &text))
             };
             if !keys.is_empty() && fork.hunks().iter().any(loses_key) {
-                let why = "the text holds a key that is not shown, and [key] would take its place: accept the hunk \
-                           or reject it, and change the text in the file";
-                return ("edit", 0, vec![why.to_owned()]);
+                let why = "the text holds a key that is not shown, and [key] would take its place: accept the \
+                           change or reject it, and change the text in the file";
+                return (0, vec![why.to_owned()]);
             }
             let edited = fork.edit(workspace, hunk, &text);
-            let failed = unless(edited, "there is no such pending hunk of text");
-            ("edit", usize::from(edited), failed)
+            let failed = unless(edited, "no such change of text waits for review");
+            (usize::from(edited), failed)
         }
         Review::Rewind(turn, done) => {
             let outcome = rewind(&shared, turn).await;
@@ -102,8 +122,10 @@ async fn rewind(shared: &Arc<Shared>, turn: u64) -> Outcome {
     let workspace = &*shared.workspace;
     let turns = lock(&shared.turns).clone();
     let Some(at) = turns.iter().position(|mark| mark.turn == turn) else {
-        return ("rewind", 0, vec![format!("there is no turn {turn}")]);
+        return (0, vec![format!("there is no turn {turn}")]);
     };
+    // What they would change is not to come in later.
+    shared.commands.drop_background_since(turn);
     let (mut count, mut failed) = (0, Vec::new());
     let later = turns.get(at..).unwrap_or_default();
     for mark in later.iter().rev() {
@@ -111,16 +133,12 @@ async fn rewind(shared: &Arc<Shared>, turn: u64) -> Outcome {
         let (editor, bounds) = (&*shared.editor, shared.publish);
         let report = undo(workspace, editor, &shared.fork, &selection, bounds, &**shared).await;
         let (done, words) = in_words(&report);
+        shared.tell_now(&report);
         count += done;
         failed.extend(words);
     }
-    let Some(mark) = later.first() else { return ("rewind", count, failed) };
-    let before = lock(&shared.fork).hunks().len();
-    {
-        let mut fork = lock(&shared.fork);
-        fork.go_back(workspace, &mark.kept);
-        count += before.saturating_sub(fork.hunks().len());
-    }
+    let Some(mark) = later.first() else { return (count, failed) };
+    count += go_back(workspace, &shared.fork, &mark.kept);
     // News of what was undone here are of words that the model has not heard.
     workspace.take_news(&shared.id);
     lock(&shared.history).truncate(&mark.history);
@@ -129,7 +147,7 @@ async fn rewind(shared: &Arc<Shared>, turn: u64) -> Outcome {
     shared.keep();
     shared.journal.write(&Record::Rewound { turn });
     shared.tell(Event::Rewound { turn, prompt: mark.prompt.clone() });
-    ("rewind", count, failed)
+    (count, failed)
 }
 
 impl Shared {
@@ -146,17 +164,15 @@ impl Shared {
             Selection::Turn(turn) => format!("turn {turn}"),
             Selection::All => "everything".to_owned(),
         };
-        let (action, what) = match review {
-            Review::Accept(selection) => ("accept", hunks(selection)),
-            Review::Reject(selection, None) => ("reject", hunks(selection)),
-            Review::Reject(selection, Some(why)) => {
-                ("reject", format!("{}: {why}", hunks(selection)))
-            }
-            Review::Edit(hunk, _) => ("edit", pending(&[*hunk])),
-            Review::Undo(selection) => ("undo", hunks(selection)),
-            Review::Rewind(turn, _) => ("rewind", format!("turn {turn} and what came after it")),
+        let what = match review {
+            Review::Accept(selection)
+            | Review::Reject(selection, None)
+            | Review::Undo(selection, _) => hunks(selection),
+            Review::Reject(selection, Some(why)) => format!("{}: {why}", hunks(selection)),
+            Review::Edit(hunk, _) => pending(&[*hunk]),
+            Review::Rewind(turn, _) => format!("turn {turn} and what came after it"),
         };
-        let record = Record::Review { at: now(), action: action.into(), what: what.into() };
+        let record = Record::Review { at: now(), action: review.action(), what: what.into() };
         self.journal.write(&record);
     }
 }

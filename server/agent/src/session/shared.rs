@@ -7,21 +7,25 @@ use super::{SessionConfig, Settings};
 use crate::approval::Approvals;
 use crate::audit::Audit;
 use crate::context::ToldOfContext;
-use crate::event::{Event, HunkInfo, Level, StopReason};
+use crate::held::reader_of;
 use crate::history::History;
 use crate::journal::Journal;
-use crate::journal::past::{TurnMark, title_of};
+use crate::journal::past::{TurnMark, losses, title_of};
 use crate::journal::record::{Record, Summary, now};
 use crate::prompt::{PromptFacts, system_prompt};
 use crate::reads::Read;
-use ropewalk_model::{Block, Keys, Model, Prelude, Spent, ToolInput, ToolSpec};
+use crate::shown::hunk_info;
+use ropewalk_model::{Block, Keys, Model, Prelude, ToolInput, ToolSpec};
+use ropewalk_protocol::{Content, Event, HunkInfo, Level, Spent, StopReason};
 use ropewalk_tools::bash::Bash;
 use ropewalk_tools::bounds::preview;
 use ropewalk_tools::command::{Secrets, Strike};
 use ropewalk_tools::plain::plain_line;
+use ropewalk_tools::policy::TrustedFiles;
 use ropewalk_tools::tool::{Hides, Tool as _};
 use ropewalk_tools::{Commands, Rule, Rules, ToolInfo};
 use ropewalk_workspace::entry::Maker;
+use ropewalk_workspace::fork::synced;
 use ropewalk_workspace::publish::{Bounds, PublishReport};
 use ropewalk_workspace::state::{Kept, Private, StateRecord};
 use ropewalk_workspace::{ContentHash, DocId, Editor, Fork, Hunk, Witness, Workspace};
@@ -41,7 +45,7 @@ pub(crate) struct Shared {
     pub(crate) fork: Mutex<Fork>,
     pub(crate) history: Mutex<History>,
     /// What the user has said to the running turn and it has not taken up yet.
-    pub(crate) steers: Mutex<Vec<String>>,
+    pub(crate) steers: Mutex<Vec<Vec<Content>>>,
     pub(crate) approvals: Approvals,
     /// What the user has allowed for the rest of the session. It outlives other settings.
     pub(crate) granted: Mutex<Vec<Rule>>,
@@ -70,11 +74,12 @@ pub(crate) struct Shared {
     prelude: Mutex<Option<KeptPrelude>>,
     events: mpsc::UnboundedSender<Event>,
     shown: Mutex<Vec<HunkInfo>>,
+    /// What was told once and is not told again.
+    told_once: Mutex<HashSet<String>>,
+    /// Changes that could not be brought back when the session went on, in words.
+    pub(super) not_restored: Vec<String>,
     last_turn: AtomicU64,
 }
-
-/// How much of the state is written.
-type RecordState = fn(&mut Kept, &Fork, &Workspace, Private<'_>) -> Vec<StateRecord>;
 
 /// A prelude and what it was made of.
 struct KeptPrelude {
@@ -115,6 +120,12 @@ impl Shared {
         let granted = past.granted.iter().filter_map(|rule| rule.parse().ok()).collect();
         workspace.join(config.id.clone());
         let fork = past.kept.restore(config.id.clone(), &workspace);
+        let mut not_restored = losses(&past.kept, &config.id, &workspace);
+        if let Ok(model) = &settings.model {
+            not_restored
+                .iter_mut()
+                .for_each(|words| *words = model.keys().strike(words).into_owned());
+        }
         Self {
             fork: Mutex::new(fork),
             id: config.id,
@@ -142,6 +153,8 @@ impl Shared {
             prelude: Mutex::default(),
             events,
             shown: Mutex::default(),
+            told_once: Mutex::default(),
+            not_restored,
             last_turn: AtomicU64::new(past.last_turn),
         }
     }
@@ -201,6 +214,30 @@ impl Shared {
 
     pub(crate) fn notice(&self, level: Level, message: impl Into<String>) {
         self.tell(Event::Notice { level, message: message.into() });
+    }
+
+    /// The same, unless it was told already for the same reason.
+    pub(crate) fn notice_once(&self, level: Level, reason: &str, message: String) {
+        if lock(&self.told_once).insert(format!("{reason} {message}")) {
+            self.notice(level, message);
+        }
+    }
+
+    /// Tells the user of changed files that are open under another name too.
+    pub(crate) fn tell_others(&self, report: &PublishReport) {
+        for (file, other, is_dirty) in &report.also_open {
+            let mut words = format!(
+                "{other} is the same file as {file}, and both are open. The change was made in {file}: {other} shows it \
+                 once that is saved and {other} is read anew."
+            );
+            if *is_dirty {
+                words.push_str(&format!(
+                    " {other} has unsaved text of its own, which would be lost then, or would take the change back if \
+                     it is saved."
+                ));
+            }
+            self.notice_once(Level::Warning, "", words);
+        }
     }
 
     /// Its name; empty while it has none.
@@ -279,7 +316,11 @@ impl Shared {
 
     /// Writes what is new of the state. A text with a key in it is in no journal: what is pending in such a file
     /// does not outlive the process, which is said.
-    fn keep_state(&self, fork: &Fork, record: RecordState) {
+    fn keep_state(
+        &self,
+        fork: &Fork,
+        record: impl FnOnce(&mut Kept, &Fork, &Workspace, Private<'_>) -> Vec<StateRecord>,
+    ) {
         if !self.journal.is_kept() {
             return;
         }
@@ -326,6 +367,13 @@ impl Shared {
         };
         let summary = Summary { title, at: now(), turns, pending, unsaved };
         self.journal.write(&Record::Summary(summary));
+    }
+
+    /// Tells the user what they should know of what was done.
+    pub(crate) fn tell_now(&self, report: &PublishReport) {
+        for sentence in &report.told {
+            self.notice(Level::Warning, sentence.clone());
+        }
     }
 
     /// Tells the model with its next message what it has not heard yet of a publish.
@@ -376,17 +424,23 @@ impl Shared {
         let shared = self.clone();
         let showing = tokio::task::spawn_blocking(move || {
             let mut shown = lock(&shared.shown);
-            let hunks = {
-                let mut fork = lock(&shared.fork);
-                fork.sync(&shared.workspace);
-                shared.ahead(&fork);
+            let hunks = synced(&shared.workspace, &shared.fork, |fork, _| {
+                shared.keep_state(fork, Kept::record_promptly);
                 fork.hunks()
-            };
+            });
             let makers = hunks.iter().flat_map(|hunk| &hunk.makers);
             let calls: HashSet<Arc<str>> = makers.filter_map(Maker::call).cloned().collect();
             let commands = commands(&lock(&shared.history), calls);
             let keys = shared.keys();
-            let info = |hunk: &Hunk| HunkInfo::of(hunk, &commands).without(&keys);
+            let roots = shared.workspace.roots();
+            let trusted = match hunks.is_empty() {
+                true => TrustedFiles::default(),
+                false => TrustedFiles::of(&roots),
+            };
+            let info = |hunk: &Hunk| {
+                let reader = reader_of(hunk, &roots, &trusted);
+                hunk_info(hunk, &commands, reader, &keys)
+            };
             let hunks: Vec<HunkInfo> = hunks.iter().map(info).collect();
             if *shown != hunks {
                 (*shown).clone_from(&hunks);
@@ -400,8 +454,10 @@ impl Shared {
 }
 
 impl Witness for Shared {
-    fn ahead(&self, fork: &Fork) {
-        self.keep_state(fork, Kept::record_promptly);
+    fn ahead(&self, fork: &Fork, files: &[DocId]) {
+        self.keep_state(fork, |kept, fork, workspace, private| {
+            kept.record_at_hand(files, fork, workspace, private)
+        });
     }
 }
 

@@ -1,8 +1,7 @@
 //! Approvals: a call waits for the user as long as it takes, and does what they say.
 
 use crate::bench::*;
-use ropewalk_agent::{Event, Op, Prompt, StopReason, Verdict};
-use ropewalk_tools::Mode;
+use ropewalk_protocol::{Event, Mode, Op, Prompt, Resolution, StopReason, Verdict};
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -65,7 +64,7 @@ async fn for_the_session_means_calls_of_this_kind() {
         start([bash("git status"), bash("git status -s"), bash("touch other"), says("ok")]);
     bench.session.prompt(Prompt::new("go"));
     let id = bench.until(|event| match event {
-        Event::ApprovalRequested { approval, rule, .. } => Some((*approval, rule.clone())),
+        Event::ApprovalRequested { approval, .. } => Some((approval.id, approval.rule.clone())),
         _ => None,
     });
     let (id, rule) = id.await;
@@ -74,7 +73,7 @@ async fn for_the_session_means_calls_of_this_kind() {
     let id = bench.approval().await;
     assert!(
         bench.seen.iter().any(
-            |e| matches!(e, Event::ApprovalRequested { detail, .. } if detail == "touch other")
+            |e| matches!(e, Event::ApprovalRequested { approval, .. } if approval.detail == "touch other")
         )
     );
     bench.approve(id, Verdict::Refuse(None));
@@ -89,7 +88,7 @@ async fn what_was_allowed_for_the_session_outlives_other_settings() {
     bench.approve(id, Verdict::Session);
     bench.end().await;
     let new = settings(client(&bench.model));
-    bench.session.send(Op::Configure(Box::new(new)));
+    bench.session.configure(new);
     bench.session.prompt(Prompt::new("again"));
     let id = bench.approval().await;
     let asked = bench.seen.iter().filter(|e| matches!(e, Event::ApprovalRequested { .. })).count();
@@ -107,7 +106,7 @@ async fn a_file_with_secrets_is_allowed_for_the_session_by_itself() {
     bench.session.prompt(Prompt::new("go"));
     let (id, rule) = bench
         .until(|event| match event {
-            Event::ApprovalRequested { approval, rule, .. } => Some((*approval, rule.clone())),
+            Event::ApprovalRequested { approval, .. } => Some((approval.id, approval.rule.clone())),
             _ => None,
         })
         .await;
@@ -133,8 +132,8 @@ async fn two_may_wait_and_are_answered_in_any_order_or_oldest_first() {
         let mut asked = Vec::new();
         for _ in 0..2 {
             let one = bench.until(|event| match event {
-                Event::ApprovalRequested { approval, detail, .. } => {
-                    Some((*approval, detail.contains(".env")))
+                Event::ApprovalRequested { approval, .. } => {
+                    Some((approval.id, approval.detail.contains(".env")))
                 }
                 _ => None,
             });
@@ -170,7 +169,9 @@ async fn it_names_what_a_command_will_not_see() {
     bench.session.prompt(Prompt::new("go"));
     let (id, unseen) = bench
         .until(|event| match event {
-            Event::ApprovalRequested { approval, unseen, .. } => Some((*approval, unseen.clone())),
+            Event::ApprovalRequested { approval, .. } => {
+                Some((approval.id, approval.unseen.clone()))
+            }
             _ => None,
         })
         .await;
@@ -191,13 +192,14 @@ async fn after_saving_it_runs_on_what_was_saved() {
     bench.approve(id, Verdict::AfterSave);
     bench
         .until(|event| {
-            matches!(event, Event::ApprovalResolved { how: "waiting for save", .. }).then_some(())
+            matches!(event, Event::ApprovalResolved { how: Resolution::WaitingForSave, .. })
+                .then_some(())
         })
         .await;
     // Another file is saved first: that is not enough.
-    bench.session.send(Op::Saved);
+    bench.session.saved();
     bench.file("dirty.txt", "typed\n");
-    bench.session.send(Op::Saved);
+    bench.session.saved();
     assert_eq!(bench.end().await.1, StopReason::EndTurn);
 }
 
@@ -252,8 +254,8 @@ async fn always_keeps_the_rule_and_holds_at_once() {
         bench.session.prompt(Prompt::new("go"));
         let (id, words, always) = bench
             .until(|event| match event {
-                Event::ApprovalRequested { approval, rule_words, always, .. } => {
-                    Some((*approval, rule_words.clone(), *always))
+                Event::ApprovalRequested { approval, .. } => {
+                    Some((approval.id, approval.rule_words.clone(), approval.always))
                 }
                 _ => None,
             })
@@ -287,7 +289,9 @@ async fn an_ask_rule_is_answered_for_this_very_call() {
     bench.approve(second, Verdict::Refuse(None));
     assert_eq!(bench.end().await.1, StopReason::EndTurn);
     let asked = bench.seen.iter().filter_map(|event| match event {
-        Event::ApprovalRequested { rule, always, .. } => Some((rule.clone().unwrap(), *always)),
+        Event::ApprovalRequested { approval, .. } => {
+            Some((approval.rule.clone().unwrap(), approval.always))
+        }
         _ => None,
     });
     let wanted = [("bash(echo one)".to_owned(), false), ("bash(echo two)".to_owned(), false)];

@@ -2,8 +2,8 @@
 
 use crate::bench::*;
 use futures::FutureExt;
-use ropewalk_agent::{Event, Op, Prompt, StopReason};
 use ropewalk_model::{ApiKey, AskedModel, Http, LazyKey, ModelError, ServerConfig};
+use ropewalk_protocol::{Event, Op, Prompt, StopReason};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::Notify;
@@ -51,7 +51,7 @@ fn start_asking(
     });
     let config = ServerConfig { key: None, ..bench.model.config() };
     let model = AskedModel::new(config, lazy, Http::new()).unwrap();
-    bench.session.send(Op::Model(Arc::new(model)));
+    bench.session.speak_to(Arc::new(model));
     (bench, keeper)
 }
 

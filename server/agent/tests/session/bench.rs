@@ -3,14 +3,14 @@
 use futures::future::BoxFuture;
 use ropewalk_agent::prompt::PromptFacts;
 use ropewalk_agent::session::Settings;
-use ropewalk_agent::{
-    Event, Journal, Limits, Op, Past, Prompt, Session, SessionConfig, Sessions, StopReason, Verdict,
-};
+use ropewalk_agent::{Journal, Past, Session, SessionConfig, Sessions};
 use ropewalk_model::{Block, Http, Model, ServerModel};
+use ropewalk_protocol::content::briefly;
+use ropewalk_protocol::{Event, Mode, Op, OverFork, Prompt, SessionLimits, StopReason, Verdict};
 pub(crate) use ropewalk_testkit::model::{Place, ScriptedModel, ScriptedReply};
 use ropewalk_text::Coordinates;
-use ropewalk_tools::commands::{CommandSettings, OverFork};
-use ropewalk_tools::{Mode, Registry, Rules};
+use ropewalk_tools::commands::CommandSettings;
+use ropewalk_tools::{Registry, Rules};
 use ropewalk_workspace::publish::Bounds;
 use ropewalk_workspace::{
     ContentChange, DocId, DocumentEdit, Editor, EditorError, Habits, Roots, Workspace,
@@ -36,6 +36,8 @@ pub(crate) struct Echo {
     pub(crate) holds: AtomicBool,
     pub(crate) held: Notify,
     pub(crate) go: Arc<Notify>,
+    /// Told when a turn is about to make a view.
+    pub(crate) synced: Notify,
 }
 
 impl Editor for Echo {
@@ -64,6 +66,7 @@ impl Editor for Echo {
         })
     }
     fn barrier(&self) -> BoxFuture<'static, ()> {
+        self.synced.notify_one();
         Box::pin(async {})
     }
     fn save(&self, _: DocId) -> BoxFuture<'static, Result<(), EditorError>> {
@@ -112,11 +115,13 @@ pub(crate) fn client(server: &ScriptedModel) -> Arc<dyn Model> {
 pub(crate) fn settings(model: Arc<dyn Model>) -> Settings {
     Settings {
         model: Ok(model),
+        configured_model: None,
+        model_choice: None,
         registry: Registry::standard(),
         mode: Mode::Review,
         rules: Rules::default(),
         always: None,
-        limits: Limits::default(),
+        limits: SessionLimits::default(),
         commands: CommandSettings { over_fork: OverFork::Off, ..CommandSettings::default() },
         facts: PromptFacts {
             date: "2026-01-31".into(),
@@ -150,12 +155,21 @@ pub(crate) fn start_allowing(replies: impl IntoIterator<Item = ScriptedReply>) -
 
 /// A session that is kept in the journal `s`.
 pub(crate) fn start_kept(replies: impl IntoIterator<Item = ScriptedReply>) -> Bench {
+    let allow = |settings: &mut Settings| settings.rules.allow = vec!["bash(*)".parse().unwrap()];
+    start_kept_over(ropewalk_model::Protocol::Anthropic, replies, allow)
+}
+
+/// The same over a protocol and with other settings.
+pub(crate) fn start_kept_over(
+    protocol: ropewalk_model::Protocol,
+    replies: impl IntoIterator<Item = ScriptedReply>,
+    change: impl FnOnce(&mut Settings),
+) -> Bench {
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir(dir.path().join("w")).unwrap();
     let journal = sessions(&dir).begin("s", vec!["w".to_owned()]);
-    let model = ScriptedModel::start(replies).unwrap();
-    let allow = |settings: &mut Settings| settings.rules.allow = vec!["bash(*)".parse().unwrap()];
-    start_in(dir, model, allow, journal, None)
+    let model = ScriptedModel::start_over(protocol, replies).unwrap();
+    start_in(dir, model, change, journal, None)
 }
 
 /// The sessions that tests keep.
@@ -168,9 +182,18 @@ pub(crate) fn resume(
     dir: tempfile::TempDir,
     replies: impl IntoIterator<Item = ScriptedReply>,
 ) -> Bench {
+    resume_over(ropewalk_model::Protocol::Anthropic, dir, replies)
+}
+
+/// The same with a model over this protocol: another provider than before, unless it is Anthropic.
+pub(crate) fn resume_over(
+    protocol: ropewalk_model::Protocol,
+    dir: tempfile::TempDir,
+    replies: impl IntoIterator<Item = ScriptedReply>,
+) -> Bench {
     let (journal, past) = sessions(&dir).open("s").unwrap();
     assert_eq!(past.problems, Vec::<String>::new());
-    let model = ScriptedModel::start(replies).unwrap();
+    let model = ScriptedModel::start_over(protocol, replies).unwrap();
     start_in(dir, model, |_| {}, journal, Some(past))
 }
 
@@ -203,6 +226,7 @@ fn start_in(
         holds: AtomicBool::new(false),
         held: Notify::new(),
         go: Arc::default(),
+        synced: Notify::new(),
     });
     let mut settings = settings(client(&model));
     change(&mut settings);
@@ -269,7 +293,7 @@ impl Bench {
 
     /// The approvals that wait.
     pub(crate) fn waiting(&self) -> Vec<u64> {
-        self.session.waiting_approvals().into_iter().map(|(id, _)| id).collect()
+        self.session.waiting_approvals().iter().map(|asked| asked.id).collect()
     }
 
     /// Opens a document with this text, saved or not.
@@ -333,7 +357,7 @@ impl Bench {
     /// The id of the next approval that is asked for.
     pub(crate) async fn approval(&mut self) -> u64 {
         self.until(|event| match event {
-            Event::ApprovalRequested { approval, .. } => Some(*approval),
+            Event::ApprovalRequested { approval, .. } => Some(approval.id),
             _ => None,
         })
         .await
@@ -342,7 +366,9 @@ impl Bench {
     /// What became of the next review.
     pub(crate) async fn reviewed(&mut self) -> (&'static str, usize, Vec<String>) {
         self.until(|event| match event {
-            Event::Reviewed { action, done, failed } => Some((*action, *done, failed.clone())),
+            Event::Reviewed { action, done, failed } => {
+                Some((action.as_str(), *done, failed.clone()))
+            }
             _ => None,
         })
         .await
@@ -358,7 +384,7 @@ impl Bench {
         let blocks = messages.into_iter().flat_map(|message| message.content);
         blocks
             .filter_map(|block| match block {
-                Block::ToolResult { content, is_error, .. } => Some((content, is_error)),
+                Block::ToolResult { content, is_error, .. } => Some((briefly(&content), is_error)),
                 _ => None,
             })
             .collect()

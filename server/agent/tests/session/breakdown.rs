@@ -2,7 +2,7 @@
 
 use crate::bench::*;
 use futures::future::BoxFuture;
-use ropewalk_agent::StopReason;
+use ropewalk_protocol::StopReason;
 use ropewalk_tools::{Context, Effect, Output, Subject, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -58,7 +58,7 @@ async fn a_panic_in_the_turn_ends_it_in_words_and_the_session_lives_on() {
         ],
         |settings| settings.registry = settings.registry.clone().with(Broken),
     );
-    bench.session.prompt(ropewalk_agent::Prompt::new("go"));
+    bench.session.prompt(ropewalk_protocol::Prompt::new("go"));
     let (_, stop, message) = bench.end().await;
     assert_eq!(stop, StopReason::Error);
     assert!(message.unwrap().contains("Ropewalk has a bug"));

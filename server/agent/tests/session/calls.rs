@@ -2,8 +2,8 @@
 
 use crate::bench::*;
 use futures::future::BoxFuture;
-use ropewalk_agent::{Event, Prompt, StopReason};
-use ropewalk_tools::{Context, Effect, Mode, Output, Subject, Tool};
+use ropewalk_protocol::{Event, Mode, Prompt, StopReason};
+use ropewalk_tools::{Context, Effect, Output, Subject, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -83,13 +83,49 @@ async fn what_was_converted_is_said() {
 }
 
 #[tokio::test]
+async fn an_input_that_is_json_but_for_a_little_is_read_and_the_result_says_so() {
+    let read = "\u{feff}```json\n{\"path\": \"a.txt\", \"limit\": 1,}\n```";
+    let (text, is_error) = result_of("read_file", read, Mode::Review, true).await;
+    let words = "read without a byte order mark, a fence, a comma behind the last item";
+    assert!(!is_error && text.contains("one") && text.contains(words), "{text}");
+    let write = "{\"path\": \"b.txt\", \"content\": \"é\n\tend\n\", \"explanation\": \"so\"}";
+    let mut bench = start([
+        reply().call_raw("write_file", write),
+        // What goes back is what was understood.
+        says("ok").expect(|body| match &body["messages"][1]["content"][0]["input"] {
+            input if input["content"] == "é\n\tend\n" => Ok(()),
+            input => Err(format!("{input}")),
+        }),
+    ]);
+    assert_eq!(bench.run("go").await, StopReason::EndTurn);
+    let (text, is_error) = bench.results().pop().unwrap();
+    assert!(!is_error && text.contains("no such field: `explanation`"), "{text}");
+    assert!(text.contains("read without raw line ends or tabs in a string"), "{text}");
+}
+
+#[tokio::test]
 async fn with_nobody_to_ask_the_refusal_names_the_way() {
     let (text, _) =
         result_of("bash", "{\"command\": \"git status -s\"}", Mode::Review, false).await;
     assert!(
-        text.contains("nobody is there to be asked") && text.contains("--allow 'bash(git status"),
+        text.contains(
+            "not allowed without a terminal to ask in; run again with --allow 'bash(git status"
+        ),
         "{text}"
     );
+    let long = "x".repeat(500);
+    let command = format!("{{\"command\": \"printf  {long}\"}}");
+    let mut bench = start_with([reply().call_raw("bash", &command), says("ok")], |settings| {
+        settings.interactive = false;
+    });
+    assert_eq!(bench.run("go").await, StopReason::EndTurn);
+    let shown = bench.seen.iter().find_map(|event| match event {
+        Event::ToolResult { preview, .. } => Some(preview.clone()),
+        _ => None,
+    });
+    let (whole, _) = bench.results().pop().unwrap();
+    assert_eq!(shown, Some(whole.clone()), "the way is never cut");
+    assert!(whole.contains(&format!("printf  {long}")), "{whole}");
     let quoted = "{\"command\": \"printf 'a b'\"}";
     let (text, _) = result_of("bash", quoted, Mode::Review, false).await;
     assert!(text.contains(r"--allow 'bash(printf '\''a b'\'')'"), "fit for a shell: {text}");
@@ -339,7 +375,7 @@ async fn a_command_in_the_background_lives_as_long_as_the_session() {
     }
     // Other settings bring other tools; what the old ones hold stays.
     let new = settings(client(&bench.model));
-    bench.session.send(ropewalk_agent::Op::Configure(Box::new(new)));
+    bench.session.configure(new);
     assert_eq!(bench.run("again").await, StopReason::EndTurn);
     assert!(!reading.is_finished(), "it still runs");
     let Bench { session, mut events, .. } = bench;
@@ -368,6 +404,43 @@ async fn an_input_that_is_no_object_goes_back_as_an_object() {
                 Err(format!("{inputs:?}"))
             }
         }),
+    ]);
+    assert_eq!(bench.run("go").await, StopReason::EndTurn);
+}
+
+#[tokio::test]
+async fn the_same_command_with_the_same_failure_three_times_in_a_row_ends_the_turn() {
+    // What a model adds in words is no other command.
+    let again = |words: &str| {
+        reply().call("bash", json!({"command": "echo no such test; exit 3", "description": words}))
+    };
+    let mut bench = start_allowing([again("run"), again("run again"), again("once more")]);
+    bench.session.prompt(Prompt::new("go"));
+    let (_, stop, message) = bench.end().await;
+    assert_eq!(stop, StopReason::Error);
+    assert!(message.unwrap().contains("same failing call 3 times"));
+    bench.model.finish().unwrap();
+}
+
+#[tokio::test]
+async fn a_command_that_fails_otherwise_or_after_something_that_worked_counts_anew() {
+    let fails = || bash("exit 3");
+    let mut bench = start_allowing([
+        fails(),
+        fails(),
+        bash("exit 4"),
+        fails(),
+        fails(),
+        calls("list_dir", json!({})),
+        fails(),
+        fails(),
+        // Another output each time.
+        bash("echo x >> log; cat log; exit 3"),
+        bash("echo x >> log; cat log; exit 3"),
+        bash("echo x >> log; cat log; exit 3"),
+        bash("kill -9 $$"),
+        bash("kill -9 $$"),
+        says("ok"),
     ]);
     assert_eq!(bench.run("go").await, StopReason::EndTurn);
 }

@@ -56,7 +56,8 @@ proptest! {
     #[test]
     fn any_conversation_can_be_sent(acts in proptest::collection::vec(act(), 1..30)) {
         let models = [model("a"), model("b")];
-        let (mut history, mut checker) = (History::default(), Checker::new(Protocol::Anthropic));
+        let mut history = History::default();
+        let mut checkers = [(); 2].map(|()| Checker::new(Protocol::Anthropic));
         let (mut now, mut changes) = (0, 0);
         history.speak_to(models[0].clone());
         history.push_user(vec![Block::text("begin")]);
@@ -69,6 +70,11 @@ proptest! {
                 }
                 Act::Reply(blocks, run) => {
                     history.close(None);
+                    for block in &blocks {
+                        if let Block::ToolUse { id, .. } = block {
+                            checkers[now].gave_id(id);
+                        }
+                    }
                     let said = history.push_assistant(blocks, models[now].name());
                     let ids: Vec<String> = said.iter().filter_map(|block| match block {
                         Block::ToolUse { id, .. } => Some(id.clone()),
@@ -95,7 +101,7 @@ proptest! {
                     r#"{{"model":"m","max_tokens":1,"stream":true,"messages":[{}]}}"#,
                     pieces.join(",")
                 );
-                let faults = checker.check(&changes.to_string(), &body);
+                let faults = checkers[now].check(&changes.to_string(), &body);
                 prop_assert!(faults.is_empty(), "{faults:?}");
             }
         }
@@ -120,4 +126,61 @@ fn a_request_shares_the_pieces_and_a_new_message_serialises_itself_alone() {
     history.speak_to(client(&server));
     let (_, again) = history.request().unwrap();
     assert!(after.iter().zip(&again).all(|(one, other)| Arc::ptr_eq(one, other)));
+}
+
+/// The ids of calls and results in a request, in order.
+fn ids(history: &History) -> Vec<String> {
+    let (_, pieces) = history.request().unwrap();
+    let messages: Vec<serde_json::Value> =
+        pieces.iter().map(|piece| serde_json::from_str(piece).unwrap()).collect();
+    let blocks = messages.iter().flat_map(|message| message["content"].as_array().unwrap().clone());
+    let ids = blocks.filter_map(|block| {
+        let id = block["id"].as_str().or(block["tool_use_id"].as_str())?;
+        Some(id.to_owned())
+    });
+    ids.collect()
+}
+
+#[test]
+fn ids_go_back_unchanged_to_who_gave_them_and_are_made_anew_for_others() {
+    let call = |id: &str| Block::ToolUse {
+        id: id.to_owned(),
+        name: "bash".into(),
+        input: ToolInput::Json(json!({})),
+    };
+    // A gateway keeps a signature in it; another counts anew in each reply.
+    let long = format!("call_1__thought__{}==", "Ab/+".repeat(2_000));
+    let theirs = [long.as_str(), "toolu 1", "é😀", "call_0", "call_0", "", "toolu_2"];
+    let [one, other] = [model("a"), model("b")];
+    let mut history = History::default();
+    history.speak_to(one.clone());
+    for id in theirs {
+        history.push_user(vec![Block::text("go")]);
+        history.push_assistant(vec![call(id)], one.name());
+        history.close(Some("done"));
+    }
+    let back = ids(&history);
+    for (at, id) in theirs.iter().enumerate() {
+        assert_eq!(back[2 * at], back[2 * at + 1], "a result has the id of its call");
+        // One that comes again, or none, can only be replaced.
+        assert_eq!(back[2 * at] == *id, ![4, 5].contains(&at), "{id}: {back:?}");
+    }
+    history.speak_to(other.clone());
+    let anew = ids(&history);
+    let mut unique = std::collections::HashSet::new();
+    for (at, id) in anew.iter().enumerate() {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+        assert!((1..=40).contains(&id.len()) && id.chars().all(is_plain), "{id}");
+        assert_eq!(unique.insert(id.clone()), at % 2 == 0, "{anew:?}");
+    }
+    // What the other gives is its own, and the first gets its own again.
+    history.push_assistant(vec![call("toolu 1"), call("x y")], other.name());
+    history.close(Some("done"));
+    let both = ids(&history);
+    assert_eq!(both[..14], anew);
+    assert_eq!(both[15], "x y");
+    assert!(!anew.contains(&both[14]), "{both:?}");
+    history.speak_to(one);
+    assert_eq!(ids(&history)[..14], back);
+    assert_eq!(ids(&history)[15], "x_y");
 }

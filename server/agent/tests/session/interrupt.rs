@@ -2,7 +2,8 @@
 //! nothing of what the user has typed.
 
 use crate::bench::*;
-use ropewalk_agent::{Event, Op, Prompt, StopReason};
+use futures::FutureExt;
+use ropewalk_protocol::{Content, Event, Op, Prompt, Resolution, StopReason};
 use serde_json::json;
 use std::io::Read;
 
@@ -144,6 +145,48 @@ async fn a_dropped_session_ends_its_turn_and_its_command() {
     assert_eq!(reading.await.unwrap(), "\n");
 }
 
+/// Takes one of the runtime's threads for blocking work until it is dropped.
+fn occupied() -> std::sync::mpsc::Sender<()> {
+    let (free, wait) = std::sync::mpsc::channel::<()>();
+    tokio::task::spawn_blocking(move || wait.recv().unwrap_err());
+    free
+}
+
+/// One thread does all blocking work, in the order in which it was asked for. The test takes it between the call's
+/// view and its judgement, so that the judgement has not even begun when its interrupted call has a result.
+#[test]
+fn while_a_command_is_read_that_is_hard_to_read() {
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    let runtime = builder.max_blocking_threads(1).enable_all().build().unwrap();
+    runtime.block_on(async {
+        let hard = format!("{}true", "a=(".repeat(16_000));
+        let mut bench = start_allowing([
+            bash(&hard).gate(Place::End, "here"),
+            says("ok").expect_text("interrupted by the user").expect_text("again"),
+        ]);
+        bench.session.prompt(Prompt::new("go"));
+        bench.model.wait_until_reached("here").await;
+        let _ = bench.editor.synced.notified().now_or_never();
+        let before_the_view = occupied();
+        bench.model.open_gate("here");
+        bench.editor.synced.notified().await;
+        let after_the_view = occupied();
+        drop(before_the_view);
+        bench.until(|event| matches!(event, Event::ToolCall { .. }).then_some(())).await;
+        bench.session.send(Op::Interrupt);
+        let result = |event: &Event| match event {
+            Event::ToolResult { preview, .. } => Some(preview.clone()),
+            _ => None,
+        };
+        let result = bench.until(result).await;
+        assert!(result.contains("interrupted by the user"), "{result}");
+        drop(after_the_view);
+        let (_, stop, message) = bench.end().await;
+        assert_eq!((stop, message), (StopReason::Interrupted, None));
+        assert_eq!(bench.run("again").await, StopReason::EndTurn);
+    });
+}
+
 #[tokio::test]
 async fn in_an_approval_and_in_two() {
     let mut bench = start([bash("true"), says("ok").expect_text("interrupted by the user")]);
@@ -160,8 +203,9 @@ async fn in_an_approval_and_in_two() {
     bench.approval().await;
     bench.approval().await;
     interrupted_then_goes_on(&mut bench).await;
-    let resolved =
-        |event: &&Event| matches!(event, Event::ApprovalResolved { how: "interrupted", .. });
+    let resolved = |event: &&Event| {
+        matches!(event, Event::ApprovalResolved { how: Resolution::Interrupted, .. })
+    };
     assert_eq!(bench.seen.iter().filter(resolved).count(), 2);
 }
 
@@ -210,7 +254,7 @@ async fn words_that_had_not_joined_start_a_turn_of_their_own() {
     let (open, _reading) = Held::new(&bench).watched().await;
     bench.session.prompt(Prompt::new("first"));
     open.await.unwrap();
-    bench.session.send(Op::Steer("not that, this".into()));
+    bench.session.send(Op::Steer(vec![Content::text("not that, this")]));
     let queued = bench.session.prompt(Prompt::new("later"));
     bench.session.send(Op::Interrupt);
     let (first, stop, _) = bench.end().await;
@@ -238,7 +282,7 @@ async fn with_no_turn_running_it_says_so() {
         Event::Notice { message, .. } => Some(message.clone()),
         _ => None,
     });
-    assert_eq!(said.await, "No turn is running.");
+    assert_eq!(said.await, "Nothing is running.");
     assert_eq!(bench.run("go").await, StopReason::EndTurn);
 }
 
@@ -248,7 +292,7 @@ async fn while_an_edit_is_on_its_way_to_the_editor() {
     let edit = json!({"path": "a.txt", "old_text": "one", "new_text": "1"});
     let mut bench =
         start_with([calls("edit_file", edit), says("ok").expect_text("on its way")], |settings| {
-            settings.mode = ropewalk_tools::Mode::Auto
+            settings.mode = ropewalk_protocol::Mode::Auto
         });
     bench.file("a.txt", "one\n");
     let uri = bench.open("a.txt", "one\n");

@@ -1,9 +1,9 @@
 //! The journal: cut anywhere it gives a valid history, one server at a time has it, and it stays in its bounds.
 
 use crate::bench::*;
-use ropewalk_agent::{Op, Past, SessionError};
+use ropewalk_agent::{Past, SessionError};
 use ropewalk_model::{Block, Role};
-use ropewalk_workspace::Selection;
+use ropewalk_protocol::{Op, Selection};
 use serde_json::json;
 
 const TEXT: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\n";
@@ -30,8 +30,8 @@ async fn a_long_story() -> tempfile::TempDir {
     let uri = bench.open("a.txt", TEXT);
     bench.run("Make them numbers: \"1\", 7 \u{1F980}").await;
     let hunks = bench.session.hunks();
-    bench.session.send(Op::Accept(Selection::Hunks(vec![hunks[0].id])));
-    bench.session.send(Op::Reject(Selection::Hunks(vec![hunks[1].id]), Some("not that".into())));
+    bench.session.send(Op::Accept(Selection::Hunks(vec![hunks[0].id.0])));
+    bench.session.send(Op::Reject(Selection::Hunks(vec![hunks[1].id.0]), Some("not that".into())));
     bench.reviewed().await;
     bench.reviewed().await;
     assert_eq!(bench.buffer(&uri), TEXT.replace("one", "1"));

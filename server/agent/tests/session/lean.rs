@@ -4,11 +4,11 @@ use crate::bench::*;
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use ropewalk_agent::prompt::{PromptFacts, system_prompt};
-use ropewalk_agent::{Event, Op, StopReason};
 use ropewalk_model::{
-    Delta, Http, Limits, Message, Model, ModelError, Piece, Prelude, Protocol, Request,
-    ServerConfig, ServerModel, ToolSpec, Usage,
+    Delta, Http, Message, Model, ModelError, Piece, Prelude, Protocol, Request, ServerConfig,
+    ServerModel, ToolSpec,
 };
+use ropewalk_protocol::{Event, ModelLimits, StopReason, Usage};
 use ropewalk_tools::{Registry, Tier};
 use ropewalk_workspace::Roots;
 use serde_json::{Value, json};
@@ -68,13 +68,16 @@ fn system_prompt_and_tools_are_short_and_shorter_for_a_small_context() {
 fn a_lean_prompt_still_says_what_matters() {
     for tier in TIERS {
         let text = prelude(Protocol::Chat, tier, true, "Use tabs.");
-        for part in
-            ["fork", "/home/somebody/work/a-project-with-a-name", "Use tabs.", "unsaved text"]
-        {
+        for part in [
+            "private copy",
+            "/home/somebody/work/a-project-with-a-name",
+            "Use tabs.",
+            "unsaved text",
+        ] {
             assert!(text.contains(part), "{tier:?}: no {part} in {text}");
         }
         let commands = match tier {
-            Tier::OverFork => "Commands run over the fork",
+            Tier::OverFork => "Commands run in your private copy of the project",
             Tier::Copy => "Commands run on a copy",
             Tier::InPlace => "Commands see the disk: not unsaved text",
         };
@@ -91,7 +94,7 @@ fn a_lean_prompt_still_says_what_matters() {
 #[test]
 fn the_whole_prompt_says_how_commands_run() {
     let over_fork = [
-        "Commands run over the fork",
+        "Commands run in your private copy of the project",
         "see unsaved text and your pending changes under the real paths",
         "what they write in the open folders is reviewed with the rest",
         "what they write elsewhere is thrown away",
@@ -130,9 +133,9 @@ impl Model for Loads {
     fn name(&self) -> &str {
         self.inner.name()
     }
-    fn limits(&self) -> Limits {
+    fn limits(&self) -> ModelLimits {
         let is_known = self.looks.load(Ordering::SeqCst) > 1;
-        Limits { context: is_known.then_some(8192), max_output: None }
+        ModelLimits { context: is_known.then_some(8192), max_output: None }
     }
     fn find_context(&self) -> BoxFuture<'static, ()> {
         self.looks.fetch_add(1, Ordering::SeqCst);
@@ -140,6 +143,10 @@ impl Model for Loads {
     }
     fn more_context(&self) -> Option<String> {
         Some("turn the screw".into())
+    }
+    fn lacks_tools(&self) -> Option<String> {
+        let is_known = self.looks.load(Ordering::SeqCst) > 1;
+        is_known.then(|| "Its template knows no tools: start it with one that does.".into())
     }
     fn encode(&self, message: &Message) -> Piece {
         self.inner.encode(message)
@@ -177,11 +184,11 @@ async fn a_small_context_that_is_found_out_later_counts_from_the_next_step_and_i
     let all = Registry::standard().names().count();
     let long = "x".repeat(60_000);
     let mut bench = start([
-        calls("read_file", json!({"path": "long.txt"})).expect(offers(all, 8_000)),
-        says("ok").conversation("lean").expect(offers(4, 4_096)),
+        calls("read_file", json!({"path": "long.txt"})).expect(offers(all, 32_000)),
+        says("ok").conversation("lean").expect(offers(4, 2_048)),
         calls("read_file", json!({"path": "long.txt"}))
             .conversation("lean")
-            .expect(offers(4, 4_096)),
+            .expect(offers(4, 2_048)),
         // No more of it than a quarter of the context.
         says("ok").conversation("lean").expect(|body| {
             let last = body["messages"].as_array().and_then(|all| all.last()).map(Value::to_string);
@@ -191,11 +198,12 @@ async fn a_small_context_that_is_found_out_later_counts_from_the_next_step_and_i
     ]);
     bench.file("long.txt", &long);
     let inner = client(&bench.model);
-    bench.session.send(Op::Model(Arc::new(Loads { inner, looks: AtomicU32::new(0) })));
+    bench.session.speak_to(Arc::new(Loads { inner, looks: AtomicU32::new(0) }));
     assert_eq!(bench.run("one").await, StopReason::EndTurn);
     assert_eq!(notices(&bench, "8192 tokens of context"), 1, "{:#?}", bench.seen);
     assert_eq!(notices(&bench, "For more: turn the screw."), 1);
     assert_eq!(bench.run("two").await, StopReason::EndTurn);
+    assert_eq!(notices(&bench, "Its template knows no tools"), 1);
     assert_eq!(notices(&bench, "8192 tokens of context"), 1);
 }
 

@@ -14,6 +14,7 @@ mod asked;
 mod bench;
 mod breakdown;
 mod calls;
+mod content;
 mod history;
 mod interrupt;
 mod journal;

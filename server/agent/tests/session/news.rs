@@ -1,9 +1,7 @@
 //! News for the model: what happened to its changes reaches it once, with the next message.
 
 use crate::bench::*;
-use ropewalk_agent::{Event, Op, Prompt, StopReason};
-use ropewalk_tools::Mode;
-use ropewalk_workspace::Selection;
+use ropewalk_protocol::{Event, Mode, Op, Prompt, Selection, StopReason};
 use serde_json::json;
 use std::sync::atomic::Ordering::SeqCst;
 use tokio::sync::mpsc;
@@ -64,7 +62,7 @@ async fn the_users_version_of_a_hunk_is_told_and_stands() {
     bench.file("a.txt", "one\n");
     bench.run("go").await;
     let hunk = bench.session.hunks()[0].id;
-    bench.session.send(Op::Edit(hunk, "uno\n".into()));
+    bench.session.send(Op::Edit(hunk.0, "uno\n".into()));
     assert_eq!(bench.reviewed().await, ("edit", 1, vec![]));
     assert_eq!(bench.run("again").await, StopReason::EndTurn);
 }
@@ -168,9 +166,9 @@ async fn news_are_not_lost_to_a_turn_that_has_no_model() {
     bench.reviewed().await;
     let mut none = settings(client(&bench.model));
     none.model = Err("Set up a model.".into());
-    bench.session.send(Op::Configure(Box::new(none)));
+    bench.session.configure(none);
     assert_eq!(bench.run("again").await, StopReason::Error);
-    bench.session.send(Op::Model(client(&bench.model)));
+    bench.session.speak_to(client(&bench.model));
     assert_eq!(bench.run("again").await, StopReason::EndTurn);
 }
 

@@ -5,9 +5,8 @@
 //! means that share nothing with it, and for all that happens between two requests.
 
 use crate::bench::*;
-use ropewalk_agent::{Op, Prompt, StopReason};
 use ropewalk_model::Protocol;
-use ropewalk_workspace::Selection;
+use ropewalk_protocol::{Content, Op, Prompt, Selection, StopReason};
 use serde_json::json;
 
 /// Markers of the cache move on with the conversation, and are no part of what is cached.
@@ -44,7 +43,7 @@ async fn each_request_begins_with_the_bytes_of_the_one_before() {
         let uri = bench.open("a.txt", text);
         bench.session.prompt(Prompt::new("Make it digits"));
         bench.model.wait_until_reached("here").await;
-        bench.session.send(Op::Steer("only that line".into()));
+        bench.session.send(Op::Steer(vec![Content::text("only that line")]));
         bench.model.open_gate("here");
         assert_eq!(bench.end().await.1, StopReason::EndTurn);
         bench.session.send(Op::Accept(Selection::All));

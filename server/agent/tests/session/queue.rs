@@ -1,7 +1,7 @@
 //! Words that come while a turn runs: they join it, or wait for it.
 
 use crate::bench::*;
-use ropewalk_agent::{Event, Op, Prompt, StopReason};
+use ropewalk_protocol::{Content, Event, Op, Prompt, StopReason};
 use serde_json::json;
 
 #[tokio::test]
@@ -16,7 +16,7 @@ async fn a_steer_joins_after_the_results_of_the_step() {
     ]);
     bench.session.prompt(Prompt::new("go"));
     bench.model.wait_until_reached("here").await;
-    bench.session.send(Op::Steer("only tests".into()));
+    bench.session.send(Op::Steer(vec![Content::text("only tests")]));
     bench.model.open_gate("here");
     assert_eq!(bench.end().await.1, StopReason::EndTurn);
     assert!(bench.kinds().contains(&"steered".to_owned()));
@@ -28,7 +28,7 @@ async fn a_steer_during_the_last_step_starts_another() {
         start([says("done").gate(Place::End, "here"), says("that too").expect_text("and that")]);
     bench.session.prompt(Prompt::new("go"));
     bench.model.wait_until_reached("here").await;
-    bench.session.send(Op::Steer("and that".into()));
+    bench.session.send(Op::Steer(vec![Content::text("and that")]));
     bench.model.open_gate("here");
     assert_eq!(bench.end().await, (1, StopReason::EndTurn, None));
     assert_eq!(bench.model.requests().len(), 2);
@@ -42,7 +42,7 @@ async fn a_steer_at_the_bound_for_steps_is_not_lost() {
     );
     bench.session.prompt(Prompt::new("go"));
     bench.model.wait_until_reached("here").await;
-    bench.session.send(Op::Steer("and that".into()));
+    bench.session.send(Op::Steer(vec![Content::text("and that")]));
     bench.model.open_gate("here");
     assert_eq!(bench.end().await, (1, StopReason::EndTurn, None));
     assert_eq!(bench.end().await, (2, StopReason::EndTurn, None));
@@ -51,7 +51,7 @@ async fn a_steer_at_the_bound_for_steps_is_not_lost() {
 #[tokio::test]
 async fn a_steer_with_no_turn_running_starts_one() {
     let mut bench = start([says("ok").expect_text("hello"), says("ok")]);
-    bench.session.send(Op::Steer("hello".into()));
+    bench.session.send(Op::Steer(vec![Content::text("hello")]));
     assert_eq!(bench.end().await, (1, StopReason::EndTurn, None));
     assert_eq!(bench.run("again").await, StopReason::EndTurn);
 }

@@ -1,10 +1,8 @@
 //! A session that goes on: the review as it was, what was said, and the news of what has happened since.
 
 use crate::bench::*;
-use ropewalk_agent::{Event, Op, Prompt, Verdict};
-use ropewalk_model::Usage;
-use ropewalk_tools::Mode;
-use ropewalk_workspace::Selection;
+use ropewalk_model::Protocol;
+use ropewalk_protocol::{Content, Event, Mode, Op, Prompt, Selection, Spent, Usage, Verdict};
 use serde_json::json;
 
 const TEXT: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\n";
@@ -22,11 +20,11 @@ async fn what_was_spent_goes_on_being_counted() {
     bench.run("two").await;
     assert_eq!(bench.session.spent().usage, used(11));
     let last = bench.seen.iter().rev().find_map(|event| match event {
-        Event::Usage { in_turn, total, .. } => Some((in_turn.usage, total.to_string())),
+        Event::Usage { in_turn, total, .. } => Some((*in_turn, total.to_string())),
         _ => None,
     });
     let words = "44 tokens in (75% from the cache), 11 out".to_owned();
-    assert_eq!(last, Some((used(1), words)), "{:?}", bench.seen);
+    assert_eq!(last, Some((Spent::of(used(1), None).into(), words)), "{:?}", bench.seen);
 }
 
 #[tokio::test]
@@ -180,7 +178,7 @@ async fn rejections_and_waiting_words_are_not_lost() {
     bench.run("go").await;
     bench.session.prompt(Prompt::new("slowly"));
     bench.until(|event| matches!(event, Event::TextDelta { .. }).then_some(())).await;
-    bench.session.send(Op::Steer("as I said".into()));
+    bench.session.send(Op::Steer(vec![Content::text("as I said")]));
     bench.session.prompt(Prompt::new("then this"));
     bench.session.send(Op::Reject(Selection::All, Some("one is better".into())));
     bench.reviewed().await;
@@ -242,4 +240,26 @@ async fn a_name_is_kept() {
     bench.until(|event| matches!(event, Event::SessionRenamed { .. }).then_some(())).await;
     let bench = resume(bench.dies().await, []);
     assert_eq!(bench.session.title(), "Naïve names");
+}
+
+/// An id in which a gateway keeps a signature.
+const SIGNED: &str = "call_1__thought__Ab/+Ab/+Ab/+Ab/+Ab/+Ab/+Ab/+==";
+
+#[tokio::test]
+async fn ids_go_back_to_their_server_when_the_session_goes_on_and_to_no_other() {
+    let signed = || reply().call_with_id(SIGNED, "list_dir", json!({}));
+    let sent = |bench: &Bench| bench.model.recorded().pop().unwrap().raw;
+    let mut bench = start_kept([signed(), says("ok")]);
+    bench.run("go").await;
+    assert_eq!(sent(&bench).matches(SIGNED).count(), 2, "call and result");
+    let mut bench = resume(bench.dies().await, [says("ok").knowing_id(SIGNED)]);
+    bench.run("go on").await;
+    assert_eq!(sent(&bench).matches(SIGNED).count(), 2, "after a restart too");
+    for protocol in [Protocol::Chat, Protocol::Responses] {
+        let resumed = resume_over(protocol, bench.dies().await, [says("ok")]);
+        bench = resumed;
+        bench.run("go on").await;
+        assert_eq!(sent(&bench).matches("thought").count(), 2, "{}", sent(&bench));
+        assert!(!sent(&bench).contains(SIGNED), "the scripted model takes 40 plain characters");
+    }
 }

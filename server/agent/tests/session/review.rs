@@ -1,9 +1,7 @@
 //! Review beside a running turn, and when changes reach the user's text.
 
 use crate::bench::*;
-use ropewalk_agent::{Event, Op, Prompt, StopReason};
-use ropewalk_tools::Mode;
-use ropewalk_workspace::{HunkId, Selection};
+use ropewalk_protocol::{Event, Mode, Op, Prompt, Selection, StopReason};
 use serde_json::json;
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -22,7 +20,7 @@ async fn review_mode_keeps_changes_until_they_are_accepted() {
     assert_eq!(bench.buffer(&uri), TEXT);
     let hunks = bench.session.hunks();
     assert_eq!(hunks.len(), 2);
-    bench.session.send(Op::Accept(Selection::Hunks(vec![hunks[0].id])));
+    bench.session.send(Op::Accept(Selection::Hunks(vec![hunks[0].id.0])));
     // The reject comes after the accept, and means what is left.
     bench.session.send(Op::Reject(Selection::All, None));
     assert_eq!(bench.reviewed().await, ("accept", 1, vec![]));
@@ -47,7 +45,10 @@ async fn a_reject_does_not_overtake_an_accept_that_is_on_its_way() {
     bench.editor.holds.store(false, SeqCst);
     bench.editor.go.notify_one();
     assert_eq!(bench.reviewed().await, ("accept", 2, vec![]));
-    assert_eq!(bench.reviewed().await, ("reject", 0, vec!["no pending hunk was meant".to_owned()]));
+    assert_eq!(
+        bench.reviewed().await,
+        ("reject", 0, vec!["no such change waits for review".to_owned()])
+    );
     assert_eq!(bench.buffer(&uri), TEXT.replace("one", "1").replace("seven", "7"));
 }
 
@@ -153,7 +154,7 @@ async fn hunk_events_are_in_step_with_what_is_pending() {
     assert_eq!(shown(&bench), pending(&bench));
     // The user types above: the hunks stand elsewhere, and that is told once asked for.
     bench.types(&uri, &format!("zero\n{TEXT}"));
-    bench.session.send(Op::Moved);
+    bench.session.moved();
     let lines = bench.until(|event| match event {
         Event::Hunks { hunks } => Some(hunks.iter().map(|hunk| hunk.line).collect::<Vec<_>>()),
         _ => None,
@@ -177,12 +178,12 @@ async fn an_edit_does_not_write_over_a_key_that_is_not_shown() {
     let uri = bench.open("a.txt", &text);
     bench.run("go").await;
     let id = bench.session.hunks()[0].id;
-    bench.session.send(Op::Edit(id, line("[key]", "mine")));
+    bench.session.send(Op::Edit(id.0, line("[key]", "mine")));
     let (action, done, failed) = bench.reviewed().await;
     assert_eq!((action, done), ("edit", 0));
     assert!(failed[0].contains("a key that is not shown"), "{failed:?}");
     let whole = line("scripted-key", "map[key]");
-    bench.session.send(Op::Edit(id, whole.clone()));
+    bench.session.send(Op::Edit(id.0, whole.clone()));
     assert_eq!(bench.reviewed().await, ("edit", 1, vec![]));
     bench.session.send(Op::Accept(Selection::All));
     assert_eq!(bench.reviewed().await, ("accept", 1, vec![]));
@@ -200,7 +201,7 @@ async fn what_the_disk_has_made_cannot_be_rejected_and_that_is_said() {
     bench.run("go").await;
     let hunks = bench.session.hunks();
     let of_disk = hunks.iter().find(|hunk| hunk.new == "disk\n").unwrap();
-    bench.session.send(Op::Reject(Selection::Hunks(vec![of_disk.id]), None));
+    bench.session.send(Op::Reject(Selection::Hunks(vec![of_disk.id.0]), None));
     let (action, done, failed) = bench.reviewed().await;
     assert_eq!((action, done), ("reject", 0));
     assert!(
@@ -215,13 +216,16 @@ async fn what_the_disk_has_made_cannot_be_rejected_and_that_is_said() {
 #[tokio::test]
 async fn a_review_of_nothing_is_said() {
     let mut bench = start([]);
-    bench.session.send(Op::Edit(HunkId(7), "x".into()));
-    bench.session.send(Op::Reject(Selection::Hunks(vec![HunkId(7)]), None));
-    bench.session.send(Op::Accept(Selection::Hunks(vec![HunkId(7)])));
+    bench.session.send(Op::Edit(7, "x".into()));
+    bench.session.send(Op::Reject(Selection::Hunks(vec![7]), None));
+    bench.session.send(Op::Accept(Selection::Hunks(vec![7])));
     assert_eq!(
         bench.reviewed().await,
-        ("edit", 0, vec!["there is no such pending hunk of text".into()])
+        ("edit", 0, vec!["no such change of text waits for review".into()])
     );
-    assert_eq!(bench.reviewed().await, ("reject", 0, vec!["no pending hunk was meant".into()]));
+    assert_eq!(
+        bench.reviewed().await,
+        ("reject", 0, vec!["no such change waits for review".into()])
+    );
     assert_eq!(bench.reviewed().await, ("accept", 0, vec![]));
 }

@@ -1,9 +1,7 @@
 //! Rewind: a turn's words and edits are taken back together.
 
 use crate::bench::*;
-use ropewalk_agent::{Event, Op, Prompt};
-use ropewalk_tools::Mode;
-use ropewalk_workspace::Selection;
+use ropewalk_protocol::{Event, Mode, Op, Prompt, Selection};
 use serde_json::json;
 
 const TEXT: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\n";
@@ -81,7 +79,7 @@ async fn published_edits_are_undone_and_older_decisions_stand() {
     bench.run("first").await;
     bench.run("second").await;
     let hunks = bench.session.hunks();
-    bench.session.send(Op::Reject(Selection::Hunks(vec![hunks[1].id]), None));
+    bench.session.send(Op::Reject(Selection::Hunks(vec![hunks[1].id.0]), None));
     bench.reviewed().await;
     bench.session.send(Op::Accept(Selection::All));
     bench.reviewed().await;

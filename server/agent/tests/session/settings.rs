@@ -1,8 +1,8 @@
 //! What may change while a session lives, and what must not: the prefix of a request.
 
 use crate::bench::*;
-use ropewalk_agent::{Event, Op, Prompt, StopReason};
 use ropewalk_model::{Http, Model, ServerModel};
+use ropewalk_protocol::{Content, Event, Prompt, StopReason};
 use ropewalk_tools::Registry;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ async fn another_model_reads_the_history_without_the_thinking() {
     let thinks = || reply().thinking("secret thought", "sealed").forget_thinking();
     let mut bench = start([
         thinks().call("list_dir", json!({})),
-        thinks(),
+        thinks().text("so"),
         says("ok").conversation("b").expect(no_thinking),
     ]);
     bench.run("go").await;
@@ -32,7 +32,7 @@ async fn another_model_reads_the_history_without_the_thinking() {
         bench.model.recorded()[1].raw.contains("secret thought"),
         "the same model gets it back"
     );
-    bench.session.send(Op::Model(another(&bench.model)));
+    bench.session.speak_to(another(&bench.model));
     assert_eq!(bench.run("again").await, StopReason::EndTurn);
     assert_eq!(bench.session.model().unwrap(), "anthropic/another");
     assert_eq!(bench.model.requests()[2]["model"], "another");
@@ -51,7 +51,7 @@ async fn a_model_chosen_in_mid_stream_answers_from_the_next_step_on() {
     ]);
     bench.session.prompt(Prompt::new("go"));
     bench.model.wait_until_reached("here").await;
-    bench.session.send(Op::Model(another(&bench.model)));
+    bench.session.speak_to(another(&bench.model));
     bench.until(|event| matches!(event, Event::ModelChanged { .. }).then_some(())).await;
     bench.model.open_gate("here");
     assert_eq!(bench.end().await.1, StopReason::EndTurn);
@@ -69,13 +69,13 @@ async fn a_model_that_is_lost_in_mid_turn_ends_it_with_all_that_was_said() {
     bench.model.wait_until_reached("here").await;
     let mut none = settings(client(&bench.model));
     none.model = Err("Set up a model.".into());
-    none.mode = ropewalk_tools::Mode::Plan;
-    bench.session.send(Op::Configure(Box::new(none)));
+    none.mode = ropewalk_protocol::Mode::Plan;
+    bench.session.configure(none);
     bench.until(|event| matches!(event, Event::ModeChanged { .. }).then_some(())).await;
     bench.model.open_gate("here");
     let (_, stop, message) = bench.end().await;
     assert_eq!((stop, message.as_deref()), (StopReason::Error, Some("Set up a model.")));
-    bench.session.send(Op::Model(client(&bench.model)));
+    bench.session.speak_to(client(&bench.model));
     assert_eq!(bench.run("again").await, StopReason::EndTurn);
     assert_eq!(bench.results().len(), 1);
 }
@@ -85,7 +85,7 @@ async fn a_tool_that_is_switched_off_is_gone_from_request_and_prompt() {
     let mut bench = start([
         says("ok").expect(|body| {
             let said = body["system"].to_string();
-            if said.contains("Prefer the file tools") && said.contains("fork") {
+            if said.contains("Prefer the file tools") && said.contains("private copy") {
                 Ok(())
             } else {
                 Err(said)
@@ -99,7 +99,7 @@ async fn a_tool_that_is_switched_off_is_gone_from_request_and_prompt() {
                 .map(|t| t["name"].as_str().unwrap())
                 .collect();
             let said = body["system"].to_string();
-            let told = said.contains("Prefer the file tools") || said.contains("fork");
+            let told = said.contains("Prefer the file tools") || said.contains("private copy");
             if names == ["bash"] && !told { Ok(()) } else { Err(format!("{names:?} {said}")) }
         }),
         says("ok").conversation("b").expect_text("Unknown tool: read_file. The tools are: bash"),
@@ -107,7 +107,7 @@ async fn a_tool_that_is_switched_off_is_gone_from_request_and_prompt() {
     bench.run("go").await;
     let mut alone = settings(client(&bench.model));
     alone.registry = Registry::standard().only(|name| name == "bash");
-    bench.session.send(Op::Configure(Box::new(alone)));
+    bench.session.configure(alone);
     assert_eq!(bench.run("again").await, StopReason::EndTurn);
 }
 
@@ -142,7 +142,7 @@ async fn the_prefix_is_small_and_stays_as_it_is() {
     // The same settings on another day.
     let mut tomorrow = settings(client(&bench.model));
     tomorrow.facts.date = "2026-02-01".into();
-    bench.session.send(Op::Configure(Box::new(tomorrow)));
+    bench.session.configure(tomorrow);
     bench.run("again").await;
     let raw = bench.model.recorded()[0].raw.clone();
     let prefix = raw.find("\"messages\":").unwrap();
@@ -164,13 +164,15 @@ async fn what_is_open_and_selected_goes_with_the_users_words() {
     bench.file("a.txt", "one\n").file("b.txt", "two\n");
     bench.open("a.txt", "one\n");
     bench.open("b.txt", "typed\n");
-    let selection = ropewalk_agent::SelectedText {
+    let selection = ropewalk_protocol::SelectedText {
         file: "a.txt".into(),
         language: "text".into(),
         lines: (1, 1),
         text: "one\n".into(),
     };
-    bench.session.prompt(Prompt { text: "fix this".into(), selection: Some(selection) });
+    bench
+        .session
+        .prompt(Prompt { content: vec![Content::text("fix this")], selection: Some(selection) });
     assert_eq!(bench.end().await.1, StopReason::EndTurn);
 }
 

@@ -1,11 +1,8 @@
 //! The loop: what the model says decides how it goes on, not what it says of why it stopped.
 
 use crate::bench::*;
-use ropewalk_agent::Prompt;
-use ropewalk_agent::{Event, Limits, StopReason};
-use ropewalk_model::{
-    Http, Model, Money, Price, Role, ServerConfig, ServerModel, StopReason as Stop, Usage,
-};
+use ropewalk_model::{Http, Model, Role, ServerConfig, ServerModel, StopReason as Stop};
+use ropewalk_protocol::{Event, Money, Price, Prompt, SessionLimits, StopReason, Usage};
 use ropewalk_testkit::model::{Place, ScriptedReply};
 use serde_json::json;
 use std::sync::Arc;
@@ -58,22 +55,62 @@ async fn calls_run_whatever_the_stop_reason_says() {
     }
 }
 
-#[tokio::test]
-async fn words_without_calls_end_the_turn_whatever_the_stop_reason_says() {
-    let mut bench = start([says("I would call a tool").stop(Stop::ToolUse), says("ok")]);
-    assert_eq!(bench.run("go").await, StopReason::EndTurn);
-    assert_eq!(bench.run("again").await, StopReason::EndTurn);
+/// How a turn with these replies ends, and the words of its end.
+async fn ending(replies: impl IntoIterator<Item = ScriptedReply>) -> (StopReason, String) {
+    let mut bench = start(replies);
+    bench.session.prompt(Prompt::new("go"));
+    let (_, stop, message) = bench.end().await;
+    bench.model.finish().unwrap();
+    (stop, message.unwrap_or_default())
 }
 
 #[tokio::test]
-async fn an_empty_reply_ends_the_turn_in_words_and_the_next_prompt_goes() {
-    let mut bench = start([reply(), reply().thinking("hm", "sealed"), says("ok")]);
-    let turn = bench.session.prompt(ropewalk_agent::Prompt::new("one"));
-    let (ended, stop, message) = bench.end().await;
-    assert_eq!((ended, stop), (turn, StopReason::EndTurn));
-    assert!(message.unwrap().contains("without a word"));
+async fn a_call_that_is_announced_and_not_made_is_asked_for_once() {
+    let announced = || says("I call a tool").stop(Stop::ToolUse);
+    let again = || announced().expect_text("as if a tool call followed, but none came");
+    let made = calls("list_dir", json!({})).expect_text("as if a tool call followed");
+    let (stop, message) = ending([announced(), made, announced(), says("ok")]).await;
+    assert_eq!((stop, &*message), (StopReason::EndTurn, ""));
+    let (stop, message) = ending([announced(), again()]).await;
+    assert_eq!(stop, StopReason::EndTurn);
+    assert!(message.contains("announced a tool call that never came"), "{message}");
+}
+
+#[tokio::test]
+async fn an_empty_reply_is_asked_for_once_more_and_then_ends_the_turn_in_words() {
+    let empty = || reply();
+    let thought = || reply().thinking("hm", "sealed");
+    let odd = || reply().stop(Stop::Other("cancelled".into()));
+    for nothing in [&empty as &dyn Fn() -> ScriptedReply, &thought, &odd] {
+        let answer = says("ok").expect_text("Your reply was empty");
+        assert_eq!(ending([nothing(), answer]).await, (StopReason::EndTurn, String::new()));
+        let look = || calls("list_dir", json!({}));
+        let (stop, message) = ending([look(), nothing(), look(), nothing(), nothing()]).await;
+        assert_eq!(stop, StopReason::EndTurn);
+        assert!(message.contains("without a word") || message.contains("cancelled"), "{message}");
+    }
+    let mut bench = start([reply(), reply(), says("ok")]);
+    assert_eq!(bench.run("one").await, StopReason::EndTurn);
     assert_eq!(bench.run("two").await, StopReason::EndTurn);
-    assert_eq!(bench.run("three").await, StopReason::EndTurn);
+}
+
+#[tokio::test]
+async fn a_full_context_and_an_odd_end_are_said() {
+    for full in [says("So I").stop(Stop::ContextFull), reply().stop(Stop::ContextFull)] {
+        let (stop, message) = ending([full]).await;
+        assert_eq!(stop, StopReason::MaxTokens);
+        assert!(
+            message.contains("context is full") && message.contains("ropewalk.new"),
+            "{message}"
+        );
+    }
+    // What was whole before the cut call runs.
+    let half = calls("list_dir", json!({})).call_raw("bash", "{\"comm").stop(Stop::ContextFull);
+    let (stop, _) = ending([half, says("ok")]).await;
+    assert_eq!(stop, StopReason::EndTurn);
+    let (stop, message) = ending([says("So").stop(Stop::Other("cancelled".into()))]).await;
+    assert_eq!(stop, StopReason::EndTurn);
+    assert!(message.contains("The model stopped: cancelled."), "{message}");
 }
 
 #[tokio::test]
@@ -107,13 +144,12 @@ async fn a_pause_that_never_ends_is_bounded_by_steps() {
 }
 
 #[tokio::test]
-async fn a_text_that_was_cut_ends_the_turn_and_the_model_is_told() {
+async fn a_text_that_was_cut_goes_on_and_the_model_is_told() {
     let mut bench = start([
         says("a long sto").stop(Stop::MaxTokens),
-        says("ry").expect_text("bound for output tokens").expect_text("continue"),
+        says("ry").expect_text("cut at the bound for output tokens. Go on where it ended"),
     ]);
-    assert_eq!(bench.run("tell").await, StopReason::MaxTokens);
-    assert_eq!(bench.run("continue").await, StopReason::EndTurn);
+    assert_eq!(bench.run("tell").await, StopReason::EndTurn);
 }
 
 #[tokio::test]
@@ -125,19 +161,36 @@ async fn a_call_that_was_cut_is_dropped_and_whole_ones_before_it_run() {
                 .text("I see")
                 .call_raw("write_file", cut)
                 .stop(Stop::MaxTokens)
+                .expect_text("in the midst of a call of write_file, which was not run")
                 .expect_text("smaller calls"),
+            reply().call_raw("write_file", cut).stop(Stop::MaxTokens).expect_text("smaller calls"),
             says("ok").expect_text("smaller calls"),
         ]);
-        assert_eq!(bench.run("write").await, StopReason::MaxTokens, "{cut:?}");
+        assert_eq!(bench.run("write").await, StopReason::EndTurn, "{cut:?}");
         assert_eq!(bench.results().len(), 1, "{cut:?}");
-        assert_eq!(bench.run("continue").await, StopReason::EndTurn);
+        assert!(bench.session.hunks().is_empty());
     }
 }
 
 #[tokio::test]
-async fn a_reply_that_is_nothing_but_a_cut_call_leaves_a_valid_history() {
-    let mut bench = start([reply().call_raw("bash", "{\"comm").stop(Stop::MaxTokens), says("ok")]);
-    assert_eq!(bench.run("go").await, StopReason::MaxTokens);
+async fn replies_that_are_cut_four_times_in_a_row_end_the_turn_in_words() {
+    let text = || says("So").stop(Stop::MaxTokens);
+    let call = || reply().call_raw("write_file", "{\"pa").stop(Stop::MaxTokens);
+    let ran = || calls("list_dir", json!({})).stop(Stop::MaxTokens);
+    for cut in [&text as &dyn Fn() -> ScriptedReply, &call, &ran] {
+        let (stop, message) = ending([cut(), cut(), cut(), cut()]).await;
+        assert_eq!(stop, StopReason::MaxTokens);
+        for word in ["limits.output_tokens", "provider.NAME.output", "\"continue\""] {
+            assert!(message.contains(word), "{message}");
+        }
+        // Whole ones between make them count anew.
+        let whole = || calls("list_dir", json!({}));
+        let (stop, _) =
+            ending([cut(), cut(), cut(), whole(), cut(), cut(), cut(), says("ok")]).await;
+        assert_eq!(stop, StopReason::EndTurn);
+    }
+    let mut bench = start([text(), text(), text(), text(), says("ok").expect_text("were cut")]);
+    assert_eq!(bench.run("tell").await, StopReason::MaxTokens);
     assert_eq!(bench.run("continue").await, StopReason::EndTurn);
 }
 
@@ -145,7 +198,7 @@ async fn a_reply_that_is_nothing_but_a_cut_call_leaves_a_valid_history() {
 async fn a_refusal_is_said_and_the_session_goes_on() {
     for refusal in [reply().stop(Stop::Refusal), says("I can't").stop(Stop::Refusal)] {
         let mut bench = start([refusal, says("ok")]);
-        bench.session.prompt(ropewalk_agent::Prompt::new("no good"));
+        bench.session.prompt(ropewalk_protocol::Prompt::new("no good"));
         let (_, stop, message) = bench.end().await;
         assert_eq!(
             (stop, message.as_deref()),
@@ -161,7 +214,7 @@ async fn steps_are_bounded_and_continue_goes_on() {
     let mut bench = start_with([look(), look(), look(), says("done")], |settings| {
         settings.limits.steps = 2;
     });
-    bench.session.prompt(ropewalk_agent::Prompt::new("go"));
+    bench.session.prompt(ropewalk_protocol::Prompt::new("go"));
     let (_, stop, message) = bench.end().await;
     assert_eq!(stop, StopReason::MaxSteps);
     assert_eq!(message.unwrap(), "Stopped after 2 steps. Prompt \"continue\" to go on.");
@@ -171,10 +224,50 @@ async fn steps_are_bounded_and_continue_goes_on() {
 
 #[tokio::test]
 async fn the_bound_on_output_tokens_is_sent() {
-    let mut bench = start_with([says("ok")], |settings| settings.limits.output_tokens = 1234);
-    bench.run("go").await;
-    assert_eq!(bench.model.requests()[0]["max_tokens"], 1234);
-    assert_eq!(Limits::default().output_tokens, 8_000);
+    use ropewalk_protocol::ModelLimits as Known;
+    let known = |context, max_output| Known { context, max_output };
+    for (limits, wanted, sent) in [
+        (known(None, None), None, 32_000),
+        (known(None, None), Some(1_234), 1_234),
+        (known(None, None), Some(64_000), 64_000),
+        (known(None, Some(8_192)), None, 8_192),
+        (known(None, Some(8_192)), Some(64_000), 8_192),
+        // A quarter of the context, and what is left of it.
+        (known(Some(200_000), Some(64_000)), None, 50_000),
+        (known(Some(20_000), None), None, 5_000),
+        (known(Some(20_000), None), Some(900), 900),
+    ] {
+        let server = ScriptedModel::start([says("ok")]).unwrap();
+        let config = ServerConfig { limits, ..server.config() };
+        let model = Arc::new(ServerModel::new(config, Http::new()).unwrap());
+        let mut bench = start_with([], |settings| {
+            settings.model = Ok(model);
+            settings.limits.output_tokens = wanted.unwrap_or(SessionLimits::OWN_OUTPUT);
+        });
+        bench.run("go").await;
+        assert_eq!(server.requests()[0]["max_tokens"], sent, "{limits:?} {wanted:?}");
+    }
+    assert_eq!(SessionLimits::default().wanted_output(), None);
+}
+
+#[tokio::test]
+async fn a_reply_gets_no_more_than_is_left_of_the_context() {
+    let limits = ropewalk_protocol::ModelLimits { context: Some(40_000), max_output: None };
+    let words = "word ".repeat(18_000);
+    let counted = Usage { input: 25_000, ..Usage::default() };
+    let server =
+        ScriptedModel::start([says("ok").usage(counted), says("ok").usage(counted)]).unwrap();
+    let config = ServerConfig { limits, ..server.config() };
+    let model = Arc::new(ServerModel::new(config, Http::new()).unwrap());
+    let mut bench = start_with([], |settings| settings.model = Ok(model));
+    bench.run(&words).await;
+    bench.run("go on").await;
+    let asked: Vec<u64> =
+        server.requests().iter().map(|body| body["max_tokens"].as_u64().unwrap()).collect();
+    // By its length the first leaves less than a quarter; by what the server has counted of it, the second does not.
+    let [first, second] = asked[..] else { panic!("{asked:?}") };
+    assert!((1_024..10_000).contains(&first), "{asked:?}");
+    assert_eq!(second, 10_000, "{asked:?}");
 }
 
 #[tokio::test]
@@ -185,7 +278,7 @@ async fn errors_end_the_turn_in_the_models_words_and_the_next_prompt_goes() {
         (calls("list_dir", json!({})).error_at(Place::End, "invalid_request_error", "odd"), "odd"),
     ] {
         let mut bench = start([broken, says("ok")]);
-        bench.session.prompt(ropewalk_agent::Prompt::new("go"));
+        bench.session.prompt(ropewalk_protocol::Prompt::new("go"));
         let (_, stop, message) = bench.end().await;
         assert_eq!(stop, StopReason::Error);
         assert!(message.as_ref().unwrap().contains(word), "{message:?}");
@@ -208,7 +301,7 @@ async fn a_cut_stream_is_asked_for_again_and_no_call_runs_twice() {
 #[tokio::test]
 async fn without_a_model_the_turn_says_what_to_set_up() {
     let mut bench = start_with([], |settings| settings.model = Err("Set up a model.".into()));
-    bench.session.prompt(ropewalk_agent::Prompt::new("go"));
+    bench.session.prompt(ropewalk_protocol::Prompt::new("go"));
     let (_, stop, message) = bench.end().await;
     assert_eq!((stop, message.as_deref()), (StopReason::Error, Some("Set up a model.")));
 }
@@ -225,9 +318,7 @@ async fn usage_adds_up() {
     bench.run("two").await;
     assert_eq!(bench.session.spent().usage, used(111));
     let sums = bench.seen.iter().filter_map(|event| match event {
-        Event::Usage { step, in_turn, total, .. } => {
-            Some((step.usage.input, in_turn.usage.input, total.usage.input))
-        }
+        Event::Usage { step, in_turn, total, .. } => Some((step.input, in_turn.input, total.input)),
         _ => None,
     });
     assert_eq!(sums.collect::<Vec<_>>(), [(1, 1, 1), (10, 11, 11), (100, 100, 111)]);
@@ -255,7 +346,7 @@ async fn a_budget_ends_the_turn_and_the_next_goes_on() {
     let model = priced(&server);
     let mut bench = start_with([], |settings| {
         settings.model = Ok(model);
-        settings.limits.turn_money = Money::from_cents(2);
+        settings.limits.turn_cents = 2;
     });
     bench.session.prompt(Prompt::new("go"));
     let (_, stop, message) = bench.end().await;
@@ -271,7 +362,7 @@ async fn a_budget_ends_the_turn_and_the_next_goes_on() {
 #[tokio::test]
 async fn a_budget_in_money_that_nobody_can_keep_is_told_once() {
     let mut bench = start_with([says("one"), says("two")], |settings| {
-        settings.limits.session_money = Money::from_cents(1);
+        settings.limits.session_cents = 1;
         settings.limits.session_tokens = 1_000_000;
     });
     bench.run("one").await;

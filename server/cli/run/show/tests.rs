@@ -1,18 +1,40 @@
-//! What is shown, byte for byte.
+//! Output of a run, byte for byte.
 
 use super::*;
 use crate::plain::is_control;
+use ropewalk_protocol::Spent;
+use ropewalk_workspace::PatchFile;
 
-fn shown(form: Form, events: &[Event], diff: &str) -> String {
+const PIPE: Form = Form::People(Look { is_terminal: false, colours: false });
+const SCREEN: Form = Form::People(Look { is_terminal: true, colours: false });
+const COLOURS: Form = Form::People(Look { is_terminal: true, colours: true });
+
+/// A change of one file with this body.
+fn patch(body: &str) -> Patch {
+    let file = PatchFile {
+        header: b"diff --git a/x b/x\n".to_vec(),
+        body: body.as_bytes().to_vec(),
+        binary: None,
+        paths: Vec::new(),
+    };
+    Patch { files: vec![file], left_out: Vec::new() }
+}
+
+fn end(patch: &Patch) -> End<'_> {
+    let waiting = Counts { changes: 3, files: 2 };
+    End { stop: StopReason::EndTurn, message: None, patch, waiting, review: None }
+}
+
+fn shown(form: Form, events: &[Event], patch: &Patch) -> String {
     let mut out = Vec::new();
     let mut show = Show::new(&mut out, form, "s".into());
     events.iter().for_each(|event| show.event(event).unwrap());
-    show.end(diff, None).unwrap();
+    show.end(&end(patch)).unwrap();
     String::from_utf8(out).unwrap()
 }
 
 fn for_people(events: &[Event]) -> String {
-    shown(Form::People { colours: false }, events, "")
+    shown(PIPE, events, &Patch::default())
 }
 
 fn text(text: &str) -> Event {
@@ -80,9 +102,9 @@ fn nothing_from_outside_drives_the_terminal() {
         Event::Retrying { turn: 1, attempt: 2, wait_ms: 0, reason: evil.to_owned() },
     ];
     let obeyed = |c: char| (c.is_control() && c != '\n') || is_control(c);
-    let people = shown(Form::People { colours: false }, &events, &format!("+{evil}\n"));
+    let people = shown(SCREEN, &events, &patch(&format!("+{evil}\n")));
     assert!(!people.contains(obeyed), "{people:?}");
-    let json = shown(Form::Json, &events, "");
+    let json = shown(Form::Json, &events, &Patch::default());
     assert!(!json.contains(obeyed), "{json:?}");
     let titles: Vec<_> = json
         .lines()
@@ -95,12 +117,38 @@ fn nothing_from_outside_drives_the_terminal() {
 #[test]
 fn colours_are_there_only_where_asked_for() {
     let events = [call("a", "bash", "ls"), result("a", "x")];
-    let diff = "--- a\n+++ b\n@@ -1 +1 @@\n-old\n+new\n";
-    assert!(!shown(Form::People { colours: false }, &events, diff).contains('\u{1b}'));
-    let coloured = shown(Form::People { colours: true }, &events, diff);
+    let patch = patch("@@ -1 +1 @@\n-old\n+new\n");
+    assert!(!shown(PIPE, &events, &patch).contains('\u{1b}'));
+    let coloured = shown(COLOURS, &events, &patch);
     assert!(coloured.contains("\u{1b}[36m> bash: ls\u{1b}[0m\n"), "{coloured:?}");
     let lines = "\u{1b}[31m-old\u{1b}[0m\n\u{1b}[32m+new\u{1b}[0m\n";
     assert!(coloured.contains(lines), "{coloured:?}");
+}
+
+#[test]
+fn in_a_pipe_the_diff_is_as_it_is_and_no_words_pass_for_one() {
+    let events = [text("See:\n--- a/y"), text("\n+++ b/y\n@@ -1 +1 @@\n-a\n+b")];
+    assert_eq!(
+        shown(PIPE, &events, &patch("+\u{1b}[2J\r\n")),
+        "See:\n --- a/y\n+++ b/y\n @@ -1 +1 @@\n-a\n+b\n\ndiff --git a/x b/x\n+\u{1b}[2J\r\n"
+    );
+}
+
+#[test]
+fn the_end_is_told_in_one_line() {
+    let usage = ropewalk_protocol::Usage { input: 33_364, output: 594, ..Default::default() };
+    let spent = Spent::of(usage, None).into();
+    let usage = Event::Usage { turn: 1, step: spent, in_turn: spent, total: spent };
+    let mut show = Show::new(Vec::new(), PIPE, "s".into());
+    show.event(&usage).unwrap();
+    let patch = patch("");
+    assert_eq!(
+        show.summary(&end(&patch)),
+        "Done · 33k tokens in, 594 out · 3 changes in 2 files wait for review"
+    );
+    let one =
+        End { stop: StopReason::MaxSteps, waiting: Counts { changes: 1, files: 1 }, ..end(&patch) };
+    assert_eq!(show.summary(&one), "33k tokens in, 594 out · 1 change in 1 file waits for review");
 }
 
 #[test]
@@ -144,5 +192,5 @@ fn a_closed_output_is_said_once() {
     let mut show = Show::new(Closed, Form::Json, "s".into());
     assert!(show.event(&text("a")).is_err());
     assert!(show.event(&text("b")).is_ok());
-    assert!(show.end("+x\n", None).is_ok());
+    assert!(show.end(&end(&patch("+x\n"))).is_ok());
 }

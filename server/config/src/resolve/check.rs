@@ -12,8 +12,9 @@ use crate::problem::{Layer, Source, shown};
 use crate::rules::{RuleList, RuleText};
 use crate::sources::{Environment, Known};
 use crate::value::Value;
-use crate::{CommandBounds, Keep, Limits, Mode, ModelName, OverFork, Thinking};
-use crate::{KeyCommand, ModelFacts, Price};
+use crate::{CommandBounds, Keep, ModelName};
+use crate::{KeyCommand, ModelFacts};
+use ropewalk_protocol::{Mode, OverFork, Price, SessionLimits, Thinking};
 
 /// Entries of one list; more are no configuration.
 pub(super) const MOST_ENTRIES: usize = 1_000;
@@ -30,7 +31,7 @@ pub(super) enum Setting {
     PromptFile(PathBuf),
     PromptAppend(String),
     Log(String),
-    Limit(fn(&mut Limits) -> &mut u32, u32),
+    Limit(fn(&mut SessionLimits) -> &mut u32, u32),
     Keep(fn(&mut Keep) -> &mut u32, u32),
     OverFork(OverFork),
     CommandBound(fn(&mut CommandBounds) -> &mut u32, u32),
@@ -42,12 +43,13 @@ pub(super) enum Setting {
     Tokens(fn(&mut ModelFacts) -> &mut Option<u32>, u32),
     Price(Price),
     PrintedCalls(bool),
-    Lean(bool),
+    Fact(fn(&mut ModelFacts) -> &mut Option<bool>, bool),
     Thinking(Thinking),
     CaFile(PathBuf),
     Parallel(u32),
 }
 
+#[derive(Clone, Copy)]
 pub(super) enum ProviderField {
     Protocol,
     BaseUrl,
@@ -110,12 +112,12 @@ fn single(key: &Key, value: Value, context: &Context<'_>) -> Result<Setting, Ref
             }
             other => Err(expected(key, other.describe())),
         },
-        Kind::PrintedCalls | Kind::Lean => {
+        Kind::PrintedCalls | Kind::Fact { .. } => {
             provider_name(context)?;
-            match value {
-                Value::Bool(on) if matches!(key.kind, Kind::Lean) => Ok(Setting::Lean(on)),
-                Value::Bool(on) => Ok(Setting::PrintedCalls(on)),
-                other => Err(expected(key, other.describe())),
+            match (value, key.kind) {
+                (Value::Bool(on), Kind::Fact { field, .. }) => Ok(Setting::Fact(field, on)),
+                (Value::Bool(on), _) => Ok(Setting::PrintedCalls(on)),
+                (other, _) => Err(expected(key, other.describe())),
             }
         }
         Kind::Limit { least, most, field } => {
@@ -158,8 +160,7 @@ fn text(key: &Key, text: String, context: &Context<'_>) -> Result<Setting, Refus
     let setting = match key.kind {
         Kind::Model => Setting::Model(ModelName::parse(trimmed).ok_or_else(wrong)?),
         Kind::Mode => Setting::Mode(
-            Mode::from_name(trimmed)
-                .ok_or_else(|| expected(key, &format!("`{}`", shown(trimmed))))?,
+            trimmed.parse().ok().ok_or_else(|| expected(key, &format!("`{}`", shown(trimmed))))?,
         ),
         Kind::OverFork => {
             let found = OverFork::ALL.iter().find(|one| one.as_str() == trimmed);
@@ -179,40 +180,15 @@ fn text(key: &Key, text: String, context: &Context<'_>) -> Result<Setting, Refus
             let filter = Some(trimmed).filter(|text| !text.is_empty()).ok_or_else(wrong)?;
             Setting::Log(filter.to_owned())
         }
-        Kind::Protocol => {
-            provider_name(context)?;
-            if trimmed.is_empty() {
-                return Err(wrong());
-            }
-            known_name(trimmed, "protocol", &context.known.protocols)?;
-            Setting::Provider(ProviderField::Protocol, Some(trimmed.to_owned()))
-        }
-        Kind::BaseUrl => {
-            provider_name(context)?;
-            let url = base_url(trimmed).ok_or_else(wrong)?;
-            Setting::Provider(ProviderField::BaseUrl, Some(url))
-        }
-        Kind::KeyVariable => {
-            provider_name(context)?;
-            let variable = Some(trimmed).filter(|name| !name.is_empty());
-            if variable.is_some_and(|name| !names_a_variable(name)) {
-                return Err(wrong());
-            }
-            Setting::Provider(ProviderField::KeyVariable, variable.map(str::to_owned))
-        }
-        Kind::Header => {
-            provider_name(context)?;
-            if !text.is_ascii() || text.contains(|c: char| c.is_control()) {
-                return Err(wrong());
-            }
-            Setting::Header(trimmed.to_owned())
+        Kind::Protocol | Kind::BaseUrl | Kind::KeyVariable | Kind::Header => {
+            provider_text(key, &text, context)?
         }
         Kind::Tools
         | Kind::KeyCommand
         | Kind::Tokens { .. }
         | Kind::Price
         | Kind::PrintedCalls
-        | Kind::Lean
+        | Kind::Fact { .. }
         | Kind::Parallel
         | Kind::Rules(_)
         | Kind::Mechanism
@@ -225,6 +201,37 @@ fn text(key: &Key, text: String, context: &Context<'_>) -> Result<Setting, Refus
         }
     };
     Ok(setting)
+}
+
+/// Text about a provider.
+fn provider_text(key: &Key, text: &str, context: &Context<'_>) -> Result<Setting, Refusal> {
+    provider_name(context)?;
+    let trimmed = text.trim();
+    let wrong = || Refusal(format!("must be {}; it is ignored", key.takes()));
+    Ok(match key.kind {
+        Kind::Protocol => {
+            if trimmed.is_empty() {
+                return Err(wrong());
+            }
+            known_name(trimmed, "protocol", &context.known.protocols)?;
+            Setting::Provider(ProviderField::Protocol, Some(trimmed.to_owned()))
+        }
+        Kind::BaseUrl => {
+            let url = base_url(trimmed).ok_or_else(wrong)?;
+            Setting::Provider(ProviderField::BaseUrl, Some(url))
+        }
+        Kind::KeyVariable => {
+            let variable = Some(trimmed).filter(|name| !name.is_empty());
+            if variable.is_some_and(|name| !names_a_variable(name)) {
+                return Err(wrong());
+            }
+            Setting::Provider(ProviderField::KeyVariable, variable.map(str::to_owned))
+        }
+        _ if text.is_ascii() && !text.contains(|c: char| c.is_control()) => {
+            Setting::Header(trimmed.to_owned())
+        }
+        _ => return Err(wrong()),
+    })
 }
 
 /// A line, or a program and its arguments; an empty one is none.

@@ -46,31 +46,14 @@ pub(super) fn lines(
             one(format!("tell the model {}{cut}", quoted(text)))
         }
         Setting::Log(filter) => one(format!("log with the filter {}", whole(filter)?)),
-        Setting::Provider(field, text) => {
-            let provider = whole(name)?;
-            let Some(text) = text else {
-                return one(format!("send no key to the provider {provider}"));
-            };
-            let text = whole(text)?;
-            one(match field {
-                ProviderField::Protocol => {
-                    format!("speak the protocol {text} with the provider {provider}")
-                }
-                ProviderField::BaseUrl => format!(
-                    "send what goes to the provider {provider}, your key and your code included, to {text}"
-                ),
-                ProviderField::KeyVariable => {
-                    format!("send the variable {text} as the key for the provider {provider}")
-                }
-            })
-        }
+        Setting::Provider(field, text) => one(of_provider(name, *field, text.as_deref())?),
         // A project has no say in these; none comes this far.
         Setting::Locks(_)
         | Setting::KeyCommand(_)
         | Setting::Header(_)
         | Setting::Tokens(..)
         | Setting::PrintedCalls(_)
-        | Setting::Lean(_)
+        | Setting::Fact(..)
         | Setting::Thinking(_)
         | Setting::CaFile(_)
         | Setting::Parallel(_)
@@ -80,6 +63,25 @@ pub(super) fn lines(
         | Setting::CommandBound(..)
         | Setting::Variables(_) => Ok(Vec::new()),
     }
+}
+
+fn of_provider(name: &str, field: ProviderField, text: Option<&str>) -> Result<String, Refusal> {
+    let provider = whole(name)?;
+    let Some(text) = text else {
+        return Ok(format!("send no key to the provider {provider}"));
+    };
+    let text = whole(text)?;
+    Ok(match field {
+        ProviderField::Protocol => {
+            format!("speak the protocol {text} with the provider {provider}")
+        }
+        ProviderField::BaseUrl => format!(
+            "send what goes to the provider {provider}, your key and your code included, to {text}"
+        ),
+        ProviderField::KeyVariable => {
+            format!("send the variable {text} as the key for the provider {provider}")
+        }
+    })
 }
 
 /// The key and the value on one line. Two settings have the same one when they do the same.
@@ -103,7 +105,7 @@ pub(super) fn canonical(path: &[String], setting: &Setting, root: &Path) -> Stri
         | Setting::Header(_)
         | Setting::Tokens(..)
         | Setting::PrintedCalls(_)
-        | Setting::Lean(_)
+        | Setting::Fact(..)
         | Setting::Thinking(_)
         | Setting::CaFile(_)
         | Setting::Parallel(_)

@@ -114,7 +114,7 @@ impl Builder<'_> {
                 MODEL_DEFAULTS.iter().map(|(variable, _)| format!("`{variable}`")).collect();
             let example = MODEL_DEFAULTS.first().map_or("PROVIDER/NAME", |(_, model)| model);
             let sentence = format!(
-                "no model is set: put `model = \"{example}\"` into {}, or set {} in the environment of the editor",
+                "no model is set: put `model = \"{example}\"` into {}, or set {} in the environment of the editor, or start Ollama: `ollama serve`, with `model = \"ollama/NAME\"`",
                 self.own_file(),
                 variables.join(" or ")
             );
@@ -144,7 +144,7 @@ impl Builder<'_> {
     }
 }
 
-/// Whether a key sent there could be read on the way.
+/// True if a key sent there could be read on the way.
 fn travels_in_the_clear(base_url: &str) -> bool {
     let Some(rest) = base_url.strip_prefix("http://") else { return false };
     let authority = rest.split('/').next().unwrap_or(rest);

@@ -17,7 +17,7 @@ pub(crate) struct Lock {
 }
 
 impl Lock {
-    /// Whether it locks a key. A pattern locks what it names and all that lies below; `*` stands for
+    /// True if it locks a key. A pattern locks what it names and all that lies below; `*` stands for
     /// one name.
     pub(crate) fn holds(&self, key: &str) -> bool {
         let mut segments = key.split('.');

@@ -204,7 +204,7 @@ impl Builder<'_> {
             | Setting::Header(_)
             | Setting::Tokens(..)
             | Setting::PrintedCalls(_)
-            | Setting::Lean(_)
+            | Setting::Fact(..)
             | Setting::Thinking(_)
             | Setting::CaFile(_)
             | Setting::Parallel(_)
@@ -219,7 +219,7 @@ impl Builder<'_> {
     }
 }
 
-/// Whether a project that sets this would do more than make stricter what the user set.
+/// True if a project that sets this would do more than make stricter what the user set.
 fn loosens(own: &Config, path: &[String], setting: &Setting) -> bool {
     let name = path.get(1).map_or("", String::as_str);
     match setting {
@@ -240,7 +240,7 @@ fn loosens(own: &Config, path: &[String], setting: &Setting) -> bool {
         | Setting::Header(_)
         | Setting::Tokens(..)
         | Setting::PrintedCalls(_)
-        | Setting::Lean(_)
+        | Setting::Fact(..)
         | Setting::Thinking(_)
         | Setting::CaFile(_)
         | Setting::Parallel(_)

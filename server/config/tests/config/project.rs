@@ -183,6 +183,7 @@ const LIMITS: &[&str] = &[
     "identical_failures",
     "idle_seconds",
     "first_byte_seconds",
+    "retry_seconds",
 ];
 
 proptest! {

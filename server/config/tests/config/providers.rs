@@ -1,9 +1,8 @@
 //! What is said of providers and their models: keys by command, headers, bounds and prices, and who may say it.
 
 use crate::world::{PROJECT, SYSTEM, USER, World};
-use ropewalk_config::{
-    Config, KeyCommand, ModelFacts, PROVIDER_PRESETS, Price, Provider, Thinking,
-};
+use ropewalk_config::{Config, KeyCommand, ModelFacts, PROVIDER_PRESETS, Provider};
+use ropewalk_protocol::{Price, Thinking};
 use serde_json::json;
 
 #[expect(clippy::unwrap_used, reason = "helpers of tests may be blunt, as tests are")]
@@ -198,11 +197,12 @@ fn every_header_that_counts_is_known_also_of_half_a_provider() {
 
 #[test]
 fn the_lean_set_is_configured_for_a_provider_or_a_model() {
-    let text = "[provider.anthropic]\nlean = true\nmodels.\"big.1\".lean = false";
+    let text = "[provider.anthropic]\nlean = true\nimages = true\nmodels.\"big.1\".lean = false";
     let config = World::new().file(USER, text).build();
     assert_eq!(problems(&config), Vec::<String>::new());
     let found = provider(&config, "anthropic");
     assert_eq!((found.facts_of("m").lean, found.facts_of("big.1").lean), (Some(true), Some(false)));
+    assert_eq!(found.facts_of("big.1").images, Some(true));
     assert_eq!(provider(&World::new().build(), "anthropic").facts_of("m").lean, None);
     let wrong = World::new().file(USER, "provider.anthropic.lean = 'auto'").build();
     assert!(problems(&wrong)[0].contains("must be `true` or `false`"), "{:?}", wrong.problems);

@@ -134,6 +134,8 @@ fn no_key_there_is_counts_from_an_untrusted_folder_and_each_does_from_a_trusted_
                     "provider.anthropic.printed_calls",
                     "provider.anthropic.lean",
                     "provider.anthropic.models.todos.lean",
+                    "provider.anthropic.images",
+                    "provider.anthropic.models.todos.images",
                     "provider.anthropic.thinking",
                     "provider.anthropic.models.todos.thinking",
                     "ca_file",

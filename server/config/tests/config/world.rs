@@ -23,7 +23,7 @@ pub(crate) struct World {
     pub(crate) files: BTreeMap<PathBuf, Vec<u8>>,
     pub(crate) vars: BTreeMap<String, String>,
     pub(crate) home: Option<PathBuf>,
-    /// Whether others can write the system's file.
+    /// True if others can write the system's file.
     pub(crate) system_is_open: bool,
     pub(crate) sources: Sources,
 }
@@ -144,6 +144,7 @@ pub(crate) fn value(config: &Config, key: &str) -> String {
         ["limits", "identical_failures"] => limits.identical_failures.to_string(),
         ["limits", "idle_seconds"] => limits.idle_seconds.to_string(),
         ["limits", "first_byte_seconds"] => limits.first_byte_seconds.to_string(),
+        ["limits", "retry_seconds"] => limits.retry_seconds.to_string(),
         ["limits", "turn_tokens"] => limits.turn_tokens.to_string(),
         ["limits", "session_tokens"] => limits.session_tokens.to_string(),
         ["limits", "turn_cents"] => limits.turn_cents.to_string(),

@@ -1,9 +1,11 @@
-//! Commands about hunks and approvals: accept, reject, undo, edit, show, approve.
+//! Commands about hunks and approvals: accept, reject, undo, edit, show, next, approve.
 
 use super::{invalid, read, running};
-use crate::state::State;
-use ropewalk_agent::{Op, Session, Verdict};
-use ropewalk_workspace::{DocId, HunkId, Selection};
+use crate::hunks::PlacedHunk;
+use crate::state::{State, lock};
+use ropewalk_agent::Session;
+use ropewalk_protocol::{Op, Selection, Verdict};
+use ropewalk_workspace::DocId;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -18,9 +20,9 @@ fn meant(state: &Arc<State>, session: Option<String>) -> Result<Session> {
 
 fn is_meant(state: &State, session: Option<String>) -> Result<()> {
     match session {
-        Some(id) if !state.is_current(&id) => Err(invalid(
-            "That is of another session than the current one; ropewalk.resume brings it back",
-        )),
+        Some(id) if !state.is_current(&id) => {
+            Err(invalid("That is of another session than the current one; /resume brings it back"))
+        }
         _ => Ok(()),
     }
 }
@@ -49,10 +51,10 @@ const SELECTION: &str = "{ hunk: number or list } or { uri } or { turn } or { al
 impl Chosen {
     fn selection(&self) -> Result<Option<Selection>> {
         let hunks = self.hunk.as_ref().map(|hunk| match hunk {
-            OneOrMany::One(id) => Selection::Hunks(vec![HunkId(*id)]),
-            OneOrMany::Many(ids) => Selection::Hunks(ids.iter().map(|id| HunkId(*id)).collect()),
+            OneOrMany::One(id) => Selection::Hunks(vec![*id]),
+            OneOrMany::Many(ids) => Selection::Hunks(ids.clone()),
         });
-        let file = self.uri.as_ref().map(|uri| Selection::File(DocId::from_uri(uri)));
+        let file = self.uri.as_ref().map(|uri| Selection::File(uri.clone()));
         let turn = self.turn.map(Selection::Turn);
         let all = self.all.then_some(Selection::All);
         let mut given = [hunks, file, turn, all].into_iter().flatten();
@@ -99,7 +101,7 @@ struct Edited {
 pub(super) fn edit(state: &Arc<State>, argument: Value) -> Result<Value> {
     let wanted = "{ hunk, text }: the new lines, whole";
     let Edited { hunk, text, session } = read(argument, "text", wanted)?;
-    meant(state, session)?.send(Op::Edit(HunkId(hunk), text));
+    meant(state, session)?.send(Op::Edit(hunk, text));
     Ok(Value::Null)
 }
 
@@ -113,11 +115,70 @@ struct Shown {
 pub(super) fn show(state: &Arc<State>, argument: Value) -> Result<Value> {
     let Shown { hunk, session } = read(argument, "hunk", "{ hunk }")?;
     is_meant(state, session)?;
-    let diff = state
-        .shown_diff(hunk)
-        .ok_or_else(|| invalid(format!("There is no pending hunk {hunk}")))?;
+    let diff =
+        state.shown_diff(hunk).ok_or_else(|| invalid("That change does not wait any more"))?;
     crate::show::tell(state, lsp::MessageType::INFO, diff.clone());
     Ok(json!({ "diff": diff }))
+}
+
+/// Where the user is; without any of it, where they were led last.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Here {
+    hunk: Option<u64>,
+    text_document: Option<lsp::TextDocumentIdentifier>,
+    position: Option<lsp::Position>,
+    session: Option<String>,
+}
+
+/// Leads to the next pending change.
+pub(super) fn next(state: &Arc<State>, argument: Value) -> Result<Value> {
+    let wanted = "{ hunk } or { textDocument: { uri }, position }, or nothing";
+    let Here { hunk, text_document, position, session } = read(argument, "", wanted)?;
+    is_meant(state, session)?;
+    let all = state.placed_hunks();
+    let here = match (text_document, position) {
+        (Some(document), Some(position)) => {
+            Some((DocId::from_uri(document.uri.as_str()), position))
+        }
+        (None, None) => None,
+        _ => return Err(invalid(format!("wanted is {wanted}"))),
+    };
+    let visited = lock(&state.visited).clone();
+    let at = match (hunk, here, &visited) {
+        (Some(hunk), ..) => all.iter().position(|placed| placed.id == hunk).map_or(0, |at| at + 1),
+        (None, Some((id, position)), _) => after(&all, &id, position, false),
+        (None, None, Some(last)) => match all.iter().position(|placed| placed.id == last.id) {
+            Some(at) => at + 1,
+            // It was accepted or rejected: what stood behind it stands there now.
+            None => after(&all, &last.at, last.range.start, true),
+        },
+        (None, None, None) => 0,
+    };
+    let Some(placed) = all.get(at).or_else(|| all.first()) else {
+        crate::show::tell(state, lsp::MessageType::INFO, "Nothing waits for review.".to_owned());
+        return Ok(Value::Null);
+    };
+    *lock(&state.visited) = Some(placed.clone());
+    let (uri, start) = (state.workspace.spelling(&placed.at), placed.range.start);
+    let number = all.iter().position(|one| one.id == placed.id).map_or(1, |at| at + 1);
+    let shown =
+        if placed.is_elsewhere { state.workspace.shown(&placed.at) } else { placed.file.clone() };
+    let words = format!("{shown}:{} (change {number} of {})", start.line + 1, all.len());
+    crate::show::go_to(state, &uri, start, words);
+    Ok(json!({ "hunk": placed.id, "uri": uri, "position": start, "file": placed.file }))
+}
+
+/// The place in the list of the first change behind a position, or at it. New files that are shown there come in their own
+/// place.
+fn after(all: &[PlacedHunk], id: &DocId, position: lsp::Position, or_at: bool) -> usize {
+    let is_there = |placed: &PlacedHunk| placed.at == *id && !placed.is_elsewhere;
+    let is_behind = |placed: &PlacedHunk| {
+        let start = placed.range.start;
+        is_there(placed) && (start.line > position.line || or_at && start.line == position.line)
+    };
+    let last = all.iter().rposition(is_there).map_or(0, |last| last + 1);
+    all.iter().position(is_behind).unwrap_or(last)
 }
 
 #[derive(Deserialize)]

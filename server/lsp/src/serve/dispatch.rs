@@ -18,7 +18,7 @@ use tower_lsp::jsonrpc::{ErrorCode, Id, Request, Response};
 use tower_lsp::{ClientSocket, ExitedError, LanguageServer, Loopback, LspService};
 
 use super::documents::{DocumentNotification, Documents};
-use super::message::{Incoming, error_reply};
+use super::message::{Incoming, Unread, error_reply};
 use super::outbox::Outbox;
 use super::parent;
 
@@ -74,9 +74,16 @@ impl<S: LanguageServer + Documents> Dispatch<S> {
                 return ControlFlow::Break(());
             }
             Incoming::Request(request) => self.request(request).await,
-            Incoming::Document(Ok(notification)) => self.document(notification),
-            Incoming::Document(Err(error)) => {
-                tracing::warn!("a document notification was dropped, its params say: {error}");
+            Incoming::Document(notification) => self.document(notification),
+            Incoming::Unread(Unread { uri, of_text, why, refusal }) => {
+                let document = uri.as_deref().unwrap_or("unknown");
+                tracing::warn!(document, "a document notification can't be read: {why}");
+                if of_text {
+                    self.unread(uri.as_deref());
+                }
+                if let Some(refusal) = refusal {
+                    self.outbox.answer(&refusal);
+                }
             }
             Incoming::Response(response) => self.response(response),
             Incoming::Refused(refusal) => {
@@ -100,8 +107,20 @@ impl<S: LanguageServer + Documents> Dispatch<S> {
             return tracing::warn!("a document notification outside the session was dropped");
         }
         let server = self.service.inner();
+        let uri = notification.uri().clone();
         if catch_unwind(AssertUnwindSafe(|| notification.tell(server))).is_err() {
             tracing::error!("a document notification's handler panicked");
+            self.unread(Some(uri.as_str()));
+        }
+    }
+
+    /// What a notification told is lost.
+    fn unread(&self, uri: Option<&str>) {
+        if self.initialized.load(Ordering::Relaxed) && !self.after_shutdown {
+            let server = self.service.inner();
+            if catch_unwind(AssertUnwindSafe(|| server.unread(uri))).is_err() {
+                tracing::error!("the handler of an unread notification panicked");
+            }
         }
     }
 

@@ -10,6 +10,7 @@ use serde::de::{Deserializer, IgnoredAny};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tower_lsp::jsonrpc::{Error, ErrorCode, Id, Request, Response};
+use tower_lsp::lsp_types::notification::{DidSaveTextDocument, Notification};
 
 use super::documents::DocumentNotification;
 use super::surrogates;
@@ -19,12 +20,34 @@ use super::surrogates;
 pub(super) enum Incoming {
     /// A request or a notification, other than these:
     Request(Request),
-    /// A notification about a document, or what is wrong with its params. A notification can't be answered.
-    Document(serde_json::Result<DocumentNotification>),
+    /// A notification about a document.
+    Document(DocumentNotification),
+    /// A notification about a document that can't be read: whatever it told is lost.
+    Unread(Unread),
     /// The answer to a request of ours.
     Response(Response),
     /// No message: this is to be sent back.
     Refused(Response),
+}
+
+/// What is known of a notification about a document that can't be read.
+#[derive(Debug)]
+pub(super) struct Unread {
+    /// The document, if that can be read.
+    pub(super) uri: Option<String>,
+    /// True if it may have told of a document's text.
+    pub(super) of_text: bool,
+    /// What is wrong with it.
+    pub(super) why: serde_json::Error,
+    /// What is to be sent back: where it is no message at all. A notification can't be answered.
+    pub(super) refusal: Option<Response>,
+}
+
+impl Incoming {
+    /// True if it is no message, and this is to be sent back.
+    pub(super) fn is_refused(&self) -> bool {
+        matches!(self, Self::Refused(_) | Self::Unread(Unread { refusal: Some(_), .. }))
+    }
 }
 
 /// Reads a body. May change its bytes in mending it. O(n).
@@ -95,7 +118,12 @@ impl Parts<'_> {
                 match document {
                     // The text itself is broken, and may be mended.
                     Err(error) if error.is_syntax() => return Err(error),
-                    document => Incoming::Document(document),
+                    Err(why) => {
+                        let uri = params.and_then(|params| uri_in(params.get()));
+                        let of_text = method != DidSaveTextDocument::METHOD;
+                        Incoming::Unread(Unread { uri, of_text, why, refusal: None })
+                    }
+                    Ok(document) => Incoming::Document(document),
                 }
             }
             Parts { method: Some(method), params, id, .. } => {
@@ -138,13 +166,36 @@ fn client_error(error: Value) -> Error {
 fn refused(text: &str, error: &serde_json::Error) -> Incoming {
     let Ok(value) = serde_json::from_str::<Value>(text) else {
         let words = format!("the message is not JSON: {error}");
-        return Incoming::Refused(refusal(ErrorCode::ParseError, words));
+        return garbled(text, refusal(ErrorCode::ParseError, words));
     };
     // The id is sent back only when this was meant as a request; see `into_incoming`.
     let id = value.get("method").and(value.get("id")).cloned();
     let id = id.and_then(|id| serde_json::from_value(id).ok()).unwrap_or(Id::Null);
     let words = format!("the message is no JSON-RPC request: {error}");
     Incoming::Refused(error_reply(id, ErrorCode::InvalidRequest, words))
+}
+
+/// No JSON, which may have been meant to tell of a document's change (with a control character that was not escaped).
+fn garbled(text: &str, refusal: Response) -> Incoming {
+    let is_change = [r#""textDocument/didChange""#, r#""textDocument\/didChange""#];
+    match serde_json::from_str::<IgnoredAny>(text) {
+        Err(why) if is_change.iter().any(|method| text.contains(method)) => {
+            let (uri, refusal) = (uri_in(text), Some(refusal));
+            Incoming::Unread(Unread { uri, of_text: true, why, refusal })
+        }
+        _ => Incoming::Refused(refusal),
+    }
+}
+
+/// The document that the params of a notification name, also where they are no JSON as a whole.
+fn uri_in(params: &str) -> Option<String> {
+    if let Ok(value) = serde_json::from_str::<Value>(params) {
+        return value.pointer("/textDocument/uri")?.as_str().map(str::to_owned);
+    }
+    let (_, rest) = params.split_once(r#""textDocument""#)?;
+    let (_, rest) = rest.split_once(r#""uri""#)?;
+    let value = rest.trim_ascii_start().strip_prefix(':')?.trim_ascii_start();
+    serde_json::Deserializer::from_str(value).into_iter().next()?.ok()
 }
 
 #[cfg(test)]
@@ -214,7 +265,7 @@ mod tests {
             let value = serde_json::from_str::<Value>(&params).unwrap();
             let expected = serde_json::from_value::<DidChangeTextDocumentParams>(value).unwrap();
             match read_text(text) {
-                Incoming::Document(Ok(DocumentNotification::Changed(read))) => {
+                Incoming::Document(DocumentNotification::Changed(read)) => {
                     assert_eq!(read, expected);
                 }
                 other => panic!("{other:?}"),
@@ -231,11 +282,40 @@ mod tests {
         ] {
             let text = format!(r#"{{"jsonrpc":"2.0","method":"textDocument/didClose"{params}}}"#);
             match read_text(text) {
-                Incoming::Document(Err(error)) => {
-                    assert!(error.to_string().contains(words), "{error}");
+                Incoming::Unread(Unread { why, refusal: None, .. }) => {
+                    assert!(why.to_string().contains(words), "{why}");
                 }
                 other => panic!("{other:?}"),
             }
+        }
+    }
+
+    #[test]
+    fn the_document_of_an_unread_change_is_known_where_it_can_be_read() {
+        let good = r#"{"jsonrpc":"2.0","method":"textDocument/didChange","params":{
+            "textDocument" : { "version":1, "uri" : "file:///a%20\u00e9" },
+            "contentChanges":[{"range":RANGE,"text":"TEXT"}]}}"#;
+        let uri = Some("file:///a%20é".to_owned());
+        for (range, text, is_json) in [
+            (r#""0:0-0:1""#, "x", true),
+            (r#"{"start":{"line":-1,"character":0},"end":{"line":0,"character":0}}"#, "x", true),
+            ("null", "a\u{1}b", false),
+            ("null", "\\ux", false),
+            ("[", "x", false),
+        ] {
+            let message = good.replace("RANGE", range).replace("TEXT", text);
+            match read_text(&message) {
+                Incoming::Unread(unread) => {
+                    assert_eq!((&unread.uri, unread.refusal.is_none()), (&uri, is_json));
+                }
+                other => panic!("{message:?} was read as {other:?}"),
+            }
+        }
+        for nameless in [
+            r#"{"jsonrpc":"2.0","method":"textDocument/didChange","params":{"textDocument":5}}"#,
+            r#"{"jsonrpc":"2.0","method":"textDocument/didChange","params":{"textDocument":{"uri""#,
+        ] {
+            assert!(matches!(read_text(nameless), Incoming::Unread(Unread { uri: None, .. })));
         }
     }
 

@@ -3,14 +3,16 @@
 //! Those that touch the disk do so where it blocks nobody, and answer from there.
 
 use super::greet::about;
-use super::words::{changes, sentence};
+use super::words::sentence;
 use super::{NOT_KEPT, blocking, named, shortened};
 use crate::commands::{invalid, no_argument, read, running};
+use crate::show::words::count;
 use crate::show::{open_document, tell};
 use crate::state::State;
 use futures::future::BoxFuture;
+use ropewalk_agent::Sessions;
 use ropewalk_agent::journal::store::{Listed, make_private_folder};
-use ropewalk_agent::{Op, Sessions};
+use ropewalk_protocol::Op;
 use ropewalk_workspace::DocId;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -50,8 +52,12 @@ pub(crate) fn sessions(state: Arc<State>, argument: Value) -> Answer {
     Box::pin(async move {
         let Which { all } = read(argument, "", "{ all?: true }")?;
         let sessions = kept(&state)?;
-        let roots = state.root_names();
-        let list = move || if all { sessions.list() } else { sessions.of_roots(&roots) };
+        let worker = state.clone();
+        let list = move || {
+            let list = if all { sessions.list() } else { sessions.of_roots(&worker.root_names()) };
+            worker.number(&list);
+            list
+        };
         let list = blocking(list).await.map_err(invalid)?;
         tell(&state, MessageType::INFO, in_words(&state, &list, all));
         Ok(list.iter().map(|listed| in_json(&state, listed)).collect())
@@ -79,16 +85,17 @@ fn in_words(state: &State, list: &[Listed], all: bool) -> String {
     let mut words = match list.len() {
         0 => format!("There are no sessions{of}."),
         1 => format!("1 session{of}:"),
-        count => format!("{count} sessions{of}:"),
+        many => format!("{many} sessions{of}:"),
     };
-    for listed in list.iter().take(MOST_LISTED) {
+    for (at, listed) in list.iter().enumerate().take(MOST_LISTED) {
         let current = state.is_current(&listed.id);
-        words.push_str(&format!("\n{}: {}", listed.id, about(listed)));
+        words.push_str(&format!("\n{}: {}", at + 1, about(listed)));
         if all {
             words.push_str(&format!(", of {}", listed.roots.join(", ")));
         }
         if listed.summary.pending > 0 {
-            words.push_str(&format!(", {} pending", listed.summary.pending));
+            let waits = count(listed.summary.pending, "change waits", "changes wait");
+            words.push_str(&format!(", {waits}"));
         }
         if current {
             words.push_str(", the current one");
@@ -98,6 +105,9 @@ fn in_words(state: &State, list: &[Listed], all: bool) -> String {
     }
     if let Some(more @ 1..) = list.len().checked_sub(MOST_LISTED) {
         words.push_str(&format!("\n… and {more} more."));
+    }
+    if !list.is_empty() {
+        words.push_str("\nGo on with one: /resume and its number.");
     }
     words
 }
@@ -110,7 +120,8 @@ struct Chosen {
 
 pub(crate) fn resume(state: Arc<State>, argument: Value) -> Answer {
     Box::pin(async move {
-        let Chosen { session } = read(argument, "session", "{ session? }: an id, or its start")?;
+        let wanted = "{ session? }: its number in the list, an id, or its start";
+        let Chosen { session } = read(argument, "session", wanted)?;
         let resumed = state.resume(session).await.map_err(invalid)?;
         tell(&state, MessageType::INFO, resumed.words());
         Ok(json!({
@@ -185,14 +196,11 @@ pub(crate) fn delete(state: Arc<State>, argument: Value) -> Answer {
     Box::pin(async move {
         let wanted = "{ session, force?: true }: an id, or its start";
         let Deleted { session, force } = read(argument, "session", wanted)?;
-        let start = session.ok_or_else(|| {
-            invalid("ropewalk.delete needs a session; ropewalk.sessions lists them")
-        })?;
+        let start = session
+            .ok_or_else(|| invalid("ropewalk.delete needs a session; /sessions lists them"))?;
         let id = found(&state, start).await?;
         if state.is_current(&id) {
-            return Err(invalid(
-                "That is the current session: start another with ropewalk.new first",
-            ));
+            return Err(invalid("That is the current session: begin another with /new first"));
         }
         let sessions = kept(&state)?;
         let deleted = on_disk(move || {
@@ -204,7 +212,7 @@ pub(crate) fn delete(state: Arc<State>, argument: Value) -> Answer {
         let Listed { id, summary, .. } = deleted.await?;
         let lost = match summary.waits() {
             0 => String::new(),
-            count => format!(" with what waited in it ({count})"),
+            waited => format!(" with what waited in it ({waited})"),
         };
         tell(&state, MessageType::INFO, format!("{} is deleted{lost}.", named(&summary.title)));
         Ok(json!({ "session": id, "title": summary.title, "pending": summary.pending }))
@@ -216,7 +224,7 @@ fn may_be_deleted(listed: Option<Listed>) -> std::result::Result<(), String> {
     let lost = match listed {
         Some(listed) if listed.in_use || listed.summary.waits() == 0 => return Ok(()),
         Some(Listed { summary, .. }) => {
-            let waits = changes(summary.waits(), "change waits", "changes wait");
+            let waits = count(summary.waits(), "change waits", "changes wait");
             format!("{waits} to be accepted or saved in {}", named(&summary.title))
         }
         None => "It can't be read, so what waits in it is not known".to_owned(),
@@ -297,13 +305,13 @@ fn kept(state: &State) -> Result<Sessions> {
     state.options.sessions.clone().ok_or_else(|| invalid(NOT_KEPT))
 }
 
-/// The whole id of the session whose id begins so; the current one has one before it has a file.
+/// The whole id of the session that is named by its number or by how its id begins; the current one has one before it has a file.
 async fn found(state: &Arc<State>, start: String) -> Result<String> {
     if state.is_current(&start) {
         return Ok(start);
     }
-    let sessions = kept(state)?;
-    on_disk(move || sessions.find(&start)).await
+    let (sessions, worker) = (kept(state)?, state.clone());
+    on_disk(move || worker.find(&sessions, &start)).await
 }
 
 /// Runs work on the disk; its error becomes a sentence.

@@ -1,6 +1,7 @@
 //! Words about sessions, for people: what is left, what goes on, how one is named.
 
-use ropewalk_agent::time::minute;
+use crate::show::words::count;
+use ropewalk_agent::time::ago;
 use ropewalk_tools::plain::plain_line;
 use std::sync::Arc;
 
@@ -18,6 +19,8 @@ pub(crate) struct Resumed {
     pub(super) at: u64,
     pub(super) turns: u64,
     pub(super) pending: usize,
+    /// Changes that could not be brought back.
+    pub(super) lost: Vec<String>,
     /// What was not taken up before it ended.
     pub(super) waiting: Vec<String>,
     pub(super) problems: Vec<String>,
@@ -31,8 +34,8 @@ impl Left {
         let title = named(title);
         (*pending > 0).then(|| {
             format!(
-                "{} in {title}; ropewalk.resume brings {} back.",
-                changes(*pending, "pending change stays", "pending changes stay"),
+                "{} in {title}; /resume brings {} back.",
+                count(*pending, "unreviewed change stays", "unreviewed changes stay"),
                 if *pending == 1 { "it" } else { "them" }
             )
         })
@@ -40,17 +43,21 @@ impl Left {
 }
 
 impl Resumed {
-    /// All that is to be said, the first line short.
+    /// All that is to be said, the first line first.
     pub(crate) fn words(&self) -> String {
-        let title = named(&self.title);
+        let (title, ago) = (named(&self.title), ago(self.at));
         let mut words = match self.pending {
-            0 => format!("Ropewalk goes on with {title}.\n"),
-            count => format!("{} in {title}.\n", changes(count, "change waits", "changes wait")),
+            0 => format!("Ropewalk goes on with {title} ({ago})."),
+            pending => {
+                let changes = count(pending, "unreviewed change", "unreviewed changes");
+                let are = if pending == 1 { "is" } else { "are" };
+                format!("{changes} from {title} ({ago}) {are} shown again.")
+            }
         };
-        words.push_str(&format!(
-            "It is from {}. A prompt goes on with it; ropewalk.new starts another session.",
-            minute(self.at)
-        ));
+        words.push_str("\nYour next request continues that conversation; /new begins another.");
+        if !self.lost.is_empty() {
+            words.push_str(&lost(&self.lost));
+        }
         for waiting in &self.waiting {
             words.push_str(&format!(
                 "\nIt ended before this was taken up, so ask again: “{}”",
@@ -65,6 +72,23 @@ impl Resumed {
         }
         words
     }
+}
+
+/// How many lost changes are named.
+const LOST: usize = 5;
+
+fn lost(changes: &[String]) -> String {
+    let what = if changes.len() == 1 { "This change" } else { "These changes" };
+    let mut words = format!(
+        "\n{what} could not be brought back, because the text that was to be changed is another or gone:"
+    );
+    for change in changes.iter().take(LOST) {
+        words.push_str(&format!("\n- {}", plain_line(change)));
+    }
+    if let Some(more) = changes.len().checked_sub(LOST).filter(|more| *more > 0) {
+        words.push_str(&format!("\n- and {more} more"));
+    }
+    words
 }
 
 /// An error as a sentence of its own.
@@ -91,8 +115,4 @@ pub(crate) fn shortened(text: &str, most: usize) -> String {
         short.push('…');
     }
     short
-}
-
-pub(super) fn changes(count: usize, one: &str, many: &str) -> String {
-    if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
 }

@@ -2,6 +2,7 @@
 
 use crate::state::State;
 use ropewalk_agent::journal::store::make_private_folder;
+use ropewalk_workspace::DocId;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,7 +15,7 @@ const ABOUT_RULES: &str = "\
 #   deny = [\"bash(git push *)\", \"read_file(secrets/*)\"]
 #   ask = [\"edit_file(*.lock)\"]
 #   allow = [{ rule = \"bash(git status *)\", matches = [\"git status -s\"], refuses = [\"git push\"] }]
-# A command over the fork has the network, or a path outside, where its rule says so:
+# A command in the sandbox has the network, or a path outside, where its rule says so:
 #   allow = [\"bash(npm install *) with network\", \"bash(cat *) with ~/notes\"]
 ";
 
@@ -34,28 +35,30 @@ pub(crate) fn open_rules(state: &Arc<State>, file: PathBuf) {
             }
             Err(error) => return tracing::error!(%error, "the rules could not be made"),
         }
-        show_document(&state, &file, format!("The rules are in {shown}")).await;
+        show_file(&state, &file, format!("The rules are in {shown}")).await;
     });
 }
 
 /// Opens a file in the editor; where that can't be told to, `words` are said.
 pub(crate) fn open_document(state: &Arc<State>, file: PathBuf, words: String) {
     let state = state.clone();
-    tokio::spawn(async move { show_document(&state, &file, words).await });
+    tokio::spawn(async move { show_file(&state, &file, words).await });
 }
 
-async fn show_document(state: &State, file: &Path, words: String) {
-    let uri = lsp::Url::from_file_path(file);
-    if let (true, Ok(uri)) = (state.facts().shows_documents, uri) {
-        let document = lsp::ShowDocumentParams {
-            uri,
-            external: Some(false),
-            take_focus: Some(true),
-            selection: None,
-        };
-        if state.client.show_document(document).await.is_ok_and(|success| success) {
-            return;
-        }
+/// Puts the cursor at a place in a document; where the client can't be told to, `words` are said.
+pub(crate) fn go_to(state: &Arc<State>, uri: &str, at: lsp::Position, words: String) {
+    let (state, uri) = (state.clone(), uri.to_owned());
+    let selection = Some(lsp::Range::new(at, at));
+    tokio::spawn(async move { show_document(&state, &uri, selection, words).await });
+}
+
+async fn show_file(state: &State, file: &Path, words: String) {
+    show_document(state, &DocId::from_path(file).to_uri(), None, words).await;
+}
+
+async fn show_document(state: &State, uri: &str, selection: Option<lsp::Range>, words: String) {
+    if state.facts().shows_documents && state.show_document(uri, selection).await {
+        return;
     }
     state.say(lsp::MessageType::INFO, words).await;
 }

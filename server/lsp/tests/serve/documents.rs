@@ -103,6 +103,8 @@ async fn bad_params_are_dropped_without_an_answer() {
     for other in ["didOpen", "didSave", "didClose"] {
         cases.push(notification(&format!("textDocument/{other}"), json!({})).to_string());
     }
+    // A save that can't be read takes nothing of a text with it.
+    let count = cases.len() - 1;
     for bad in cases {
         editor.send_bytes(frame_of(&bad));
         editor.send(&execute("after", "text", json!(null)));
@@ -110,12 +112,22 @@ async fn bad_params_are_dropped_without_an_answer() {
         assert_eq!((&answer["id"], &answer["result"]), (&json!("after"), &json!("kept")), "{bad}");
     }
     assert!(editor.shared.saved.lock().unwrap().is_empty());
+    // Of each the server is told that something is lost, and of what if that can be read.
+    let known = |at: usize| (!matches!(at, 0..=3 | 5 | 13..)).then_some(at == 4);
+    let told: Vec<_> = editor.shared.unread.lock().unwrap().drain(..).collect();
+    for (at, uri) in told.iter().enumerate() {
+        let expected = known(at).map(|odd| if odd { "no uri" } else { "file:///a" });
+        assert_eq!(uri.as_deref(), expected, "{at}");
+    }
+    assert_eq!(told.len(), count);
     // What is no JSON is refused like any other message that is none.
     let deep = good.to_string().replace(r#""lost""#, &"[".repeat(100_000));
     for broken in [deep, good.to_string().replace("lost", r"\ux"), "{}{}".to_owned()] {
         editor.send_bytes(frame_of(&broken));
         assert_eq!(code(&editor.next().await), -32700);
     }
+    let garbled = [Some("file:///a".to_owned()), Some("file:///a".to_owned())];
+    assert_eq!(*editor.shared.unread.lock().unwrap(), garbled);
     editor.send(&good);
     assert_eq!(editor.text().await, "lost");
 }
@@ -170,6 +182,7 @@ async fn a_panic_costs_one_notification() {
         // The next message: the panic was not answered.
         assert_eq!(editor.next().await["result"], text);
     }
+    assert_eq!(*editor.shared.unread.lock().unwrap(), vec![Some("file:///a".to_owned()); 2]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -26,6 +26,8 @@ pub(crate) struct Shared {
     pub(crate) text: Mutex<Vec<u16>>,
     /// The text at each save.
     pub(crate) saved: Mutex<Vec<Vec<u16>>>,
+    /// The documents of notifications that could not be read, as far as they are known.
+    pub(crate) unread: Mutex<Vec<Option<String>>>,
     /// Progress tokens the client has cancelled.
     pub(crate) cancelled: Mutex<Vec<ProgressToken>>,
     /// How many log messages were sent, or are on their way.
@@ -123,7 +125,7 @@ impl LanguageServer for Toy {
 }
 
 impl Documents for Toy {
-    fn opened(&self, params: DidOpenTextDocumentParams) {
+    fn opened(&self, params: DidOpenTextDocumentParams, _: &str) {
         assert_ne!(params.text_document.language_id, "panic", "as the test wants");
         *self.shared.text.lock().unwrap() = params.text_document.text.encode_utf16().collect();
     }
@@ -145,5 +147,9 @@ impl Documents for Toy {
 
     fn closed(&self, _: DidCloseTextDocumentParams) {
         self.shared.text.lock().unwrap().clear();
+    }
+
+    fn unread(&self, uri: Option<&str>) {
+        self.shared.unread.lock().unwrap().push(uri.map(str::to_owned));
     }
 }

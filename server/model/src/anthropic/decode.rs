@@ -5,15 +5,16 @@
 //! be read leaves a hole in the reply, which is cut then. Nothing is checked against a schema.
 
 use crate::{
-    Delta, ModelError, StopReason, Usage,
+    Delta, ModelError, StopReason,
     blocks::Blocks,
     call_ids::CallIds,
-    lenient::{Raw, maybe, number, place, string},
+    lenient::{Raw, maybe, place, string, tokens},
     log,
     reader::{Decode, hole},
     refusal::in_stream,
     surrogates::Surrogates,
 };
+use ropewalk_protocol::Usage;
 use serde::{Deserialize, Deserializer, de::Error};
 use serde_json::value::RawValue;
 use std::{
@@ -88,13 +89,13 @@ struct Start {
 
 #[derive(Deserialize)]
 struct WireUsage {
-    #[serde(default, deserialize_with = "number")]
+    #[serde(default, deserialize_with = "tokens")]
     input_tokens: Option<u64>,
-    #[serde(default, deserialize_with = "number")]
+    #[serde(default, deserialize_with = "tokens")]
     output_tokens: Option<u64>,
-    #[serde(default, deserialize_with = "number")]
+    #[serde(default, deserialize_with = "tokens")]
     cache_read_input_tokens: Option<u64>,
-    #[serde(default, deserialize_with = "number")]
+    #[serde(default, deserialize_with = "tokens")]
     cache_creation_input_tokens: Option<u64>,
 }
 
@@ -115,7 +116,7 @@ pub(super) struct Decoder {
 /// A block that has begun.
 struct Place {
     kind: Kind,
-    /// Whether it has ended, and has not gone on since.
+    /// True if it has ended, and has not gone on since.
     has_ended: bool,
     /// Arguments that came whole with the start of a call; they count if no others follow.
     whole_input: Option<String>,
@@ -231,7 +232,7 @@ impl Decoder {
         Ok(false)
     }
 
-    /// Whether this very block has begun already: a server may tell it twice, and a call runs once at most. A
+    /// True if this very block has begun already: a server may tell it twice, and a call runs once at most. A
     /// start that brings nothing is not worth the question.
     fn has_started(&mut self, index: u32, block: &StartBlock<'_>) -> bool {
         let brings = [block.id, block.data, block.text, block.thinking];
@@ -315,8 +316,10 @@ impl Decoder {
         }
         let place = match self.places.get_mut(&index) {
             Some(place) if place.kind == kind => place,
-            // A call without a start has no name, and so cannot begin.
-            _ if kind == Kind::Call => return Ok(()),
+            // What is known and left out may have an input too.
+            Some(place) if kind == Kind::Call && place.kind == Kind::Other => return Ok(()),
+            // A call without a start has no name, and so cannot begin: its start was lost.
+            _ if kind == Kind::Call => return Err(hole()),
             _ => {
                 self.blocks.begin()?;
                 self.begin(index, kind, out)
@@ -377,6 +380,6 @@ fn stop_reason(word: String) -> StopReason {
         "stop_sequence" => StopReason::StopSequence,
         "pause_turn" => StopReason::PauseTurn,
         "refusal" => StopReason::Refusal,
-        _ => StopReason::Other(word),
+        word => StopReason::named(word),
     }
 }

@@ -4,11 +4,13 @@
 //! file itself writes a message, and on nothing else.
 
 use crate::{
-    Block, Message, Piece, Prelude, Request, Role, Thinking, ToolInput, ToolSpec,
-    thinking::{has_budget, must_be_asked_for_words},
+    Block, Message, Piece, Prelude, Request, Role, ToolInput, ToolSpec,
+    thinking::{has_budget, must_be_asked_for_words, tokens},
 };
+use ropewalk_protocol::{Content, Thinking};
 use serde::Serialize;
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// Where the server may cut its prompt cache.
 const MARKER: &str = r#","cache_control":{"type":"ephemeral"}"#;
@@ -21,6 +23,8 @@ const THOUGHT: &[&str] = &[
     r#"{"role":"assistant","content":[{"type":"thinking""#,
     r#"{"role":"assistant","content":[{"type":"redacted_thinking""#,
 ];
+/// The most bytes of a document's title.
+const LONGEST_TITLE: usize = 500;
 /// A smaller budget for thinking is refused.
 const LEAST_BUDGET: u32 = 1_024;
 /// User messages that get a marker; with system and tools that makes four, the most there may be.
@@ -36,7 +40,14 @@ struct WireMessage<'a> {
 #[serde(tag = "type", rename_all = "snake_case")]
 enum WireBlock<'a> {
     Text {
-        text: &'a str,
+        text: Cow<'a, str>,
+    },
+    Image {
+        source: Source<'a>,
+    },
+    Document {
+        source: Source<'a>,
+        title: &'a str,
     },
     Thinking {
         thinking: &'a str,
@@ -53,11 +64,25 @@ enum WireBlock<'a> {
     ToolResult {
         tool_use_id: &'a str,
         // An empty result is one without content: an empty text would be refused.
-        #[serde(skip_serializing_if = "str::is_empty")]
-        content: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        content: Option<WireResult<'a>>,
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
     },
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Source<'a> {
+    Base64 { media_type: &'a str, data: &'a str },
+    Text { media_type: &'static str, data: &'a str },
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum WireResult<'a> {
+    Text(&'a str),
+    List(Vec<WireBlock<'a>>),
 }
 
 /// The protocol takes objects only: whatever else the model wrote goes back as it was, wrapped.
@@ -76,21 +101,22 @@ struct WireTool<'a> {
     input_schema: &'a Value,
 }
 
-/// One message, without cache markers.
-pub(super) fn message(message: &Message) -> Piece {
-    let mut content: Vec<_> = message.content.iter().filter_map(block).collect();
+/// One message, without cache markers. `documents`: the server knows a block for texts that have a URI.
+pub(super) fn message(message: &Message, documents: bool) -> Piece {
+    let blocks = message.content.iter().filter_map(|one| block(one, documents));
+    let mut content: Vec<_> = blocks.collect();
     if content.is_empty() {
-        content.push(WireBlock::Text { text: "(empty)" });
+        content.push(text("(empty)"));
     }
     json(&WireMessage { role: message.role, content }).into()
 }
 
-fn block(block: &Block) -> Option<WireBlock<'_>> {
+fn block(block: &Block, documents: bool) -> Option<WireBlock<'_>> {
     if block.is_blank() {
         return None;
     }
     Some(match block {
-        Block::Text { text } => WireBlock::Text { text },
+        Block::Content(content) => shown(content, documents),
         // The server checks the seal; without one the block would be refused.
         Block::Thinking { signature, .. } if signature.is_empty() => return None,
         Block::Thinking { thinking, signature } => WireBlock::Thinking { thinking, signature },
@@ -104,9 +130,41 @@ fn block(block: &Block) -> Option<WireBlock<'_>> {
             WireBlock::ToolUse { id, name, input }
         }
         Block::ToolResult { tool_use_id, content, is_error } => {
+            let content = result(content, documents);
             WireBlock::ToolResult { tool_use_id, content, is_error: *is_error }
         }
     })
+}
+
+fn text(text: &str) -> WireBlock<'_> {
+    WireBlock::Text { text: text.into() }
+}
+
+fn shown(content: &Content, documents: bool) -> WireBlock<'_> {
+    match content {
+        Content::Image { mime, data } => {
+            WireBlock::Image { source: Source::Base64 { media_type: mime, data } }
+        }
+        Content::Resource { uri, text: data, .. }
+            if documents && !data.trim().is_empty() && uri.len() <= LONGEST_TITLE =>
+        {
+            let source = Source::Text { media_type: "text/plain", data };
+            WireBlock::Document { source, title: uri }
+        }
+        content => WireBlock::Text { text: content.in_words() },
+    }
+}
+
+fn result(content: &[Content], documents: bool) -> Option<WireResult<'_>> {
+    match content {
+        [] => None,
+        [Content::Text { text }] => Some(WireResult::Text(text)),
+        content => {
+            let parts = content.iter().filter(|part| !part.is_blank());
+            let parts: Vec<_> = parts.map(|part| shown(part, documents)).collect();
+            (!parts.is_empty()).then_some(WireResult::List(parts))
+        }
+    }
 }
 
 /// System prompt and tools as members of the request's object, each with a comma behind it. They
@@ -115,7 +173,7 @@ pub(super) fn prelude(system: &str, tools: &[ToolSpec]) -> Prelude {
     let mut text = String::new();
     if !system.trim().is_empty() {
         text.push_str(r#""system":["#);
-        push_marked(&mut text, &json(&WireBlock::Text { text: system }), "}");
+        push_marked(&mut text, &json(&self::text(system)), "}");
         text.push_str("],");
     }
     if let Some((last, others)) = tools.split_last() {
@@ -141,18 +199,18 @@ fn thinking(model: &str, level: Thinking, request: &Request) -> String {
         let words = if must_be_asked_for_words(model) { r#","display":"summarized""# } else { "" };
         return format!(
             r#""thinking":{{"type":"adaptive"{words}}},"output_config":{{"effort":"{}"}},"#,
-            level.name()
+            level.as_str()
         );
     }
     // The answer keeps a quarter at least: both are within the bound of the whole.
-    let budget = level.tokens().min(request.max_tokens.saturating_sub(request.max_tokens / 4));
+    let budget = tokens(level).min(request.max_tokens.saturating_sub(request.max_tokens / 4));
     if budget < LEAST_BUDGET || !may_think(&request.pieces) {
         return String::new();
     }
     format!(r#""thinking":{{"type":"enabled","budget_tokens":{budget}}},"#)
 }
 
-/// Whether the turn that goes on began with thinking, or is yet to begin: one that began without must end without.
+/// True if the turn that goes on began with thinking, or is yet to begin: one that began without must end without.
 fn may_think(pieces: &[Piece]) -> bool {
     let is_prompt = |piece: &Piece| piece.starts_with(USER) && !piece.starts_with(RESULTS);
     let reply = pieces.iter().rposition(is_prompt).map_or(0, |at| at.saturating_add(1));

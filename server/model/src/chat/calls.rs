@@ -41,7 +41,7 @@ impl Calls {
         self.calls.is_empty()
     }
 
-    /// Whether the arguments of one are not whole.
+    /// True if the arguments of one are not whole.
     pub(super) fn are_half(&self) -> bool {
         self.calls.iter().any(|call| call.shape.is_half())
     }
@@ -116,7 +116,7 @@ impl Call {
         }
     }
 
-    /// Whether this delta begins another call.
+    /// True if this delta begins another call.
     fn is_over(&self, part: &Part<'_>) -> bool {
         let other_name = part.name != self.name;
         if part.name.is_empty() || self.name.is_empty() {

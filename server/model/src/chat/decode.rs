@@ -12,7 +12,7 @@ use super::{
     sealed::Sealed,
 };
 use crate::{
-    Delta, ModelError, StopReason, Usage,
+    Delta, ModelError, StopReason,
     blocks::Blocks,
     lenient::{number_in, string},
     log,
@@ -20,6 +20,7 @@ use crate::{
     refusal::in_stream,
     surrogates::Surrogates,
 };
+use ropewalk_protocol::Usage;
 use serde_json::{Value, value::RawValue};
 use std::collections::VecDeque;
 use wire::{Change, Choices, Chunk, Details, Function, WireUsage};
@@ -42,7 +43,7 @@ pub(super) struct Decoder {
     blocks: Blocks,
     calls: Calls,
     sealed: Sealed,
-    /// Whether a call came in the newer of the protocol's two ways; some servers write both.
+    /// True if a call came in the newer of the protocol's two ways; some servers write both.
     has_tool_calls: bool,
     /// Of the words, and of the thoughts.
     surrogates: [Surrogates; 2],
@@ -88,6 +89,10 @@ impl Decoder {
             usage = usage.or(choice.usage);
             if let Some(change) = choice.delta {
                 self.change(change, out)?;
+            }
+            // A server that does not stream sends the whole; one that does may send it once more.
+            if let Some(message) = choice.message.filter(|_| !self.begun) {
+                self.change(message, out)?;
             }
             if let Some(word) = choice.finish_reason.and_then(string) {
                 self.finish(word)?;
@@ -229,7 +234,7 @@ impl Decoder {
             word => {
                 let known = FINISHES.iter().find(|(known, _)| *known == word);
                 self.finish = Some(
-                    known.map_or(StopReason::Other(word.to_owned()), |(_, reason)| reason.clone()),
+                    known.map_or_else(|| StopReason::named(word), |(_, reason)| reason.clone()),
                 );
             }
         }
@@ -239,6 +244,9 @@ impl Decoder {
     /// Each report replaces the one before.
     fn count(&mut self, usage: &RawValue, out: &mut VecDeque<Delta>) {
         let Ok(usage) = serde_json::from_str::<WireUsage>(usage.get()) else { return };
+        if usage.prompt_tokens.is_none() && usage.completion_tokens.is_none() {
+            return;
+        }
         let details = usage.prompt_tokens_details;
         let said = |part: fn(&Details) -> Option<u64>| details.as_ref().and_then(part);
         let cache_read =
@@ -319,7 +327,7 @@ impl Decode for Decoder {
     }
 }
 
-/// Whether an event without choices is an error that is not called one.
+/// True if an event without choices is an error that is not called one.
 fn is_complaint(data: &str) -> bool {
     let value: Value = serde_json::from_str(data).unwrap_or_default();
     let is_error = value.get("object").and_then(Value::as_str) == Some("error");

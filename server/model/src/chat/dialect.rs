@@ -3,6 +3,7 @@
 //! Reading needs no rows: the decoder takes what any of them writes. A row says only what must be
 //! written differently. To add a server is to add its row.
 
+use crate::model::takes_cache_key;
 use reqwest::Url;
 
 /// What a server wants written its own way.
@@ -16,18 +17,18 @@ pub struct Dialect {
     pub port: Option<u16>,
     /// The member that bounds the reply's tokens.
     pub most_tokens: &'static str,
-    /// Whether it wants to be asked for the usage, as `stream_options`; some refuse that, and tell it
+    /// True if it wants to be asked for the usage, as `stream_options`; some refuse that, and tell it
     /// unasked.
     pub ask_usage: bool,
-    /// Whether it takes a `prompt_cache_key`, by which requests of one session reach one cache.
+    /// True if it takes a `prompt_cache_key`, by which requests of one session reach one cache. Its host decides.
     pub cache_key: bool,
-    /// Whether it takes a `reasoning_effort`.
+    /// True if it takes a `reasoning_effort`.
     pub effort: bool,
     /// What becomes of the model's thoughts.
     pub thoughts: Thoughts,
-    /// Whether the user may speak right after tool results. Else the words go into the last result.
+    /// True if the user may speak right after tool results. Else the words go into the last result.
     pub words_after_results: bool,
-    /// Whether ids of calls must be nine letters or digits.
+    /// True if ids of calls must be nine letters or digits.
     pub short_ids: bool,
     /// A member with a comma before it that every call needs, in the history, unless it came with one.
     pub call_extra: &'static str,
@@ -68,7 +69,6 @@ pub const DIALECTS: &[Dialect] = &[
         name: "openai",
         hosts: &["openai.com", "azure.com"],
         most_tokens: "max_completion_tokens",
-        cache_key: true,
         effort: true,
         ..PLAIN
     },
@@ -152,6 +152,7 @@ impl Dialect {
             .or_else(|| row(&|row| row.hosts.iter().any(is_at)))
             .or_else(|| row(&|row| port.is_some() && row.port == port));
         let mut dialect = *found.unwrap_or(&PLAIN);
+        dialect.cache_key = takes_cache_key(base_url);
         let model = model.to_ascii_lowercase();
         if STRICT_MODELS.iter().any(|part| model.contains(part)) {
             dialect.words_after_results = false;

@@ -7,9 +7,8 @@ use super::{
     dialect::{Dialect, Thoughts},
     sealed::Sealed,
 };
-use crate::{
-    Block, Message, Piece, Prelude, Request, Role, Thinking, ToolInput, ToolSpec, model::hash,
-};
+use crate::{Block, Message, Piece, Prelude, Request, Role, ToolInput, ToolSpec, model::hash};
+use ropewalk_protocol::{Content, Thinking};
 use serde_json::Value;
 use std::borrow::Cow;
 
@@ -25,39 +24,83 @@ pub(super) fn message(dialect: &Dialect, message: &Message) -> Piece {
     .into()
 }
 
-/// The results, each a message, then the words.
+/// The results, each a message, then what else there is. A result is a text here: its images stand behind all results.
 fn user(dialect: &Dialect, blocks: &[Block]) -> String {
-    let mut words = words(blocks);
-    let mut results: Vec<(&str, Cow<'_, str>)> = Vec::new();
+    let mut results: Vec<(&str, String)> = Vec::new();
+    let mut parts: Vec<Cow<'_, Content>> = Vec::new();
     for block in blocks {
         if let Block::ToolResult { tool_use_id, content, .. } = block {
-            results.push((tool_use_id, Cow::Borrowed(content)));
+            let (images, texts): (Vec<_>, Vec<_>) =
+                content.iter().partition(|part| dialect.words_after_results && is_image(part));
+            results.push((tool_use_id, in_words(texts.into_iter())));
+            if !images.is_empty() {
+                let tell = format!("The images of the result of {tool_use_id}:");
+                parts.push(Cow::Owned(Content::text(tell)));
+                parts.extend(images.into_iter().map(Cow::Borrowed));
+            }
         }
     }
+    let said = blocks.iter().filter_map(|block| match block {
+        Block::Content(content) if !content.is_blank() => Some(Cow::Borrowed(content)),
+        _ => None,
+    });
+    parts.extend(said);
     if !dialect.words_after_results
-        && !words.is_empty()
         && let Some((_, last)) = results.last_mut()
     {
-        let last = last.to_mut();
-        if !last.is_empty() {
+        let words = in_words(parts.iter().map(|part| &**part));
+        if !(last.is_empty() || words.is_empty()) {
             last.push_str("\n\n");
         }
-        last.push_str(&std::mem::take(&mut words));
+        last.push_str(&words);
+        parts.clear();
     }
     let mut out = String::new();
     for (id, content) in &results {
         let (id, content) = (json(&id_for(dialect, id)), json(content));
         push(&mut out, &format!(r#"{{"role":"tool","tool_call_id":{id},"content":{content}}}"#));
     }
-    if !words.is_empty() || results.is_empty() {
-        let words = if words.is_empty() { EMPTY } else { &words };
-        push(&mut out, &format!(r#"{{"role":"user","content":{}}}"#, json(words)));
+    if !parts.is_empty() || results.is_empty() {
+        push(&mut out, &format!(r#"{{"role":"user","content":{}}}"#, said_as(&parts)));
     }
     out
 }
 
+/// A text where all of it is words, as every server takes it; else a list.
+fn said_as(parts: &[Cow<'_, Content>]) -> String {
+    if !parts.iter().any(|part| is_image(part)) {
+        let words = in_words(parts.iter().map(|part| &**part));
+        return json(if words.is_empty() { EMPTY } else { &words });
+    }
+    let mut list = String::new();
+    for part in parts {
+        let part = match &**part {
+            Content::Image { mime, data } => {
+                let url = json(&format!("data:{mime};base64,{data}"));
+                format!(r#"{{"type":"image_url","image_url":{{"url":{url}}}}}"#)
+            }
+            words => format!(r#"{{"type":"text","text":{}}}"#, json(&words.in_words())),
+        };
+        push(&mut list, &part);
+    }
+    format!("[{list}]")
+}
+
+fn is_image(content: &Content) -> bool {
+    matches!(content, Content::Image { .. })
+}
+
+/// All parts in words, as one text: not every server takes them apart.
+fn in_words<'a>(parts: impl Iterator<Item = &'a Content>) -> String {
+    parts.map(Content::in_words).collect::<Vec<_>>().join("\n\n")
+}
+
 fn assistant(dialect: &Dialect, blocks: &[Block]) -> String {
-    let words = words(blocks);
+    let said = blocks.iter().filter_map(|block| match block {
+        Block::Content(content) if !content.is_blank() => Some(content),
+        _ => None,
+    });
+    let words = in_words(said);
     let (mut thoughts, mut details) = (String::new(), String::new());
     let mut made: Vec<(String, Option<Value>)> = Vec::new();
     // What is sealed is about the calls before it, up to those of the reply before.
@@ -119,15 +162,6 @@ fn call(dialect: &Dialect, id: &str, name: &str, input: &ToolInput) -> String {
     format!(r#"{{"id":{id},"type":"function","function":{{"name":{name},"arguments":{arguments}}}"#)
 }
 
-/// All text blocks, as one: not every server takes them apart.
-fn words(blocks: &[Block]) -> String {
-    let texts = blocks.iter().filter(|block| !block.is_blank()).filter_map(|block| match block {
-        Block::Text { text } => Some(text.as_str()),
-        _ => None,
-    });
-    texts.collect::<Vec<_>>().join("\n\n")
-}
-
 /// The id as the dialect wants it: the same for a call and its result, whenever it is asked for.
 fn id_for<'a>(dialect: &Dialect, id: &'a str) -> Cow<'a, str> {
     const LETTERS: &[u8] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -186,7 +220,7 @@ pub(super) fn request(
         body.push_str(&format!(r#""prompt_cache_key":"{key}","#));
     }
     if let Some(level) = level {
-        body.push_str(&format!(r#""reasoning_effort":"{}","#, level.name()));
+        body.push_str(&format!(r#""reasoning_effort":"{}","#, level.as_str()));
     }
     body.push_str(&format!(r#""{}":{},"#, dialect.most_tokens, request.max_tokens));
     body.push_str(prelude);

@@ -19,7 +19,7 @@ pub(super) struct Sealed {
     /// What came with each call, in their order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) calls: Vec<Option<Value>>,
-    /// Whether a part of the details could not be read, or there are too many: they would not be as they were.
+    /// True if a part of the details could not be read, or there are too many: they would not be as they were.
     #[serde(skip)]
     is_broken: bool,
     /// Where the detail of an index and a type is, both as JSON.
@@ -64,7 +64,7 @@ impl Sealed {
         }
     }
 
-    /// Whether there was room for it.
+    /// True if there was room for it.
     fn add_detail(&mut self, piece: Map<String, Value>) -> bool {
         let next = self.reasoning_details.len();
         let kind = || piece.get("type").map(Value::to_string);

@@ -2,8 +2,9 @@
 
 use super::host_of;
 use crate::{
-    Http, Keys, ModelError, Patience, Retry,
+    Http, Keys, LocalServer, ModelError, Patience, Retry,
     error::in_brief,
+    http::{CONNECT, is_loopback},
     refusal::{Refused, in_place_of_reply, refused},
 };
 use reqwest::{
@@ -23,6 +24,8 @@ const MOST_ERROR_BYTES: usize = 64 << 10;
 const ERROR_BODY: Duration = Duration::from_secs(5);
 /// How long [`look`](Line::look) waits for an answer.
 const LOOK: Duration = Duration::from_secs(10);
+/// The end of what the library below says of a proxy that refuses a tunnel with 407.
+const PROXY_LOGIN: &str = "proxy authorization required";
 /// OpenAI's finer `retry-after`.
 const RETRY_AFTER_MS: HeaderName = HeaderName::from_static("retry-after-ms");
 
@@ -31,6 +34,8 @@ pub(crate) struct Line {
     pub(crate) http: Http,
     pub(crate) url: Url,
     pub(crate) headers: HeaderMap,
+    /// The provider's name, for what is said of its server.
+    pub(crate) provider: String,
     /// The model's name, for the server's complaints.
     pub(crate) model: String,
     pub(crate) keys: Keys,
@@ -83,18 +88,27 @@ impl Line {
     /// A failure of the connection.
     pub(super) fn broken(&self, error: &reqwest::Error) -> ModelError {
         let mut innermost: &dyn Error = error;
-        let mut untrusted = None;
+        let (mut untrusted, mut is_refused) = (None, false);
         while let Some(source) = innermost.source() {
             innermost = source;
-            untrusted = untrusted.or_else(|| certificate_error(innermost));
+            untrusted = untrusted.or_else(|| self.certificate_error(innermost));
+            is_refused |= is_refusal(innermost);
         }
         let host = self.host();
-        if let Some(why) = untrusted {
-            return ModelError::Untrusted { host, why: self.words(&why) };
+        if let Some(untrusted) = untrusted {
+            return untrusted;
+        }
+        if is_refused && error.is_connect() && is_loopback(&self.url) {
+            return self.not_running();
+        }
+        let detour = self.http.network().detour(&self.url);
+        if let Some(variable) = detour.filter(|_| innermost.to_string().ends_with(PROXY_LOGIN)) {
+            return ModelError::ProxyLogin { variable: variable.to_owned() };
         }
         // The outermost sentence holds the whole URL; the innermost is the system's own.
         let mut why = if error.is_timeout() {
-            "no connection within 20 s".to_owned()
+            let secure = if self.url.scheme() == "https" { "secure " } else { "" };
+            format!("no {secure}connection within {} s", CONNECT.as_secs())
         } else if error.source().is_none() {
             "the request could not be sent".to_owned()
         } else {
@@ -103,14 +117,32 @@ impl Line {
         if !error.is_connect() {
             return ModelError::Cut { why };
         }
-        if let Some(variable) = self.http.network().detour(&self.url) {
+        if let Some(variable) = detour {
             why.push_str(&format!("; {variable} names a proxy on the way"));
         }
         ModelError::Unreachable { host, why }
     }
 
+    /// Nothing listens where a server on this machine should.
+    fn not_running(&self) -> ModelError {
+        let host = self.host();
+        match LocalServer::of(&self.provider, &self.url) {
+            Some(server) => ModelError::NotRunning {
+                host,
+                server: server.name.to_owned(),
+                start: server.start_command(&self.url, &self.words(&self.model)),
+            },
+            None => ModelError::NothingListens { host },
+        }
+    }
+
     async fn refusal(&self, response: Response) -> ModelError {
         let status = response.status().as_u16();
+        if status == 407
+            && let Some(variable) = self.http.network().detour(&self.url)
+        {
+            return ModelError::ProxyLogin { variable: variable.to_owned() };
+        }
         let retry_after = retry_after(response.headers());
         let path = response.url().path().to_owned();
         let body = match packing(&response) {
@@ -186,18 +218,64 @@ async fn body(mut response: Response) -> String {
     String::from_utf8_lossy(&body).into_owned()
 }
 
-/// What is wrong with a server's certificate, when that is the error.
-fn certificate_error(mut error: &(dyn Error + 'static)) -> Option<String> {
-    // TLS comes as an error of the sockets it runs over, one in the other.
-    while let Some(inner) = error.downcast_ref::<std::io::Error>().and_then(|e| e.get_ref()) {
-        error = inner;
+impl Line {
+    /// The fault of a server's certificate, when that is the error.
+    fn certificate_error(&self, mut error: &(dyn Error + 'static)) -> Option<ModelError> {
+        // TLS comes as an error of the sockets it runs over, one in the other.
+        while let Some(inner) = error.downcast_ref::<std::io::Error>().and_then(|e| e.get_ref()) {
+            error = inner;
+        }
+        let rustls::Error::InvalidCertificate(why) = error.downcast_ref()? else { return None };
+        let host = self.host();
+        let at_time = |when: String| ModelError::CertificateTime { host: host.clone(), when };
+        let for_others = |names: &str| ModelError::CertificateHost {
+            host: host.clone(),
+            names: self.words(names),
+        };
+        Some(match why {
+            CertificateError::Expired => at_time("has expired".to_owned()),
+            CertificateError::ExpiredContext { not_after, .. } => {
+                at_time(format!("has expired on {}", date(not_after.as_secs())))
+            }
+            CertificateError::NotValidYet => at_time("is not valid yet".to_owned()),
+            CertificateError::NotValidYetContext { not_before, .. } => {
+                at_time(format!("is not valid before {}", date(not_before.as_secs())))
+            }
+            CertificateError::NotValidForName => for_others("it does not say which"),
+            CertificateError::NotValidForNameContext { presented, .. } => {
+                match presented.as_slice() {
+                    [] => for_others("it names none"),
+                    names => for_others(
+                        &names.iter().map(|name| readable(name)).collect::<Vec<_>>().join(", "),
+                    ),
+                }
+            }
+            CertificateError::UnknownIssuer => {
+                ModelError::Untrusted { host, why: "nobody known here has signed it".to_owned() }
+            }
+            why => ModelError::Untrusted { host, why: self.words(&why.to_string()) },
+        })
     }
-    let rustls::Error::InvalidCertificate(why) = error.downcast_ref()? else { return None };
-    Some(match why {
-        CertificateError::UnknownIssuer => "nobody known here has signed it".to_owned(),
-        CertificateError::Expired => "it has expired".to_owned(),
-        why => why.to_string(),
-    })
+}
+
+/// A name of a certificate as people write it: `DnsName("example.org")` is how the library has it.
+fn readable(name: &str) -> String {
+    let inner = name.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
+    inner.unwrap_or(name).trim_matches('"').to_owned()
+}
+
+/// The day of a time in seconds since 1970, as people of all countries read it.
+fn date(seconds: u64) -> String {
+    let time = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds));
+    // `Sun, 06 Nov 1994 08:49:37 GMT`, without its ends.
+    let whole = time.map(|time| httpdate::HttpDate::from(time).to_string()).unwrap_or_default();
+    whole.split(' ').skip(1).take(3).collect::<Vec<_>>().join(" ")
+}
+
+/// True if nobody listens at the port.
+fn is_refusal(error: &(dyn Error + 'static)) -> bool {
+    let error = error.downcast_ref::<std::io::Error>();
+    error.is_some_and(|error| error.kind() == std::io::ErrorKind::ConnectionRefused)
 }
 
 /// How long the server asks to wait: in milliseconds, in seconds, or until a date, which counts from the

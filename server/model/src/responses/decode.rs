@@ -8,10 +8,10 @@ mod items;
 mod wire;
 
 use crate::{
-    Delta, ModelError, StopReason, Usage, blocks::Blocks, call_ids::CallIds, log, reader::Decode,
-    refusal,
+    Delta, ModelError, StopReason, blocks::Blocks, call_ids::CallIds, log, reader::Decode, refusal,
 };
 use items::{Items, Kind, Open};
+use ropewalk_protocol::Usage;
 use serde::Serialize;
 use serde_json::{Value, value::RawValue};
 use std::collections::VecDeque;
@@ -72,7 +72,10 @@ impl Decoder {
                     self.calls.of_reply(&response.id.unwrap_or_default());
                 }
             }
-            "response.completed" | "response.incomplete" | "response.done" => {
+            "response.completed"
+            | "response.incomplete"
+            | "response.done"
+            | "response.cancelled" => {
                 let response = event.response.and_then(parse::<Response<'_>>);
                 return self.end(response, &event.kind, out);
             }
@@ -258,6 +261,9 @@ impl Decoder {
     ) -> Result<bool, ModelError> {
         let reason = response.as_ref().and_then(|response| response.incomplete_details.as_ref());
         let reason = reason.and_then(|details| details.reason.clone());
+        // The event's own word counts where the response has none.
+        let status = response.as_ref().and_then(|response| response.status.clone());
+        let status = status.or_else(|| kind.strip_prefix("response.").map(str::to_owned));
         if let Some(response) = response {
             // A server that streams no items sends them here.
             if self.items.is_empty() {
@@ -281,9 +287,11 @@ impl Decoder {
         out.push_back(Delta::Stop(match reason.as_deref() {
             Some("max_output_tokens") => StopReason::MaxTokens,
             Some("content_filter") => StopReason::Refusal,
-            Some(word) => StopReason::Other(word.to_owned()),
-            None if kind == "response.incomplete" => StopReason::Other("incomplete".to_owned()),
-            None => by_content,
+            Some(word) => StopReason::named(word),
+            None => match status.as_deref() {
+                Some(word @ ("incomplete" | "cancelled")) => StopReason::Other(word.to_owned()),
+                _ => by_content,
+            },
         }));
         Ok(true)
     }
@@ -345,6 +353,9 @@ fn seal(item: &Item<'_>) -> Option<String> {
 
 fn count(report: Option<&WireUsage>, out: &mut VecDeque<Delta>) {
     let Some(report) = report else { return };
+    if report.input_tokens.is_none() && report.output_tokens.is_none() {
+        return;
+    }
     let said = |tokens: fn(&InputDetails) -> Option<u64>| {
         report.input_tokens_details.as_ref().and_then(tokens).unwrap_or(0)
     };

@@ -4,11 +4,12 @@
 //! the model is to know goes along each time, its own sealed reasoning included.
 
 use crate::{
-    Block, Message, Piece, Prelude, Request, Role, Thinking, ToolInput, ToolSpec,
-    thinking::never_reasons,
+    Block, Message, Piece, Prelude, Request, Role, ToolInput, ToolSpec, thinking::never_reasons,
 };
+use ropewalk_protocol::{Content, Thinking};
 use serde::Serialize;
 use serde_json::{Value, value::RawValue};
+use std::borrow::Cow;
 
 /// How the seal of a block of thinking begins when it is this protocol's: it is the whole item.
 const SEAL: &str = r#"{"type":"reasoning","#;
@@ -18,7 +19,7 @@ const SEAL: &str = r#"{"type":"reasoning","#;
 enum Item<'a> {
     Message {
         role: Role,
-        content: Vec<Part<'a>>,
+        content: Said<'a>,
     },
     FunctionCall {
         call_id: &'a str,
@@ -27,18 +28,33 @@ enum Item<'a> {
     },
     FunctionCallOutput {
         call_id: &'a str,
-        output: &'a str,
+        output: Output<'a>,
     },
     /// Written as it is.
     #[serde(untagged)]
     Sealed(&'a RawValue),
 }
 
+/// The model's own words are a text: its parts would be those of an item that the server knows by an id.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Said<'a> {
+    ByUser(Vec<Part<'a>>),
+    ByModel(Cow<'a, str>),
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Output<'a> {
+    Text(&'a str),
+    List(Vec<Part<'a>>),
+}
+
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Part<'a> {
-    InputText { text: &'a str },
-    OutputText { text: &'a str },
+    InputText { text: Cow<'a, str> },
+    InputImage { detail: &'static str, image_url: String },
 }
 
 #[derive(Serialize)]
@@ -53,17 +69,17 @@ struct WireTool<'a> {
 
 /// One message as the items it is made of, a comma between them.
 pub(super) fn message(message: &Message) -> Piece {
-    let role = message.role;
+    let (role, empty) = (message.role, Content::text("(empty)"));
     let mut items = Vec::new();
     for block in message.content.iter().filter(|block| !block.is_blank()) {
         match block {
-            Block::Text { text } => {
-                let part = part(role, text);
-                match items.last_mut() {
-                    Some(Item::Message { content, .. }) => content.push(part),
-                    _ => items.push(Item::Message { role, content: vec![part] }),
+            Block::Content(content) => match items.last_mut() {
+                Some(Item::Message { content: Said::ByUser(parts), .. }) => {
+                    parts.push(part(content))
                 }
-            }
+                // Each text of the model's is an item, so that one more changes none that was sent.
+                _ => items.push(said(role, content)),
+            },
             // Thoughts without a seal, or with another protocol's, say nothing to the server.
             Block::Thinking { signature, .. } => items.extend(sealed(signature).map(Item::Sealed)),
             Block::RedactedThinking { .. } => {}
@@ -72,16 +88,14 @@ pub(super) fn message(message: &Message) -> Piece {
                 items.push(Item::FunctionCall { call_id: id, name, arguments });
             }
             Block::ToolResult { tool_use_id, content, is_error } => {
-                // There is no member for it, so an error must not be without words.
-                let silent = *is_error && content.is_empty();
-                let output = if silent { "Error" } else { content.as_str() };
+                let output = output(content, *is_error);
                 items.push(Item::FunctionCallOutput { call_id: tool_use_id, output });
             }
         }
     }
     // Reasoning alone is no answer: the server wants what it led to behind it.
     if items.iter().all(|item| matches!(item, Item::Sealed(_))) {
-        items.push(Item::Message { role, content: vec![part(role, "(empty)")] });
+        items.push(said(role, &empty));
     }
     let mut text = json(&items);
     // The brackets of the list.
@@ -89,10 +103,29 @@ pub(super) fn message(message: &Message) -> Piece {
     text.split_off(1).into()
 }
 
-fn part(role: Role, text: &str) -> Part<'_> {
-    match role {
-        Role::User => Part::InputText { text },
-        Role::Assistant => Part::OutputText { text },
+fn said(role: Role, content: &Content) -> Item<'_> {
+    let content = match role {
+        Role::User => Said::ByUser(vec![part(content)]),
+        Role::Assistant => Said::ByModel(content.in_words()),
+    };
+    Item::Message { role, content }
+}
+
+fn part(content: &Content) -> Part<'_> {
+    match content {
+        Content::Image { mime, data } => {
+            Part::InputImage { detail: "auto", image_url: format!("data:{mime};base64,{data}") }
+        }
+        words => Part::InputText { text: words.in_words() },
+    }
+}
+
+fn output(content: &[Content], is_error: bool) -> Output<'_> {
+    match content {
+        // There is no member for it, so an error must not be without words.
+        [] => Output::Text(if is_error { "Error" } else { "" }),
+        [Content::Text { text }] => Output::Text(text),
+        parts => Output::List(parts.iter().filter(|part| !part.is_blank()).map(part).collect()),
     }
 }
 
@@ -129,19 +162,27 @@ fn wire_tool(tool: &ToolSpec) -> WireTool<'_> {
 }
 
 /// The whole body. Costs a copy of its bytes.
-pub(super) fn request(model: &str, level: Option<Thinking>, request: &Request) -> Vec<u8> {
+pub(super) fn request(
+    model: &str,
+    level: Option<Thinking>,
+    takes_cache_key: bool,
+    request: &Request,
+) -> Vec<u8> {
     let mut body = format!(
-        r#"{{"model":{},"max_output_tokens":{},"stream":true,"store":false,"prompt_cache_key":"{}","#,
+        r#"{{"model":{},"max_output_tokens":{},"stream":true,"store":false,"#,
         json(&model),
         request.max_tokens,
-        request.prelude.cache_key(model)
     );
+    if takes_cache_key {
+        let key = request.prelude.cache_key(model);
+        body.push_str(&format!(r#""prompt_cache_key":"{key}","#));
+    }
     // All others take it, and servers that know no reasoning ignore it.
     if !never_reasons(model) {
         body.push_str(r#""include":["reasoning.encrypted_content"],"#);
     }
     if let Some(level) = level {
-        let effort = level.name();
+        let effort = level.as_str();
         body.push_str(&format!(r#""reasoning":{{"effort":"{effort}","summary":"auto"}},"#));
     }
     let prelude = request.prelude.as_str();
@@ -171,7 +212,7 @@ mod tests {
     fn body(model: &str, pieces: &[&str]) -> String {
         let pieces = pieces.iter().map(|text| message(&Message::user(*text))).collect();
         let prelude = prelude("be brief", &[]);
-        String::from_utf8(request(model, None, &Request { prelude, pieces, max_tokens: 9 }))
+        String::from_utf8(request(model, None, true, &Request { prelude, pieces, max_tokens: 9 }))
             .unwrap()
     }
 

@@ -1,14 +1,13 @@
 //! Playing a recording as a model.
 
 use super::{Head, Line, VERSION};
-use crate::{
-    Delta, Keys, Limits, Message, Model, ModelError, Piece, Prelude, Price, Request, ToolSpec,
-};
+use crate::{Delta, Keys, Message, Model, ModelError, Piece, Prelude, Request, ToolSpec};
 use futures::{
     FutureExt, StreamExt,
     future::BoxFuture,
     stream::{self, BoxStream},
 };
+use ropewalk_protocol::{ModelLimits, Price};
 use std::{
     collections::VecDeque,
     io::BufRead,
@@ -35,7 +34,7 @@ struct Step {
     messages: Vec<Arc<str>>,
     max_tokens: u32,
     replies: Vec<Result<Delta, ModelError>>,
-    /// Whether it ended, well or badly; else whoever listened went away.
+    /// True if it ended, well or badly; else whoever listened went away.
     is_whole: bool,
 }
 
@@ -186,8 +185,12 @@ impl Model for Player {
         self.model.name()
     }
 
-    fn limits(&self) -> Limits {
+    fn limits(&self) -> ModelLimits {
         self.model.limits()
+    }
+
+    fn thinking_tokens(&self) -> u32 {
+        self.model.thinking_tokens()
     }
 
     fn price(&self) -> Option<Price> {
@@ -196,6 +199,14 @@ impl Model for Player {
 
     fn takes_printed_calls(&self) -> bool {
         self.model.takes_printed_calls()
+    }
+
+    fn reads_calls_when(&self) -> Option<String> {
+        self.model.reads_calls_when()
+    }
+
+    fn lacks_tools(&self) -> Option<String> {
+        self.model.lacks_tools()
     }
 
     fn keys(&self) -> Keys {

@@ -27,7 +27,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// What a command's first process tells the holder, a line each.
+/// Messages of a command's first process to the holder, a line each.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Told {
     /// The program runs.
@@ -57,6 +57,7 @@ fn first_process(
     tell: &OwnedFd,
     lifeline: BorrowedFd<'_>,
 ) -> i32 {
+    crate::orphans::mark();
     let _ = set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
     close_all_but(&[
         0,
@@ -93,10 +94,10 @@ fn prepare(holder: &Holder, spec: &WireSpec) -> Result<Vec<Place>, Failure> {
     }
     let outside = root::open_place(OUTSIDE)?;
     let mut laid = holder.root.laid.clone();
-    laid.extend(tools::lay_for(holder, &spec.layer)?);
+    laid.extend(tools::lay_for(holder, spec)?);
     let unhidden = |path: &Path| spec.unhidden.iter().any(|known| path == Path::new(known));
     for path in holder.root.hidden.iter().filter(|path| unhidden(path)) {
-        // Those inside roots were never covered, and neither was what does not exist.
+        // Paths inside roots were never covered, and neither was what does not exist.
         if !holder.root.inside.iter().any(|place| place.path == *path) {
             let _ = detach(path);
         }
@@ -182,7 +183,7 @@ fn lay_cache(
     };
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let root = open(&root, flags, Mode::empty()).during(&what)?;
-    // What a command left may be a link to anywhere, and the machine's tree is still here.
+    // A folder that a command left may be a link to anywhere, and the machine's tree is still here.
     let enter = |inside: &Path| {
         let how = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
         openat2(&root, inside, flags, Mode::empty(), how)
@@ -203,12 +204,12 @@ fn lay_cache(
     attach_over(&copy, &folder).during(&what)
 }
 
-/// Whether a layer lies on an overlay: the kernel takes none that does, and its error does not tell.
+/// True if a layer lies on an overlay: the kernel takes none that does, and its error does not tell.
 fn lies_on_an_overlay(layer: &OwnedFd) -> bool {
     rustix::fs::fstatfs(layer).is_ok_and(|found| found.f_type == libc::OVERLAYFS_SUPER_MAGIC)
 }
 
-/// What is mounted inside a folder of the machine, if anything: an overlay can't be laid over that.
+/// Path of a mount inside a folder of the machine, if any: an overlay can't be laid over that.
 fn mounted_inside(root: &Path) -> Option<PathBuf> {
     let text = std::fs::read("/proc/self/mountinfo").ok()?;
     let root = root::outside_path(root);

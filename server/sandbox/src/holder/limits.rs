@@ -1,6 +1,6 @@
-//! What a process may not do once the command runs: rights given up, and limits set.
+//! Bounds of what a process may do once the command runs: rights given up, and limits set.
 //!
-//! What it may see is not decided here: the mounts say that. Landlock says again, independently of them, where
+//! Visibility is not decided here: the mounts say that. Landlock says again, independently of them, where
 //! it may write.
 
 use super::mounts::During;
@@ -17,7 +17,7 @@ use rustix::thread::{
 };
 use std::path::Path;
 
-/// What stays of root's rights where the server runs as root: those by which files of others behave as they do
+/// Rights of root's that stay where the server runs as root: those by which files of others behave as they do
 /// outside. None goes beyond the files that are shown.
 const KEPT: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::DAC_OVERRIDE)

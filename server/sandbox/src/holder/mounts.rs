@@ -44,7 +44,7 @@ impl<T> During<T> for std::io::Result<T> {
     }
 }
 
-/// What may not be done on any mount of the sandbox: setuid programs keep their user, device nodes do nothing.
+/// Flags of every mount of the sandbox: setuid programs keep their user, device nodes do nothing.
 pub(super) const HARMLESS: MountAttrFlags =
     MountAttrFlags::MOUNT_ATTR_NOSUID.union(MountAttrFlags::MOUNT_ATTR_NODEV);
 
@@ -109,7 +109,7 @@ pub(super) fn set_flags(mount: &OwnedFd, flags: MountAttrFlags, all: bool) -> Re
     if done == 0 { Ok(()) } else { Err(last_errno()) }
 }
 
-/// What the last failed call of this thread said.
+/// Error of the last failed call of this thread.
 pub(super) fn last_errno() -> Errno {
     Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)
 }

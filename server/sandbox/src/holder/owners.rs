@@ -51,7 +51,7 @@ impl Unknown {
         }
     }
 
-    /// What of a file's is unknown, in words.
+    /// Names the unknown owner of a file, in words.
     fn one_of(&self, metadata: &Metadata) -> Option<&'static str> {
         if self.user == Some(metadata.uid()) {
             Some("another user")
@@ -63,7 +63,7 @@ impl Unknown {
     }
 }
 
-/// Whether a map knows a number inside.
+/// True if a map knows a number inside.
 fn is_mapped(map: &str, number: u32) -> bool {
     map.lines().any(|line| {
         let mut numbers = line.split_whitespace().map(|word| word.parse::<u64>().unwrap_or(0));

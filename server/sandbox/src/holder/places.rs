@@ -81,12 +81,12 @@ pub(super) fn inside(holder: &Holder, spec: &WireSpec) -> Vec<Place> {
     inside
 }
 
-/// What stands even inside a hidden folder: roots, caches, and what is shown, because the plan names them for that.
+/// Paths seen even inside a hidden folder: roots, caches, and what is shown, because the plan names them for that.
 pub(super) fn kept(plan: &Plan) -> Vec<PathBuf> {
     plan.roots.iter().chain(&plan.caches).chain(&plan.shown).cloned().collect()
 }
 
-/// Whether a path lies in one of these that is written to as it stands.
+/// True if a path lies in one of these that is written to as it stands.
 pub(super) fn is_written(laid: &[Place], path: &Path) -> bool {
     laid.iter().any(|place| place.show != Show::Empty && path.starts_with(&place.path))
 }
@@ -131,7 +131,7 @@ fn secrets() -> Vec<PathBuf> {
     found
 }
 
-/// Whether what a variable names may be shown: a folder of its own, not one that holds the user's things, and
+/// True if what a variable names may be shown: a folder of its own, not one that holds the user's things, and
 /// not one that is shown already.
 fn is_fit_toolchain(path: &Path, plan: &Plan) -> bool {
     let holds = |other: &Path| other.starts_with(path);

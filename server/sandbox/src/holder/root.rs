@@ -13,7 +13,7 @@ use crate::support::Upper;
 use crate::toolchains as data;
 use crate::wire::Failure;
 use rustix::fs::{
-    FileType, Mode, OFlags, ResolveFlags, XattrFlags, mkdirat, mknodat, open, openat2,
+    CWD, FileType, Mode, OFlags, ResolveFlags, XattrFlags, mkdirat, mknodat, open, openat2,
 };
 use rustix::io::Errno;
 use rustix::mount::{MountAttrFlags, UnmountFlags, unmount};
@@ -35,16 +35,19 @@ const SCRATCH: &str = "/.ropewalk/scratch";
 /// A folder with nothing in it, to lie under an overlay that needs a second layer.
 pub(super) const EMPTY: &str = "/.ropewalk/scratch/empty";
 
-/// What the holder keeps of the root it made.
+/// Where each command has the files that it reads in the place of others.
+pub(super) const REPLACED: &str = "/.ropewalk/scratch/replaced";
+
+/// State that the holder keeps of the root it made.
 pub(super) struct Root {
     /// The folder that holds the layers, to be opened by the server where they are in memory.
     pub(super) layers: OwnedFd,
     pub(super) in_memory: bool,
-    /// What is to be laid inside roots, outermost first.
+    /// Places to be laid inside roots, outermost first.
     pub(super) inside: Vec<Place>,
     /// All that is hidden, wherever it is.
     pub(super) hidden: Vec<PathBuf>,
-    /// What is laid outside of roots and may be written, outermost first.
+    /// Places laid outside of roots and may be written, outermost first.
     pub(super) laid: Vec<Place>,
     /// Toolchains, settings and what is in them, which each command lays; outermost first.
     pub(super) tools: Vec<Place>,
@@ -63,7 +66,9 @@ pub(super) fn make(plan: &Plan) -> Result<Root, Failure> {
         folder(Path::new(path), 0o700).during("making a private folder")?;
         attach(mount, Path::new(path)).during(format!("mounting {path}"))?;
     }
-    folder(Path::new(EMPTY), 0o755).during("making an empty folder")?;
+    for path in [EMPTY, REPLACED] {
+        folder(Path::new(path), 0o755).during("making an empty folder")?;
+    }
     let in_memory = plan.upper == Upper::Memory && has_user_attributes(Path::new(LAYERS));
     let layers_path =
         if in_memory { PathBuf::from(LAYERS) } else { outside_path(&plan.disk_layers) };
@@ -104,7 +109,7 @@ pub(super) fn make(plan: &Plan) -> Result<Root, Failure> {
     Ok(Root { layers, in_memory, inside, hidden: hidden(plan), laid, tools, layers_path })
 }
 
-/// Whether a place is laid by each command, with all that is in it.
+/// True if a place is laid by each command, with all that is in it.
 fn is_of_tools(place: &Place) -> bool {
     let of_system = || data::SYSTEM.iter().any(|path| place.path == Path::new(path));
     place.show == Show::Throwaway || (place.show == Show::ReadOnly && !of_system())
@@ -145,13 +150,13 @@ fn folder(path: &Path, mode: u32) -> io::Result<()> {
     fs::DirBuilder::new().recursive(true).mode(mode).create(path)
 }
 
-/// Whether a tmpfs takes the attributes in which an overlay without privileges keeps its marks.
+/// True if a tmpfs takes the attributes in which an overlay without privileges keeps its marks.
 fn has_user_attributes(folder: &Path) -> bool {
     let probe = rustix::fs::setxattr(folder, "user.overlay.probe", b"y", XattrFlags::empty());
     probe.is_ok() && rustix::fs::removexattr(folder, "user.overlay.probe").is_ok()
 }
 
-/// What lays places, with what it needs to know of those before.
+/// Lays places, with what it needs to know of those before.
 struct Builder {
     count: usize,
     kept: Vec<PathBuf>,
@@ -208,6 +213,12 @@ pub(super) fn is_folder(fd: &OwnedFd) -> bool {
 /// and the machine's tree is still here: no link is followed.
 pub(super) fn place_for(path: &Path, is_folder: bool) -> Result<OwnedFd, Errno> {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
+    // Nearly always it is there: one call, where the way by its names takes one for each.
+    let whole = if is_folder { flags | OFlags::DIRECTORY } else { flags };
+    match openat2(CWD, path, whole, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
+        Err(Errno::NOENT) => {}
+        opened => return opened,
+    }
     let enter = |from: &OwnedFd, name: &OsStr, flags| {
         openat2(from, name, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)
     };
@@ -254,8 +265,27 @@ pub(super) fn lay(place: &Place, kept: &[PathBuf], outside: &OwnedFd) -> Result<
     Ok(true)
 }
 
-/// Covers a path, where there is something. What is kept inside it has its place in the cover.
+/// Kind of cover for a path.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Cover {
+    /// It can't be opened.
+    Shut,
+    /// It is empty.
+    Blank,
+}
+
+/// Covers a path so that it can't be opened.
 fn hide(path: &Path, kept: &[PathBuf]) -> Result<(), Failure> {
+    cover(path, kept, Cover::Shut)
+}
+
+/// Covers a path so that a program finds nothing in it: no file in a folder, no text in a file, no member in JSON.
+pub(super) fn blank(path: &Path, kept: &[PathBuf]) -> Result<(), Failure> {
+    cover(path, kept, Cover::Blank)
+}
+
+/// Covers a path, where there is something. What is kept inside it has its place in the cover.
+fn cover(path: &Path, kept: &[PathBuf], with: Cover) -> Result<(), Failure> {
     let flags = HARMLESS | MountAttrFlags::MOUNT_ATTR_RDONLY;
     let what = format!("hiding {path:?}");
     let Ok(there) = open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) else {
@@ -264,7 +294,11 @@ fn hide(path: &Path, kept: &[PathBuf]) -> Result<(), Failure> {
     if is_folder(&there) {
         let inside = |kept: &&PathBuf| kept.starts_with(path) && *kept != path;
         let kept: Vec<_> = kept.iter().filter(inside).collect();
-        let mode = if kept.is_empty() { "0000" } else { "0711" };
+        let mode = match with {
+            Cover::Blank => "0555",
+            Cover::Shut if kept.is_empty() => "0000",
+            Cover::Shut => "0711",
+        };
         let cover = tmpfs(1 << 16, mode, HARMLESS).during(&what)?;
         attach(&cover, path).during(&what)?;
         for kept in kept {
@@ -272,10 +306,16 @@ fn hide(path: &Path, kept: &[PathBuf]) -> Result<(), Failure> {
         }
         return set_flags(&cover, MountAttrFlags::MOUNT_ATTR_RDONLY, false).during(&what);
     }
-    let nothing = Path::new(SCRATCH).join("nothing");
+    let is_json = path.extension().is_some_and(|end| end == "json");
+    let (name, text, mode) = match with {
+        Cover::Shut => ("nothing", "", Mode::empty()),
+        Cover::Blank if is_json => ("blank.json", "{}\n", Mode::from_raw_mode(0o444)),
+        Cover::Blank => ("blank", "", Mode::from_raw_mode(0o444)),
+    };
+    let nothing = Path::new(SCRATCH).join(name);
     if !nothing.exists() {
-        fs::write(&nothing, b"").during(&what)?;
-        rustix::fs::chmod(&nothing, Mode::empty()).during(&what)?;
+        fs::write(&nothing, text).during(&what)?;
+        rustix::fs::chmod(&nothing, mode).during(&what)?;
     }
     let nothing = open(&nothing, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).during(&what)?;
     let copy = copy_of(nothing.as_fd()).during(&what)?;

@@ -1,25 +1,33 @@
-//! What a command is shown beside its roots: the plan's folders, and those that the user allowed it.
+//! Paths that a command is shown beside its roots: the plan's folders, and those that the user allowed it.
 //!
 //! It is laid for each command, because an overlay keeps what it has once looked up, and these folders change while
 //! a session lives. Through an overlay a socket or a named pipe leads to nobody, as it would through a bind mount.
-//! What the session has mounted inside a shown folder lies over it as before; roots are laid later.
+//! Mounts of the session's inside a shown folder lies over it as before; roots are laid later.
 
-use super::mounts::{During, attach, attach_over, copy_of, open_inside, read_only_overlay};
+use super::mounts::{
+    During, HARMLESS, attach, attach_over, copy_of, open_inside, read_only_overlay, set_flags,
+    tmpfs,
+};
 use super::places::{Place, Show, kept};
-use super::root::{self, EMPTY, OUTSIDE};
+use super::root::{self, EMPTY, OUTSIDE, REPLACED};
 use super::{Holder, places};
 use crate::toolchains as data;
 use crate::wire::{Failure, WireSpec};
-use rustix::fs::{FileType, Mode, OFlags, fstat, open};
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, chmod, fstat, open, openat2};
 use rustix::io::Errno;
+use rustix::mount::MountAttrFlags;
+use std::fs;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-/// What is done at a path; of two at one path the later lies above.
+/// The bytes that a file in memory takes at least; more pages than that cost nothing while they are empty.
+const PAGE: usize = 1 << 16;
+
+/// Steps at a path; of two at one path the later lies above.
 enum Step {
     Show,
     Hide,
-    /// What was mounted there before a shown folder covered it.
+    /// Mount that was there before a shown folder covered it.
     Keep(OwnedFd),
 }
 
@@ -39,22 +47,15 @@ pub(super) fn lay(
     let asked: Vec<PathBuf> = spec.shown.iter().map(PathBuf::from).collect();
     let mut kept = kept(plan);
     kept.extend(asked.iter().filter(|path| unhidden(path)).cloned());
-    for path in &asked {
-        let is_kept = |hiding: &Path| {
-            kept.iter().any(|kept| kept.starts_with(hiding) && path.starts_with(kept))
-        };
-        let hiding = hidden.iter().find(|hiding| path.starts_with(hiding) && !is_kept(hiding));
-        if let Some(hiding) = hiding {
-            let words =
-                format!("{} is hidden from commands, as {} is", path.display(), hiding.display());
-            return Err(Failure { words, errno: None });
-        }
-    }
+    let hiding = |path: &Path| hidden_above(path, &hidden, &kept);
+    refuse_hidden(&asked, &hiding)?;
     let in_root = |path: &Path| plan.roots.iter().any(|root| path.starts_with(root));
     let mut shown: Vec<PathBuf> = data::SOFTWARE.iter().map(PathBuf::from).collect();
     shown.extend(plan.shown.iter().cloned().chain(asked));
-    shown.extend(resolver(outside).filter(|_| spec.network));
-    // What is written to as it stands would only lose by being shown.
+    if spec.network {
+        shown.extend(resolver(outside));
+    }
+    // Folders written to as they stand would only lose by being shown.
     shown.retain(|path| !in_root(path) && !places::is_written(laid, path));
     shown.sort();
     shown.dedup();
@@ -91,6 +92,61 @@ pub(super) fn lay(
                 Err(Errno::NOENT) => {}
                 done => done.during(format!("keeping {path:?}"))?,
             },
+        }
+    }
+    let replaced = spec.replaced.iter().map(|(path, bytes)| (Path::new(path), bytes.as_slice()));
+    let seen = replaced.filter(|(path, _)| hiding(path).is_none() && !in_root(path));
+    replace(&seen.collect::<Vec<_>>())
+}
+
+/// Lays other bytes over files that the command would see, in a memory of its own that goes with it.
+fn replace(files: &[(&Path, &[u8])]) -> Result<(), Failure> {
+    if files.is_empty() {
+        return Ok(());
+    }
+    let size = |bytes: &[u8]| bytes.len().next_multiple_of(PAGE) + PAGE;
+    let all: usize = files.iter().map(|(_, bytes)| size(bytes)).sum();
+    let own = tmpfs(all as u64, "0700", HARMLESS).during("making a folder for replaced files")?;
+    attach(&own, Path::new(REPLACED)).during("mounting a folder for replaced files")?;
+    for (number, (path, bytes)) in files.iter().enumerate() {
+        let what = format!("replacing {path:?}");
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        let place = match openat2(CWD, *path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
+            // It is not shown, or went away.
+            Err(Errno::NOENT | Errno::NOTDIR) => continue,
+            opened => opened.during(&what)?,
+        };
+        let stat = fstat(&place).during(&what)?;
+        if !FileType::from_raw_mode(stat.st_mode).is_file() {
+            continue;
+        }
+        let copy = Path::new(REPLACED).join(number.to_string());
+        fs::write(&copy, bytes).during(&what)?;
+        chmod(&copy, Mode::from_raw_mode(0o444)).during(&what)?;
+        let copy = open(&copy, flags, Mode::empty()).during(&what)?;
+        let mount = copy_of(copy.as_fd()).during(&what)?;
+        set_flags(&mount, HARMLESS | MountAttrFlags::MOUNT_ATTR_RDONLY, true).during(&what)?;
+        attach_over(&mount, &place).during(&what)?;
+    }
+    Ok(())
+}
+
+/// The hidden place that a path lies in, unless what lies between them is shown all the same.
+fn hidden_above<'a>(path: &Path, hidden: &[&'a PathBuf], kept: &[PathBuf]) -> Option<&'a PathBuf> {
+    let is_kept =
+        |hiding: &Path| kept.iter().any(|kept| kept.starts_with(hiding) && path.starts_with(kept));
+    hidden.iter().copied().find(|hiding| path.starts_with(hiding) && !is_kept(hiding))
+}
+
+fn refuse_hidden<'a>(
+    asked: &[PathBuf],
+    hiding: &impl Fn(&Path) -> Option<&'a PathBuf>,
+) -> Result<(), Failure> {
+    for path in asked {
+        if let Some(hiding) = hiding(path) {
+            let words =
+                format!("{} is hidden from commands, as {} is", path.display(), hiding.display());
+            return Err(Failure { words, errno: None });
         }
     }
     Ok(())

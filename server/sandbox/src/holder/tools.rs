@@ -11,20 +11,32 @@ use super::Holder;
 use super::mounts::{attach_over, open_inside, overlay_of_several};
 use super::places::{Place, Show, kept};
 use super::root::{self, is_folder, place_for};
-use crate::wire::Failure;
-use rustix::fs::{Mode, OFlags, open};
+use crate::plan::Plan;
+use crate::wire::{Failure, WireSpec};
+use rustix::fs::{AtFlags, Mode, OFlags, open, statat};
+use std::collections::HashMap;
 use std::fs;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The folder of a layer for what is written to toolchains, by their numbers.
 const OWN: &str = ".toolchains";
-/// What stands for a layer where all commands share one; no layer is called that.
+/// Name that stands for a layer where all commands share one; no layer is called that.
 const ALL: &str = ".all";
 
-/// Lays them for a command of this layer, with what the plan shows or hides in them; gives those that may be written.
-pub(super) fn lay_for(holder: &Holder, layer: &str) -> Result<Vec<Place>, Failure> {
-    if holder.root.in_memory { lay(holder, layer) } else { Ok(Vec::new()) }
+/// Lays them for a command of this layer, with what the plan shows or hides in them, and covers the keys that were
+/// found in them, but for those that it may see; gives those that may be written.
+pub(super) fn lay_for(holder: &Holder, spec: &WireSpec) -> Result<Vec<Place>, Failure> {
+    let laid = if holder.root.in_memory { lay(holder, &spec.layer)? } else { Vec::new() };
+    let kept = kept(&holder.plan);
+    let is_seen = |path: &Path| {
+        spec.unhidden.iter().any(|known| path == Path::new(known))
+            || holder.plan.roots.iter().any(|root| path.starts_with(root))
+    };
+    for path in holder.keys.found().filter(|path| !is_seen(path)) {
+        root::blank(path, &kept)?;
+    }
+    Ok(laid)
 }
 
 /// Lays them for all commands, where that is not done for each.
@@ -40,7 +52,12 @@ fn lay(holder: &Holder, layer: &str) -> Result<Vec<Place>, Failure> {
     let outside = &root::open_place(root::OUTSIDE)?;
     let kept = kept(&holder.plan);
     let mut laid: Vec<Place> = Vec::new();
+    let mut there = There::new(outside, &holder.plan);
     for (number, place) in holder.root.tools.iter().enumerate() {
+        // Most are not there; what is hidden may be there by another's hand.
+        if place.show != Show::Hidden && !there.may_have(&place.path) {
+            continue;
+        }
         let done = match place.show {
             // One overlay for a toolchain and the folders in it, so that files can be moved between them.
             Show::Throwaway if laid.iter().any(|other| is_thrown_in(other, &place.path)) => false,
@@ -53,13 +70,53 @@ fn lay(holder: &Holder, layer: &str) -> Result<Vec<Place>, Failure> {
                 let _ = root::lay(place, &kept, outside);
                 false
             }
-            Show::Empty | Show::Writable | Show::Hidden => root::lay(place, &kept, outside)?,
+            // A tool that finds its settings shut gives up, and goes on where they are empty.
+            Show::Hidden => {
+                root::blank(&place.path, &kept)?;
+                false
+            }
+            Show::Empty | Show::Writable => root::lay(place, &kept, outside)?,
         };
-        if done && place.show != Show::Hidden {
+        if done {
             laid.push(place.clone());
         }
     }
     Ok(laid)
+}
+
+/// Which names the machine's home has now, without a look-up for each.
+pub(super) struct There<'a> {
+    outside: &'a OwnedFd,
+    home: Option<&'a Path>,
+    /// Folders of the home; None where there is none.
+    folders: HashMap<PathBuf, Option<OwnedFd>>,
+}
+
+impl<'a> There<'a> {
+    pub(super) fn new(outside: &'a OwnedFd, plan: &'a Plan) -> Self {
+        Self { outside, home: plan.home.as_deref(), folders: HashMap::new() }
+    }
+
+    /// False when a path is in the home and nothing is there, not even a link that leads nowhere.
+    pub(super) fn may_have(&mut self, path: &Path) -> bool {
+        let (Some(home), Some(parent), Some(name)) = (self.home, path.parent(), path.file_name())
+        else {
+            return true;
+        };
+        if !parent.starts_with(home) {
+            return true;
+        }
+        let folder = self.folder(parent);
+        folder.is_some_and(|folder| statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).is_ok())
+    }
+
+    fn folder(&mut self, path: &Path) -> Option<&OwnedFd> {
+        if !self.folders.contains_key(path) {
+            let found = self.may_have(path).then(|| open_inside(self.outside.as_fd(), path).ok());
+            self.folders.insert(path.to_owned(), found.flatten());
+        }
+        self.folders.get(path)?.as_ref()
+    }
 }
 
 fn is_thrown_in(place: &Place, path: &Path) -> bool {

@@ -68,12 +68,12 @@ fn of(status: WaitStatus) -> End {
     }
 }
 
-/// What the namespace's processes use, in bytes: what is their own, what they share, and the segments of their IPC
+/// Memory of the namespace's processes, in bytes: what is their own, what they share, and the segments of their IPC
 /// namespace, mapped or not. Files in memory without a name are refused to commands, and those with one lie in folders
 /// of a bounded size. What the kernel keeps for descriptors is not seen: sockets and pipes hold 0.2 MB each (see
 /// `calls.rs`). When the machine's memory runs out of that, the kernel ends commands first (see `limits.rs`).
 ///
-/// What is shared is counted in steps, each finer than the one before and dearer: the next is taken only if the
+/// Shared memory is counted in steps, each finer than the one before and dearer: the next is taken only if the
 /// last says that it is too much. The first counts files that are mapped, which can be given back at any time, and
 /// counts shared memory for each that has it; the last counts it once.
 fn memory(page: u64, limit: u64) -> u64 {
@@ -98,7 +98,7 @@ fn memory(page: u64, limit: u64) -> u64 {
             break;
         }
         for (process, shared) in &mut sharing {
-            // What this kernel does not say counts as before, unless the process is gone.
+            // A number that this kernel does not give counts as before, unless the process is gone.
             *shared = said(&process.join(file), line)
                 .unwrap_or_else(|| resident(process, page).map_or(0, |(_, now)| now.min(*shared)));
         }
@@ -106,7 +106,7 @@ fn memory(page: u64, limit: u64) -> u64 {
     sum(&sharing)
 }
 
-/// What a process has in memory, and how much of that is shared or of files, in bytes; None when it is gone.
+/// Bytes that a process has in memory, and how much of that is shared or of files, in bytes; None when it is gone.
 fn resident(process: &Path, page: u64) -> Option<(u64, u64)> {
     let text = fs::read_to_string(process.join("statm")).ok()?;
     let mut numbers = text.split(' ').skip(1).map_while(|number| number.parse::<u64>().ok());
@@ -122,7 +122,7 @@ fn said(file: &Path, line: &str) -> Option<u64> {
     Some(kib.saturating_mul(1024))
 }
 
-/// What the shared segments of the IPC namespace hold, in memory and swapped out.
+/// Bytes that the shared segments of the IPC namespace hold, in memory and swapped out.
 fn segments() -> u64 {
     let text = fs::read_to_string("/proc/sysvipc/shm").unwrap_or_default();
     let mut lines = text.lines().map(str::split_whitespace);

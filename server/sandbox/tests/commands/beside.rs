@@ -193,6 +193,68 @@ const SECRETS: &[&str] = &[
     ".local/share/fish/fish_history",
 ];
 
+/// Where people's toolchains keep keys and accounts.
+const IN_TOOLCHAINS: &[&str] = &[
+    ".local/share/uv/credentials/credentials.toml",
+    ".local/share/pnpm/rc",
+    ".dotnet/corefx/cryptography/x509stores/my/1.pfx",
+    ".dotnet/https/dev.pfx",
+    ".stack/upload/credentials.json",
+    ".gradle/init.gradle",
+    ".gradle/init.d/company.gradle",
+    ".gradle/signing.key",
+    ".sbt/.credentials",
+    ".sbt/1.0/credentials.sbt",
+    ".sbt/1.0/plugins/company.sbt",
+    ".sbt/repositories",
+    ".pub-cache/credentials.json",
+    "go/.netrc",
+    ".local/bin/server.KEY",
+];
+
+pub(crate) fn keys_in_toolchains_are_empty_and_the_toolchains_work() {
+    let mut world = World::new();
+    let home = world.home().to_owned();
+    let fill = |name: &&str| {
+        put(
+            &home.join(name),
+            "SECRET credentials += Credentials(Path.userHome) https://a:SECRET@b/\n",
+        );
+    };
+    // Some come while the session lives.
+    let (before, after) = IN_TOOLCHAINS.split_at(7);
+    before.iter().for_each(fill);
+    for name in [
+        ".sbt/1.0/global.sbt",
+        "go/bin/tool",
+        ".gradle/caches/x",
+        ".dotnet/sdk/x.rs",
+        ".stack/config.yaml",
+    ] {
+        put(&home.join(name), "plain\n");
+    }
+    world.run(async |world| {
+        let sandbox = world.sandbox().await;
+        let search = "cd ~ && grep -rl SECRET . ; grep -rl plain . | LC_ALL=C sort | tr '\\n' ' '";
+        let plain = "./.dotnet/sdk/x.rs ./.gradle/caches/x ./.sbt/1.0/global.sbt ./.stack/config.yaml ./go/bin/tool ";
+        assert_eq!(world.sh(&sandbox, search).await, (OK, plain.to_owned()));
+        after.iter().for_each(fill);
+        assert_eq!(world.sh(&sandbox, search).await, (OK, plain.to_owned()));
+        // A tool that reads its settings finds none, and goes on.
+        let read = "cat ~/.gradle/init.gradle ~/.local/share/pnpm/rc ~/.gradle/signing.key ~/.sbt/1.0/*.sbt && ls ~/.gradle/init.d && cat ~/.pub-cache/credentials.json";
+        assert_eq!(world.sh(&sandbox, read).await, (OK, "plain\n{}\n".to_owned()));
+        // One that the user allowed by its name is seen.
+        let (mut spec, output) = world.spec("cat ~/.gradle/signing.key | cut -c 1-6");
+        spec.shown.push(home.join(".gradle/signing.key"));
+        spec.unhidden.push(home.join(".gradle/signing.key"));
+        assert_eq!(finish(&sandbox, spec, output).await, (OK, "SECRET\n".to_owned()));
+        // Settings that change in place are looked into again.
+        put(&home.join(".sbt/1.0/global.sbt"), "SECRET credentials += Credentials(a)\n");
+        let again = "grep -rl SECRET ~ | wc -l";
+        assert_eq!(world.sh(&sandbox, again).await, (OK, "0\n".to_owned()));
+    });
+}
+
 pub(crate) fn secrets_of_a_home_are_shown_by_nothing() {
     let search = "cd ~ && grep -rs SECRET . ; grep -rsc plain . | grep :1";
     let fill = |home: &Path| {
@@ -318,4 +380,42 @@ pub(crate) fn sockets_beside_the_roots_lead_nowhere() {
         std::fs::write(around.join("new"), " and new").unwrap();
         assert_eq!(world.sh(&sandbox, script).await, (OK, "replaced and new".to_owned()));
     });
+}
+
+pub(crate) fn a_replaced_file_is_read_in_other_words() {
+    let mut world = World::named("repository/part");
+    let home = world.home().to_owned();
+    let around = home.join("repository");
+    put(&around.join("settings"), "SECRET\n");
+    put(&around.join("hidden"), "SECRET\n");
+    put(&around.join("folder/a"), "a\n");
+    put(&home.join("unseen"), "SECRET\n");
+    world.plan.shown.push(around.clone());
+    world.run(async |world| {
+        world.write("own", "mine\n");
+        let sandbox = world.sandbox().await;
+        let script = "cat ../settings own ../folder/a; cat ../hidden; ls ~; echo x > ../settings; cat ../gone";
+        let (mut spec, output) = world.spec(script);
+        spec.hidden.push(around.join("hidden"));
+        spec.replaced = ["settings", "hidden", "gone", "folder", "folder/a/b", "part/own"]
+            .map(|name| around.join(name))
+            .into_iter()
+            .chain([home.join("unseen")])
+            .map(|path| (path, b"\xff\0struck\n".to_vec()))
+            .collect();
+        let (_, said) = finish(&sandbox, spec, output).await;
+        assert!(said.starts_with("\u{fffd}\0struck\nmine\na\n"), "{said}");
+        assert_eq!(said.matches("struck").count(), 1, "{said}");
+        assert!(said.contains("\nrepository\n") && said.contains("ead-only file system"), "{said}");
+        assert!(said.contains("gone: No such file") && !said.contains("SECRET"), "{said}");
+        // Of nothing of that the next command knows, and one that is larger than a packet goes as well.
+        assert_eq!(world.sh(&sandbox, "cat ../settings").await, (OK, "SECRET\n".to_owned()));
+        let (mut spec, output) = world.spec("wc -c < ../settings; cp ../settings . && wc -c < settings");
+        spec.replaced = vec![(around.join("settings"), vec![b'a'; 1 << 20])];
+        assert_eq!(finish(&sandbox, spec, output).await.1, "1048576\n1048576\n");
+        let (mut spec, _output) = world.spec("true");
+        spec.replaced = vec![("relative".into(), Vec::new())];
+        assert!(sandbox.run(spec).await.unwrap_err().to_string().contains("must be absolute"));
+    });
+    assert_eq!(std::fs::read_to_string(around.join("settings")).unwrap(), "SECRET\n");
 }

@@ -204,6 +204,58 @@ pub(crate) fn a_keeper_that_is_killed_takes_the_command_along() {
     });
 }
 
+/// What commands do to their keeper, with something left behind that only its unlike number tells. Some of it has
+/// neither its parent, nor its session, nor its environment, nor its output.
+const AGAINST_THE_KEEPER: &[&str] = &[
+    "kill -STOP $PPID; exec sleep $N",
+    "kill -STOP $PPID; sleep $N & echo on",
+    "while kill -STOP $PPID; do :; done; sleep $N",
+    "setsid -f sleep $N; kill -9 $PPID",
+    "setsid -f sleep $N; kill -9 $PPID; exec sleep $N",
+    "env -i setsid -f sleep $N </dev/null >/dev/null 2>&1; kill -9 $PPID",
+    "(setsid sh -c 'ulimit -S -x 100; setsid -f sh -c \"sleep $N; sleep $N\"; sleep $N' &); kill -STOP $PPID; kill -9 $PPID",
+    "(trap '' TERM HUP INT; setsid sh -c 'while :; do setsid -f sleep $N; done' &); kill -9 $PPID",
+    "kill -STOP $PPID $$",
+];
+
+pub(crate) fn a_command_that_ends_its_keeper_leaves_nothing() {
+    run(async || {
+        // What others have started is theirs to wait for, and nobody's to end.
+        let mut own = tokio::process::Command::new("sh")
+            .args(["-c", "read line; exit 7"])
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        for (row, text) in AGAINST_THE_KEEPER.iter().enumerate() {
+            let number = format!("{}0{row}", 10_000_000 + std::process::id());
+            let (mut command, output) = script(text);
+            command.env.push(("N".into(), number.clone().into()));
+            let mut kept = Kept::start(command).await.unwrap();
+            let end = kept.wait().await;
+            let is_told = matches!(&end, End::Lost(words) if words.ends_with("were ended"));
+            assert!(is_told, "{text}: {end:?}");
+            assert_eq!(named(&number), Vec::<String>::new(), "{text}");
+            said(output).await;
+        }
+        // One that is stopped is killed all the same when nobody wants the command.
+        let (mut kept, mut output) = started("echo up; kill -STOP $PPID; sleep 1000").await;
+        assert_eq!(line(&mut output), "up\n");
+        kept.kill();
+        assert!(matches!(kept.wait().await, End::Lost(_) | End::Killed));
+        said(output).await;
+        drop(own.stdin.take());
+        assert_eq!(own.wait().await.unwrap().code(), Some(7));
+    });
+}
+
+/// The processes that have this in their command line.
+fn named(part: &str) -> Vec<String> {
+    let lines = std::fs::read_dir("/proc").unwrap().flatten();
+    let lines = lines.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+    let lines = lines.map(|line| String::from_utf8_lossy(&line).replace('\0', " "));
+    lines.filter(|line| line.contains(part)).collect()
+}
+
 /// The server that is to be killed: it starts a command and waits for it.
 pub(crate) fn victim() {
     run(async || {
@@ -229,6 +281,9 @@ pub(crate) fn a_killed_server_leaves_nothing() {
     // The keeper has no output; it goes when all others have.
     let gone = (0..2000).any(|_| {
         std::thread::sleep(std::time::Duration::from_millis(10));
+        // This program adopts it where another test has run kept commands.
+        let own = i32::try_from(keeper).ok().and_then(rustix::process::Pid::from_raw);
+        let _ = rustix::process::waitpid(own, rustix::process::WaitOptions::NOHANG);
         !std::path::Path::new(&format!("/proc/{keeper}")).exists()
     });
     assert!(gone);

@@ -5,11 +5,14 @@
 
 mod beside;
 mod check;
+mod count;
 mod ends;
 mod hostile;
 mod kept;
 mod owners;
 mod sees;
+#[path = "../../../../tests/support/skip.rs"]
+mod skip;
 mod world;
 
 use check::check;
@@ -61,7 +64,12 @@ const CASES: &[Case] = &[
         "a_root_is_there_again_when_the_folders_around_it_were_moved",
         beside::a_root_is_there_again_when_the_folders_around_it_were_moved,
     ),
+    (
+        "keys_in_toolchains_are_empty_and_the_toolchains_work",
+        beside::keys_in_toolchains_are_empty_and_the_toolchains_work,
+    ),
     ("secrets_of_a_home_are_shown_by_nothing", beside::secrets_of_a_home_are_shown_by_nothing),
+    ("a_replaced_file_is_read_in_other_words", beside::a_replaced_file_is_read_in_other_words),
     ("sockets_beside_the_roots_lead_nowhere", beside::sockets_beside_the_roots_lead_nowhere),
     (
         "the_network_is_the_machines_only_if_asked_for",
@@ -103,7 +111,12 @@ const CASES: &[Case] = &[
         "kept: a_keeper_that_is_killed_takes_the_command_along",
         kept::a_keeper_that_is_killed_takes_the_command_along,
     ),
+    (
+        "kept: a_command_that_ends_its_keeper_leaves_nothing",
+        kept::a_command_that_ends_its_keeper_leaves_nothing,
+    ),
     ("kept: a_killed_server_leaves_nothing", kept::a_killed_server_leaves_nothing),
+    ("a_command_costs_few_look_ups", count::a_command_costs_few_look_ups),
     ("a_root_with_a_mount_in_it_is_told", ends::a_root_with_a_mount_in_it_is_told),
     (
         "a_project_of_another_group_is_refused_in_words",
@@ -126,6 +139,7 @@ fn main() -> ExitCode {
     }
     let role = match std::env::args().nth(1).as_deref() {
         Some(ends::VICTIM) => Some(ends::victim as fn()),
+        Some(count::COUNTED) => Some(count::counted as fn()),
         Some(kept::VICTIM) => Some(kept::victim as fn()),
         Some(ends::MOUNTED) => Some(ends::mounted as fn()),
         Some(owners::MEMBER) => Some(owners::member as fn()),

@@ -121,6 +121,7 @@ impl World {
             hidden: Vec::new(),
             unhidden: Vec::new(),
             laid: Vec::new(),
+            replaced: Vec::new(),
         };
         (spec, output)
     }

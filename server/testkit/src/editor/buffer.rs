@@ -48,6 +48,8 @@ pub struct Splice {
 pub enum EchoShape {
     /// As it was made.
     AsMade,
+    /// As it was made, and so is all else that is told with it, where the client would tell one difference of it.
+    Apart,
     /// All of the new text is inserted at the end, then all of the old text is deleted: Neovim after an
     /// external formatter.
     InsertAllDeleteAll,
@@ -71,6 +73,8 @@ pub struct Buffer {
     /// The characters as of the last flush.
     told: Vec<Cell>,
     held: Vec<ContentChange>,
+    /// True if what is held back is told change by change.
+    apart: bool,
     undo: Vec<Step>,
     redo: Vec<Step>,
     /// The text that was last read from or written to the disk.
@@ -89,6 +93,7 @@ impl Buffer {
             cells,
             tick: version,
             held: Vec::new(),
+            apart: false,
             undo: Vec::new(),
             redo: Vec::new(),
             saved,
@@ -204,9 +209,12 @@ impl Buffer {
     fn perform(&mut self, splices: &[Splice], shape: EchoShape, coordinates: Coordinates) {
         let before = self.cells.len();
         let whole_end = self.position(coordinates, before);
+        let last = self.cells.last().map(|cell| cell.char);
+        let as_made = matches!(shape, EchoShape::AsMade | EchoShape::Apart);
+        self.apart |= shape == EchoShape::Apart;
         for splice in splices {
             let end = splice.at + splice.old.len();
-            if shape == EchoShape::AsMade {
+            if as_made {
                 let change = self.told_as(splice.at..end, &splice.new, coordinates);
                 self.held.push(change);
             }
@@ -214,11 +222,18 @@ impl Buffer {
             self.count_deleted(&splice.old);
             self.cells.splice(splice.at..end, splice.new.iter().copied());
         }
-        if shape != EchoShape::AsMade {
+        if !as_made {
             self.deleted.extend(self.cells.iter().map(|cell| cell.id));
         }
+        let ends_in_return = last == Some('\r');
+        let begins_with_feed = self.cells.first().is_some_and(|cell| cell.char == '\n');
+        let is_pair = coordinates.line_ends == LineEnds::Lsp && ends_in_return && begins_with_feed;
         match shape {
-            EchoShape::AsMade => {}
+            EchoShape::AsMade | EchoShape::Apart => {}
+            // No position is between the two texts, where they meet in a pair of line end bytes.
+            EchoShape::InsertAllDeleteAll if is_pair => {
+                self.held.push(ContentChange { range: None, text: self.text() });
+            }
             EchoShape::Whole => {
                 self.held.push(ContentChange { range: None, text: self.text() });
             }
@@ -280,7 +295,8 @@ impl Buffer {
         let mut changes = std::mem::take(&mut self.held);
         let coarse = changes.iter().any(|change| change.range.is_none())
             || changes.iter().any(|change| change.text.len() > 100 && change.text == self.text());
-        if profile.minimises && !coarse {
+        let apart = std::mem::take(&mut self.apart);
+        if profile.minimises && !coarse && !apart {
             let (old, change) = difference(&self.told, &self.cells, coordinates);
             let covered = self.told.get(old).unwrap_or_default();
             self.deleted.extend(covered.iter().map(|cell| cell.id));

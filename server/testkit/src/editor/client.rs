@@ -159,6 +159,8 @@ pub struct Client {
     applied: Vec<Applied>,
     /// Edits that wait for the user's confirmation.
     previews: Vec<(RequestId, Vec<FileOp>)>,
+    /// True while changes are told together, whatever the profile says.
+    holds: bool,
     next_cell: u32,
     next_edit: u32,
     next_request: u64,
@@ -177,6 +179,7 @@ impl Client {
             outgoing: VecDeque::new(),
             applied: Vec::new(),
             previews: Vec::new(),
+            holds: false,
             next_cell: 0,
             next_edit: 0,
             next_request: 0,
@@ -257,6 +260,42 @@ impl Client {
         });
     }
 
+    /// The user reorders the lines of a document: sorts, reverses, moves some. The characters stay who they are.
+    pub fn rearrange(
+        &mut self,
+        uri: &str,
+        arrange: impl FnOnce(&mut Vec<Vec<Cell>>),
+        shape: EchoShape,
+    ) {
+        self.change(uri, |buffer, coordinates| {
+            let old = buffer.cells();
+            let lines = old.split_inclusive(|cell| cell.char == '\n');
+            let mut lines: Vec<Vec<Cell>> = lines.map(<[Cell]>::to_vec).collect();
+            arrange(&mut lines);
+            let new = lines.concat();
+            let prefix = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
+            let most = old.len().min(new.len()) - prefix;
+            let ends = old.iter().rev().zip(new.iter().rev()).take(most);
+            let suffix = ends.take_while(|(a, b)| a == b).count();
+            let range = prefix..old.len() - suffix;
+            let cells = new.get(prefix..new.len() - suffix).unwrap_or_default().to_vec();
+            if !range.is_empty() {
+                buffer.edit(vec![(range, cells)], Author::User, shape, coordinates);
+            }
+        });
+    }
+
+    /// Holds all changes back until [`Client::release`], however the profile tells them.
+    pub fn hold(&mut self) {
+        self.holds = true;
+    }
+
+    /// Tells in one notification for each document what was held back.
+    pub fn release(&mut self) {
+        self.holds = false;
+        self.flush_all();
+    }
+
     /// The editor reads a document anew from the disk: what differs is replaced.
     pub fn reload(&mut self, uri: &str, text: &str, shape: EchoShape) {
         let Some(buffer) = self.buffers.get(uri) else {
@@ -291,7 +330,7 @@ impl Client {
 
     fn change<T>(&mut self, uri: &str, f: impl FnOnce(&mut Buffer, Coordinates) -> T) -> Option<T> {
         let out = f(self.buffers.get_mut(uri)?, self.coordinates);
-        if self.profile.flush == Flush::AtOnce {
+        if self.profile.flush == Flush::AtOnce && !self.holds {
             self.flush(uri);
         }
         Some(out)
@@ -470,6 +509,12 @@ impl Client {
                     && let Some(text) = &text
                 {
                     std::fs::write(&old, text).map_err(|error| error.to_string())?;
+                }
+                if new.exists() {
+                    return Err(String::new());
+                }
+                if let Some(folder) = new.parent() {
+                    std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
                 }
                 std::fs::rename(old, new).map_err(|error| error.to_string())?;
                 if let Some(text) = text {

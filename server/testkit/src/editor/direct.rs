@@ -7,7 +7,7 @@ use super::buffer::Cell;
 use super::client::{Client, FileOp, Outgoing, Request, RequestId};
 use super::profile::Profile;
 use futures::future::BoxFuture;
-use ropewalk_workspace::{DocId, DocumentEdit, Editor, EditorError, Habits, Workspace};
+use ropewalk_workspace::{DocId, DocumentEdit, Editor, EditorError, FileRename, Habits, Workspace};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
@@ -142,6 +142,12 @@ impl Editor for Direct {
             edits: edit.edits,
             needs_confirmation: false,
         };
+        let answer = self.ask(Request::Apply(vec![op]));
+        Box::pin(async { answer.await.unwrap_or(Err(EditorError::NoAnswer)) })
+    }
+
+    fn rename(&self, rename: FileRename) -> BoxFuture<'static, Answer> {
+        let op = FileOp::Rename { from: rename.from, to: rename.to };
         let answer = self.ask(Request::Apply(vec![op]));
         Box::pin(async { answer.await.unwrap_or(Err(EditorError::NoAnswer)) })
     }

@@ -80,6 +80,16 @@ pub struct Profile {
     pub creates_if_absent: bool,
     /// Whether RenameFile writes a modified buffer to the disk on the way.
     pub rename_writes: bool,
+    /// What it says of `workspace/applyEdit`; None: nothing.
+    pub apply_edit: Option<bool>,
+    /// Whether it declares `documentChanges`.
+    pub declares_versions: bool,
+    /// Whether it honours `documentChanges`.
+    pub takes_versions: bool,
+    /// The resource operations it declares.
+    pub operations: &'static [&'static str],
+    /// Whether it takes code actions, and not commands alone.
+    pub code_action_literals: bool,
     /// Whether it draws code lenses.
     pub lenses: bool,
     /// Whether it has dialogs and progress (the `window` capabilities).
@@ -104,6 +114,11 @@ impl Profile {
         create_truncates: false,
         creates_if_absent: true,
         rename_writes: false,
+        apply_edit: Some(true),
+        declares_versions: true,
+        takes_versions: true,
+        operations: &["create", "rename", "delete"],
+        code_action_literals: true,
         lenses: true,
         window: true,
     };
@@ -125,6 +140,11 @@ impl Profile {
         create_truncates: true,
         creates_if_absent: false,
         rename_writes: true,
+        apply_edit: Some(true),
+        declares_versions: false,
+        takes_versions: true,
+        operations: &["create", "rename", "delete"],
+        code_action_literals: true,
         lenses: true,
         window: true,
     };
@@ -150,6 +170,11 @@ impl Profile {
         create_truncates: false,
         creates_if_absent: false,
         rename_writes: false,
+        apply_edit: Some(true),
+        declares_versions: true,
+        takes_versions: true,
+        operations: &[],
+        code_action_literals: true,
         lenses: false,
         window: false,
     };
@@ -171,6 +196,11 @@ impl Profile {
         create_truncates: true,
         creates_if_absent: true,
         rename_writes: false,
+        apply_edit: Some(true),
+        declares_versions: true,
+        takes_versions: true,
+        operations: &["create", "rename", "delete"],
+        code_action_literals: true,
         lenses: false,
         window: true,
     };
@@ -192,11 +222,29 @@ impl Profile {
         create_truncates: true,
         creates_if_absent: false,
         rename_writes: true,
+        apply_edit: Some(true),
+        declares_versions: true,
+        takes_versions: true,
+        operations: &[],
+        code_action_literals: true,
         lenses: true,
         window: true,
     };
 
-    /// All of them.
+    /// A client that does little: its edits carry no version, and it has no code actions but commands.
+    pub const PLAIN: Profile = Profile {
+        name: "plain",
+        declares_versions: false,
+        takes_versions: false,
+        code_action_literals: false,
+        ..Profile::UNKNOWN
+    };
+
+    /// A client that takes no edits, and says so.
+    pub const WITHOUT_EDITS: Profile =
+        Profile { name: "without-edits", apply_edit: Some(false), ..Profile::UNKNOWN };
+
+    /// All that stand for real editors, and the unknown one.
     pub const ALL: [Profile; 6] = [
         Profile::VSCODE,
         Profile::NEOVIM,
@@ -208,7 +256,8 @@ impl Profile {
 
     /// The profile that tests call `name`.
     pub fn named(name: &str) -> Option<Profile> {
-        Profile::ALL.into_iter().find(|profile| profile.name == name)
+        let mut all = Profile::ALL.into_iter().chain([Profile::PLAIN, Profile::WITHOUT_EDITS]);
+        all.find(|profile| profile.name == name)
     }
 
     /// The encoding used with a server that takes the client's first choice.
@@ -232,17 +281,23 @@ impl Profile {
         } else {
             json!({})
         };
+        let mut edit = json!({ "resourceOperations": self.operations });
+        if let (true, Some(edit)) = (self.declares_versions, edit.as_object_mut()) {
+            edit.insert("documentChanges".to_owned(), json!(true));
+        }
+        let mut code_action = json!({});
+        if self.code_action_literals {
+            let kinds = json!({ "valueSet": ["", "quickfix", "refactor"] });
+            code_action = json!({ "codeActionLiteralSupport": { "codeActionKind": kinds } });
+        }
         let mut params = json!({
             "processId": std::process::id(),
             "capabilities": {
                 "general": general,
                 "window": window,
                 "workspace": {
-                    "applyEdit": true,
-                    "workspaceEdit": {
-                        "documentChanges": true,
-                        "resourceOperations": ["create", "rename", "delete"],
-                    },
+                    "applyEdit": self.apply_edit,
+                    "workspaceEdit": edit,
                     "configuration": true,
                     "semanticTokens": { "refreshSupport": self.barrier },
                     "codeLens": { "refreshSupport": self.lenses },
@@ -250,11 +305,7 @@ impl Profile {
                 },
                 "textDocument": {
                     "synchronization": { "didSave": true },
-                    "codeAction": {
-                        "codeActionLiteralSupport": {
-                            "codeActionKind": { "valueSet": ["", "quickfix", "refactor"] }
-                        }
-                    },
+                    "codeAction": code_action,
                     "publishDiagnostics": { "versionSupport": true },
                     "codeLens": {},
                     "semanticTokens": {

@@ -129,7 +129,11 @@ impl FakeEditor {
         open: &[(String, String)],
     ) -> io::Result<Self> {
         let (sender, frames) = mpsc::channel();
-        let shared = Shared::new(Seen::new(profile, sender));
+        let mut agreed = profile;
+        if initialization_options.get("edits") == Some(&Value::Bool(true)) {
+            agreed.apply_edit = Some(true);
+        }
+        let shared = Shared::new(Seen::new(agreed, sender));
         let link = Link::start(&shared, from_server, to_server, frames, child);
         let roots = roots.iter().map(|root| root.to_path_buf()).collect();
         let mut editor = Self { shared, link, roots, capabilities: Value::Null };
@@ -585,7 +589,8 @@ fn folder(root: &Path) -> Value {
 
 fn offer(value: &Value) -> Option<Offer> {
     let text = |value: &Value, key: &str| value.get(key)?.as_str().map(str::to_owned);
-    let command = value.get("command")?;
+    // A command alone has its name where an action has the command.
+    let command = value.get("command").map(|it| if it.is_string() { value } else { it })?;
     Some(Offer {
         title: text(value, "title").or_else(|| text(command, "title"))?,
         kind: text(value, "kind"),

@@ -71,7 +71,7 @@ impl Speech for Anthropic {
         event(&mut body, json!({"type": "ping"}));
         for (index, block) in reply.blocks.iter().enumerate() {
             body.block();
-            let (start, deltas) = parts(block, reply.delta, &call_id(request, index));
+            let (start, deltas) = parts(block, reply.delta, call_id(None, request, index));
             event(
                 &mut body,
                 json!({"type": "content_block_start", "index": index, "content_block": start}),
@@ -111,7 +111,7 @@ fn event(body: &mut Body, data: Value) {
 }
 
 /// The start of a block and its deltas.
-fn parts(block: &ScriptBlock, size: usize, id: &str) -> (Value, Vec<Value>) {
+fn parts(block: &ScriptBlock, size: usize, id: String) -> (Value, Vec<Value>) {
     let cut = |text: &str, delta: &dyn Fn(String) -> Value| -> Vec<Value> {
         pieces(text, size).into_iter().map(delta).collect()
     };
@@ -128,8 +128,8 @@ fn parts(block: &ScriptBlock, size: usize, id: &str) -> (Value, Vec<Value>) {
             }
             (json!({"type": "thinking", "thinking": "", "signature": ""}), deltas)
         }
-        ScriptBlock::Call { name, json } => (
-            json!({"type": "tool_use", "id": id, "name": name, "input": {}}),
+        ScriptBlock::Call { name, json, id: own } => (
+            json!({"type": "tool_use", "id": own.as_ref().unwrap_or(&id), "name": name, "input": {}}),
             cut(json, &|part| json!({"type": "input_json_delta", "partial_json": part})),
         ),
     }
@@ -147,6 +147,7 @@ fn word(reason: &StopReason) -> String {
         StopReason::MaxTokens => "max_tokens",
         StopReason::StopSequence => "stop_sequence",
         StopReason::PauseTurn => "pause_turn",
+        StopReason::ContextFull => "model_context_window_exceeded",
         StopReason::Refusal => "refusal",
         StopReason::Other(word) => word,
     }

@@ -8,7 +8,7 @@
 use super::{
     check::call_id,
     script::{ScriptBlock, ScriptedReply},
-    speech::{Body, Heard, Sent, Speech, pieces},
+    speech::{Body, Heard, Sent, Speech, image, pieces},
 };
 use ropewalk_model::StopReason;
 use serde::Deserialize;
@@ -112,9 +112,9 @@ impl Speech for Chat {
                         body.event("", &delta(json!({ "reasoning_content": text })));
                     }
                 }
-                ScriptBlock::Call { name, json } => {
+                ScriptBlock::Call { name, json, id } => {
                     let start = json!({
-                        "index": calls, "id": call_id(request, number),
+                        "index": calls, "id": call_id(id.as_deref(), request, number),
                         "type": "function", "function": {"name": name, "arguments": ""},
                     });
                     body.event("", &delta(json!({ "tool_calls": [start] })));
@@ -209,9 +209,16 @@ fn said(body: &Value, faults: &mut Vec<String>) -> Value {
     said.into()
 }
 
-fn words(message: &Value) -> Option<Value> {
-    let content = message.get("content")?;
-    Some(json!({"type": "text", "text": content}))
+fn words(message: &Value) -> Vec<Value> {
+    let part = |part: &Value| match part.pointer("/image_url/url").and_then(Value::as_str) {
+        Some(url) => image(url),
+        None => part.clone(),
+    };
+    match message.get("content") {
+        Some(Value::Array(parts)) => parts.iter().map(part).collect(),
+        Some(content) => vec![json!({"type": "text", "text": content})],
+        None => Vec::new(),
+    }
 }
 
 fn result(message: &Value) -> Value {
@@ -245,6 +252,7 @@ fn word(reason: &StopReason) -> String {
         StopReason::EndTurn | StopReason::StopSequence | StopReason::PauseTurn => "stop",
         StopReason::ToolUse => "tool_calls",
         StopReason::MaxTokens => "length",
+        StopReason::ContextFull => "model_length",
         StopReason::Refusal => "content_filter",
         StopReason::Other(word) => word,
     }

@@ -5,7 +5,7 @@
 //! Anthropic's Messages; requests of other protocols are translated before.
 
 use super::{
-    script::{ScriptBlock, ScriptedReply},
+    script::{Act, ScriptBlock, ScriptedReply},
     speech::{Sent, Speech, speech_of},
 };
 use ropewalk_model::Protocol;
@@ -37,18 +37,38 @@ pub struct Checker {
     conversations: HashMap<String, Sent>,
     /// By the id of a call, the thinking before it, as the next requests must have it.
     thoughts: HashMap<String, Vec<Value>>,
+    /// The ids that were given to calls: the server takes back its own, whatever they are.
+    given: HashSet<String>,
 }
 
 impl Checker {
     /// For the requests of one protocol.
     pub fn new(protocol: Protocol) -> Checker {
         let (conversations, thoughts) = (HashMap::new(), HashMap::new());
-        Checker { speech: speech_of(protocol), conversations, thoughts }
+        Checker { speech: speech_of(protocol), conversations, thoughts, given: HashSet::new() }
+    }
+
+    /// Remembers that a call was given this id.
+    pub fn gave_id(&mut self, id: impl Into<String>) {
+        self.given.insert(id.into());
     }
 
     /// Remembers what the reply to this request, counted from 0, gives: whoever sends one of its calls back must
     /// send the sealed thinking before it too, unchanged.
     pub fn gave(&mut self, request: usize, reply: &ScriptedReply) {
+        for (_, act) in &reply.acts {
+            if let Act::Event(data) = act
+                && let Ok(event) = serde_json::from_str::<Value>(data)
+                && let Some(id) = event.pointer("/content_block/id").and_then(Value::as_str)
+            {
+                self.gave_id(id);
+            }
+        }
+        for (number, block) in reply.blocks.iter().enumerate() {
+            if let ScriptBlock::Call { id, .. } = block {
+                self.gave_id(call_id(id.as_deref(), request, number));
+            }
+        }
         if !reply.keeps_thinking {
             return;
         }
@@ -58,8 +78,9 @@ impl Checker {
                 ScriptBlock::Thinking { thinking, signature } if !signature.is_empty() => {
                     thoughts.extend(self.speech.thought(thinking, signature, request, number));
                 }
-                ScriptBlock::Call { .. } => {
-                    self.thoughts.insert(call_id(request, number), thoughts.clone());
+                ScriptBlock::Call { id, .. } => {
+                    let id = call_id(id.as_deref(), request, number);
+                    self.thoughts.insert(id, thoughts.clone());
                 }
                 _ => {}
             }
@@ -76,7 +97,7 @@ impl Checker {
         };
         let heard = self.speech.read(raw, &body);
         let mut faults = Faults(heard.faults);
-        check_request(&heard.said, &mut faults);
+        check_request(&heard.said, &self.given, &mut faults);
         self.check_thoughts(&heard.said, &mut faults);
         if let Some(sent) = heard.sent {
             if let Some(before) = self.conversations.get(conversation) {
@@ -109,9 +130,9 @@ impl Checker {
     }
 }
 
-/// The id of the call that is this block of the reply to this request, both counted from 0.
-pub(super) fn call_id(request: usize, block: usize) -> String {
-    format!("call_{request}_{block}")
+/// The id of the call that is this block of the reply to this request, both counted from 0: its own, or the usual one.
+pub(super) fn call_id(own: Option<&str>, request: usize, block: usize) -> String {
+    own.map_or_else(|| format!("call_{request}_{block}"), str::to_owned)
 }
 
 struct Faults(Vec<String>);
@@ -124,7 +145,7 @@ impl Faults {
     }
 }
 
-fn check_request(body: &Value, faults: &mut Faults) {
+fn check_request(body: &Value, given: &HashSet<String>, faults: &mut Faults) {
     for member in body.as_object().into_iter().flat_map(|object| object.keys()) {
         faults.unless(MEMBERS.contains(&member.as_str()), || format!("unknown member {member:?}"));
     }
@@ -155,7 +176,7 @@ fn check_request(body: &Value, faults: &mut Faults) {
         format!("{markers} cache markers, at most {MOST_MARKERS} are allowed")
     });
     match body.get("messages").and_then(Value::as_array) {
-        Some(messages) if !messages.is_empty() => check_messages(messages, faults),
+        Some(messages) if !messages.is_empty() => check_messages(messages, given, faults),
         _ => faults.0.push("there are no messages".to_owned()),
     }
 }
@@ -214,7 +235,7 @@ fn check_tools(tools: &Value, faults: &mut Faults) {
     }
 }
 
-fn check_messages(messages: &[Value], faults: &mut Faults) {
+fn check_messages(messages: &[Value], given: &HashSet<String>, faults: &mut Faults) {
     let mut ids = HashSet::new();
     // The calls of the message before, which this one must answer.
     let mut open: Vec<&str> = Vec::new();
@@ -240,6 +261,10 @@ fn check_messages(messages: &[Value], faults: &mut Faults) {
             if block.get("type").and_then(Value::as_str) == Some("tool_use") {
                 let id = string(block, "id");
                 faults.unless(ids.insert(id), || format!("{place}: call id {id:?} is not new"));
+                let is_plain = is_name(id) && id.len() <= LONGEST_ID;
+                faults.unless(is_plain || given.contains(id), || {
+                    format!("{place}: id {id:?} not allowed")
+                });
                 calls.push(id);
             }
         }
@@ -288,10 +313,8 @@ fn check_block(place: &str, role: &str, block: &Value, faults: &mut Faults) {
             faults.unless(data, || format!("{place}: redacted thinking without data"));
         }
         ("assistant", "tool_use") => {
-            for member in ["id", "name"] {
-                let word = string(block, member);
-                faults.unless(is_name(word), || format!("{place}: {member} {word:?} not allowed"));
-            }
+            let name = string(block, "name");
+            faults.unless(is_name(name), || format!("{place}: name {name:?} not allowed"));
             let object = block.get("input").is_some_and(Value::is_object);
             faults.unless(object, || format!("{place}: input is no object"));
         }
@@ -397,6 +420,9 @@ fn string<'a>(block: &'a Value, member: &str) -> &'a str {
 fn says(text: Option<&Value>) -> bool {
     text.and_then(Value::as_str).is_some_and(|text| !text.trim().is_empty())
 }
+
+/// The most characters of a call's id that every server takes.
+const LONGEST_ID: usize = 40;
 
 /// What the protocol allows as a tool's name or a call's id.
 fn is_name(name: &str) -> bool {

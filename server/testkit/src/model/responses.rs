@@ -8,7 +8,7 @@
 use super::{
     check::call_id,
     script::{ScriptBlock, ScriptedReply},
-    speech::{Body, Heard, Sent, Speech, pieces},
+    speech::{Body, Heard, Sent, Speech, image, pieces},
 };
 use ropewalk_model::StopReason;
 use serde::Deserialize;
@@ -112,6 +112,9 @@ impl Speech for Responses {
         let (status, details) = match &reply.stop_reason {
             Some(StopReason::MaxTokens) => ("incomplete", json!({"reason": "max_output_tokens"})),
             Some(StopReason::Refusal) => ("incomplete", json!({"reason": "content_filter"})),
+            Some(StopReason::ContextFull) => {
+                ("incomplete", json!({"reason": "model_context_window_exceeded"}))
+            }
             Some(StopReason::Other(word)) => ("incomplete", json!({ "reason": word })),
             _ => ("completed", Value::Null),
         };
@@ -245,11 +248,12 @@ fn items(at: &Place, block: &ScriptBlock) -> (Value, Value) {
             let part = json!({"type": "summary_text", "text": thinking});
             (item(json!([]), ""), item(json!([part]), signature))
         }
-        ScriptBlock::Call { name, json } => {
+        ScriptBlock::Call { name, json, id } => {
+            let call_id = call_id(id.as_deref(), at.request, at.place);
             let item = |status: &str, arguments: &str| {
                 json!({
                     "type": "function_call", "id": at.id("fc"), "status": status,
-                    "call_id": call_id(at.request, at.place), "name": name, "arguments": arguments,
+                    "call_id": call_id, "name": name, "arguments": arguments,
                 })
             };
             (item("in_progress", ""), item("completed", json))
@@ -312,16 +316,15 @@ fn blocks<'a>(item: &'a Value, faults: &mut Vec<String>) -> (&'a str, Vec<Value>
     }
     match kind {
         "message" => {
-            let role = text(item, "role");
-            let due = if role == "user" { "input_text" } else { "output_text" };
-            let parts = item.get("content").and_then(Value::as_array).into_iter().flatten();
-            let block = |part: &Value| {
-                if text(part, "type") != due {
-                    faults.push(format!("{role:?} cannot say {part}"));
+            let (role, content) = (text(item, "role"), item.get("content"));
+            if role == "assistant" {
+                if !content.is_some_and(Value::is_string) {
+                    faults.push(format!("{role:?} says {content:?}, which is no text"));
                 }
-                json!({"type": "text", "text": part.get("text")})
-            };
-            (role, parts.map(block).collect())
+                return (role, vec![json!({"type": "text", "text": content})]);
+            }
+            let block = |part: &Value| self::part(role, part, faults);
+            (role, content.and_then(Value::as_array).into_iter().flatten().map(block).collect())
         }
         "reasoning" => {
             let parts = item.get("summary").and_then(Value::as_array).into_iter().flatten();
@@ -342,7 +345,25 @@ fn blocks<'a>(item: &'a Value, faults: &mut Vec<String>) -> (&'a str, Vec<Value>
         }
         _ => {
             let (id, output) = (text(item, "call_id"), item.get("output"));
+            let output = match output {
+                Some(Value::Array(parts)) => {
+                    parts.iter().map(|part| self::part("user", part, faults)).collect()
+                }
+                output => output.cloned().unwrap_or_default(),
+            };
             ("user", vec![json!({"type": "tool_result", "tool_use_id": id, "content": output})])
+        }
+    }
+}
+
+/// A part of what the user says, or of a result.
+fn part(role: &str, part: &Value, faults: &mut Vec<String>) -> Value {
+    match text(part, "type") {
+        "input_text" => json!({"type": "text", "text": part.get("text")}),
+        "input_image" => image(text(part, "image_url")),
+        _ => {
+            faults.push(format!("{role:?} cannot say {part}"));
+            Value::Null
         }
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Data and builders only; how a reply looks on the wire is the protocol's file.
 
-use ropewalk_model::{StopReason, Usage};
+use ropewalk_model::StopReason;
+use ropewalk_protocol::Usage;
 use serde_json::Value;
 use std::{fmt, sync::Arc};
 
@@ -45,6 +46,8 @@ pub(super) enum ScriptBlock {
     Call {
         name: String,
         json: String,
+        /// Its id, if it is no usual one.
+        id: Option<String>,
     },
 }
 
@@ -91,6 +94,7 @@ pub struct ScriptedReply {
     pub(super) forever: bool,
     pub(super) keeps_thinking: bool,
     pub(super) from_request: Option<Arc<FromRequest>>,
+    pub(super) known_ids: Vec<String>,
 }
 
 impl Default for ScriptedReply {
@@ -122,6 +126,7 @@ impl ScriptedReply {
             forever: false,
             keeps_thinking: true,
             from_request: None,
+            known_ids: Vec::new(),
         }
     }
 
@@ -189,7 +194,19 @@ impl ScriptedReply {
 
     /// Adds a tool call whose arguments are sent as they are, to send broken JSON.
     pub fn call_raw(mut self, name: impl Into<String>, json: impl Into<String>) -> ScriptedReply {
-        self.blocks.push(ScriptBlock::Call { name: name.into(), json: json.into() });
+        self.blocks.push(ScriptBlock::Call { name: name.into(), json: json.into(), id: None });
+        self
+    }
+
+    /// Adds a tool call with an id of its own, as gateways make them. It must come back as it is.
+    pub fn call_with_id(
+        mut self,
+        id: impl Into<String>,
+        name: impl Into<String>,
+        input: Value,
+    ) -> ScriptedReply {
+        let (id, name, json) = (Some(id.into()), name.into(), input.to_string());
+        self.blocks.push(ScriptBlock::Call { name, json, id });
         self
     }
 
@@ -267,6 +284,12 @@ impl ScriptedReply {
         holds: impl Fn(&Value) -> Result<(), String> + Send + Sync + 'static,
     ) -> ScriptedReply {
         self.expectations.push(Expectation::Holds(Arc::new(holds)));
+        self
+    }
+
+    /// The request may have this id of a call, which the same server gave before it was started anew.
+    pub fn knowing_id(mut self, id: impl Into<String>) -> ScriptedReply {
+        self.known_ids.push(id.into());
         self
     }
 

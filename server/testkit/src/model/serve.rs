@@ -138,6 +138,7 @@ impl Shared {
         match &reply {
             Some(reply) => {
                 *given = given.saturating_add(1);
+                reply.known_ids.iter().for_each(|id| checker.gave_id(id.as_str()));
                 faults.extend(checker.check(&reply.conversation, raw));
                 faults.extend(reply.unmet(said));
             }

@@ -10,7 +10,7 @@ use super::{
     script::{Act, Place, ScriptedReply},
 };
 use ropewalk_model::Protocol;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// How a protocol is spoken from the server's side.
 pub(super) trait Speech: Send + Sync {
@@ -165,4 +165,14 @@ impl Body {
 pub(super) fn pieces(text: &str, size: usize) -> Vec<String> {
     let characters: Vec<char> = text.chars().collect();
     characters.chunks(size).map(|piece| piece.iter().collect()).collect()
+}
+
+/// An image by the URL that holds it, in the form that the rules know.
+pub(super) fn image(url: &str) -> Value {
+    let (mime, data) = url
+        .strip_prefix("data:")
+        .and_then(|rest| rest.split_once(";base64,"))
+        .unwrap_or(("no data URL", url));
+    let source = json!({"type": "base64", "media_type": mime, "data": data});
+    json!({"type": "image", "source": source})
 }

@@ -46,7 +46,9 @@ impl Checks {
             let progress = seen.progress();
             let asked = progress.iter().filter(|it| it.message == "waits for your approval");
             let messages = seen.messages();
-            let told = messages.iter().filter(|it| it.text.contains(" waits: ") && !it.logged);
+            let told = messages
+                .iter()
+                .filter(|it| it.text.contains("Ropewalk asks to run ") && !it.logged);
             (asked.count().max(told.count()) > answered).then_some(())
         })?;
         self.answered();
@@ -111,10 +113,12 @@ impl Checks {
         let messages = editor.with(Seen::messages);
         let is_read = |at: &usize| self.read.contains(at);
         let is_known = |message: &Message| {
-            if message.text == last_words {
+            if message.text.starts_with(last_words) {
                 return true;
             }
-            let start = message.text.trim_end_matches('…');
+            // Behind the start stands what waits.
+            let short = message.text.split(" · ").next().unwrap_or_default();
+            let start = short.trim_end_matches('…');
             let mut read = self.read.iter().filter_map(|at| messages.get(*at));
             read.any(|other| other.text.starts_with(start))
         };
@@ -275,20 +279,27 @@ fn shown_hunks(seen: &mut Seen, base: &Path) -> Vec<Shown> {
     }
     let mut hunks = Vec::new();
     for (uri, diagnostics) in &by_uri {
-        let path = DocId::from_uri(uri).path().unwrap_or_default();
-        let file = path.strip_prefix(base).unwrap_or(&path).display().to_string();
+        let shown = |path: &Path| path.strip_prefix(base).unwrap_or(path).display().to_string();
+        let file = shown(&DocId::from_uri(uri).path().unwrap_or_default());
         for diagnostic in diagnostics {
+            let Some(id) = diagnostic.pointer("/data/hunk") else { continue };
+            // A new file stands in another document, at a line that is none of its own.
+            let own = diagnostic.pointer("/data/uri").and_then(Value::as_str);
+            let own = own.filter(|own| DocId::from_uri(own) != DocId::from_uri(uri));
+            let own = own.map(|own| DocId::from_uri(own).path().unwrap_or_default());
+            let file = own.as_ref().map_or_else(|| file.clone(), |own| shown(own));
             let line = diagnostic.pointer("/range/start/line").and_then(Value::as_u64);
-            let line = line.unwrap_or_default().saturating_add(1);
+            let line = line.filter(|_| own.is_none()).unwrap_or_default().saturating_add(1);
             let message = diagnostic.get("message").and_then(Value::as_str).unwrap_or_default();
             let mut body = message.lines();
-            let head = body.next().and_then(|head| head.strip_prefix("Proposed change"));
-            let by = head.and_then(|head| head.strip_suffix(':')).unwrap_or_default().to_owned();
+            let head = body.next().unwrap_or_default();
+            let by = head.split(" · ").find(|part| part.starts_with("by `"));
+            let by = by.map(|by| format!(" {by}")).unwrap_or_default();
             let changed = body.filter(|line| !line.starts_with("@@") && !line.starts_with(' '));
             hunks.push(Shown {
                 place: format!("{file}:{line}"),
                 by,
-                id: diagnostic.pointer("/data/hunk").cloned().unwrap_or_default(),
+                id: id.clone(),
                 lines: changed.map(str::to_owned).collect(),
             });
         }

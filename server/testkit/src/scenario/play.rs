@@ -324,8 +324,12 @@ impl<'a> Play<'a> {
             object.insert("range".to_owned(), range);
         }
         let answer = editor.execute("ropewalk.prompt", argument);
-        answer.map_err(|error| format!("the prompt was refused: {error}"))?;
-        self.checks.prompted();
+        let answer = answer.map_err(|error| format!("the prompt was refused: {error}"))?;
+        // A command that was typed as a prompt is no turn.
+        if answer.get("turn").is_some_and(Value::is_u64) {
+            self.checks.prompted();
+        }
+        self.answer = Ok(answer);
         Ok(())
     }
 
@@ -335,15 +339,12 @@ impl<'a> Play<'a> {
         self.editor()?;
         let Some(editor) = &self.editor else { return Ok(()) };
         if dialogs && words.is_none() {
-            let (begins, ends) = answer.button();
-            let title = editor.try_wait_for("a dialog with that answer", |seen| {
-                let actions = seen.dialogs().iter().flat_map(|dialog| &dialog.actions);
-                actions
-                    .filter(|title| answer != Answer::Session || *title != "Allow once")
-                    .find(|title| title.starts_with(begins) && title.ends_with(ends))
-                    .cloned()
+            let title = answer.button();
+            editor.try_wait_for("a dialog with that answer", |seen| {
+                let mut actions = seen.dialogs().iter().flat_map(|dialog| &dialog.actions);
+                actions.any(|action| action == title).then_some(())
             })?;
-            editor.answer_dialog(&title);
+            editor.answer_dialog(title);
             self.checks.answered();
             return Ok(());
         }

@@ -108,14 +108,14 @@ impl Answer {
         }
     }
 
-    /// How the button of a dialog for it begins and ends.
-    pub(super) fn button(self) -> (&'static str, &'static str) {
+    /// The button of a dialog for it.
+    pub(super) fn button(self) -> &'static str {
         match self {
-            Answer::Once => ("Allow once", ""),
-            Answer::Session => ("Allow ", " for this session"),
-            Answer::Always => ("Always allow ", ""),
-            Answer::AfterSave => ("Run it after saving", ""),
-            Answer::Refuse => ("Refuse", ""),
+            Answer::Once => "Allow once",
+            Answer::Session => "Allow this session",
+            Answer::Always => "Always allow",
+            Answer::AfterSave => "Run after saving",
+            Answer::Refuse => "Refuse",
         }
     }
 }

@@ -38,8 +38,12 @@ const CALLS: &[&str] = &["tool_call", "approval_requested", "tool_result"];
 const NO_WORDS: &[&str] = &["", "(no answer)", "(empty)"];
 
 /// See the module.
-#[derive(Debug, PartialEq)]
-pub struct Told(Vec<Value>);
+#[derive(Debug)]
+pub struct Told {
+    parts: Vec<Value>,
+    bodies: Vec<String>,
+    events: Vec<Value>,
+}
 
 impl Told {
     /// Reads the logs of servers that have ended. `names` are texts that differ from run to run, and what to put
@@ -49,7 +53,7 @@ impl Told {
         names: &[(String, &str)],
         requests: &[RecordedRequest],
     ) -> std::io::Result<Told> {
-        let (mut names, mut all) = (names.to_vec(), Vec::new());
+        let (mut names, mut all, mut events) = (names.to_vec(), Vec::new(), Vec::new());
         for log in logs {
             // A server that was killed may have left half a character.
             let log = String::from_utf8_lossy(&std::fs::read(log)?).into_owned();
@@ -63,20 +67,32 @@ impl Told {
                     names.push((session.to_owned(), "SESSION"));
                 }
             }
+            events.extend(log.lines().filter_map(event).map(|(_, event)| event));
             all.extend(sessions(&named(&log, &names)));
         }
         for request in requests {
             let asked = named(&asked(&request.said).to_string(), &names);
             all.push(serde_json::from_str(&asked).unwrap_or_default());
         }
-        Ok(Told(all))
+        let bodies = requests.iter().map(|request| request.raw.clone()).collect();
+        Ok(Told { parts: all, bodies, events })
+    }
+
+    /// The bodies of all requests, as they were sent.
+    pub fn bodies(&self) -> &[String] {
+        &self.bodies
+    }
+
+    /// All events of all sessions, as they were told.
+    pub fn events(&self) -> &[Value] {
+        &self.events
     }
 
     /// Where another run has told or asked something else, in words; none where they are the same.
     pub fn difference(&self, other: &Told) -> Option<String> {
-        let parts = self.0.iter().map(Some).chain(std::iter::repeat(None));
-        let others = other.0.iter().map(Some).chain(std::iter::repeat(None));
-        let (most, mut both) = (self.0.len().max(other.0.len()), parts.zip(others));
+        let parts = self.parts.iter().map(Some).chain(std::iter::repeat(None));
+        let others = other.parts.iter().map(Some).chain(std::iter::repeat(None));
+        let (most, mut both) = (self.parts.len().max(other.parts.len()), parts.zip(others));
         let (one, two) = both.by_ref().take(most).find(|(one, two)| one != two)?;
         let shown = |part: Option<&Value>| {
             part.map_or_else(|| "nothing more".to_owned(), |part| format!("{part:#}"))
@@ -110,23 +126,20 @@ fn named(text: &str, names: &[(String, &str)]) -> String {
 fn sessions(log: &str) -> Vec<Value> {
     let (mut order, mut sessions) = (HashMap::new(), Vec::<[Vec<Value>; 4]>::new());
     for line in log.lines() {
-        let told = line.split_once(" ropewalk::events: ").map(|(_, told)| told);
-        let event = told.and_then(|told| told.split_once(" event=")).and_then(|(head, event)| {
-            let (_, session) = head.split_once("session=")?;
-            Some((session.to_owned(), serde_json::from_str::<Value>(event).ok()?))
-        });
-        let Some((session, event)) = event else { continue };
+        let Some((session, event)) = event(line) else { continue };
         let at = *order.entry(session).or_insert(sessions.len());
         if at == sessions.len() {
             sessions.push(Default::default());
         }
         let Some([turns, outputs, answers, hunks]) = sessions.get_mut(at) else { continue };
         match kind(&event) {
+            // None at the end is the same as none ever told: the moment between them may have been missed.
+            "hunks" if event.get("hunks") == Some(&json!([])) => hunks.clear(),
             "hunks" => *hunks = vec![event],
             // How long it takes is the machine's affair.
             "waiting" => {}
             // What is left to say when the server ends.
-            "notice" if event.get("message") == Some(&json!("No turn is running.")) => {}
+            "notice" if event.get("message") == Some(&json!("Nothing is running.")) => {}
             "text_delta" | "thinking_delta" => {
                 let left = add(turns.last_mut(), event);
                 turns.extend(left);
@@ -144,6 +157,14 @@ fn sessions(log: &str) -> Vec<Value> {
         *turns = in_order(std::mem::take(turns));
     }
     sessions.into_iter().map(|streams| json!(streams)).collect()
+}
+
+/// The event that a line of a log is, if it is one, behind the session it is of.
+fn event(line: &str) -> Option<(String, Value)> {
+    let (_, told) = line.split_once(" ropewalk::events: ")?;
+    let (head, event) = told.split_once(" event=")?;
+    let (_, session) = head.split_once("session=")?;
+    Some((session.to_owned(), serde_json::from_str(event).ok()?))
 }
 
 /// The events of turns without what depends on the moment.

@@ -115,10 +115,15 @@ impl World {
         touched: &[HunkId],
         conflict: bool,
     ) {
-        // What was pending then is what nobody meant, too, until it is gone.
-        let astray = self.astray.contains(&(doc, now.opening))
-            || (self.sessions[index].astray[doc] && entry.is_some());
-        self.sessions[index].astray[doc] = astray;
+        // What was pending then is what nobody meant, too, until it is gone; so is what a call saw then.
+        let session = &self.sessions[index];
+        let still = entry.is_some() || session.call.is_some();
+        let astray = self.astray.contains(&(doc, now.opening)) || (session.astray[doc] && still);
+        let was_astray = std::mem::replace(&mut self.sessions[index].astray[doc], astray);
+        if was_astray && !astray {
+            // Nobody knows what of it was made: it went with the text that it was made in.
+            self.sessions[index].licences[doc].forget();
+        }
         let Doc { name, id, .. } = &self.docs[doc];
         let here = now.standing();
         let mut shapes = entry.map_or_else(Vec::new, |entry| {
@@ -201,6 +206,11 @@ impl World {
         };
         let session = &self.sessions[index];
         let licences = &session.licences[doc];
+        // The user has put it there twice, by taking back one half of a move: one of the two goes still.
+        let one_of_two = |char: char| {
+            let many = |text: &mut dyn Iterator<Item = char>| text.filter(|c| *c == char).count();
+            many(&mut fork_text.iter().copied()) < many(&mut now.text.chars())
+        };
         if !astray {
             let twice = oracle::more_than_once(&fork_text);
             let stood = oracle::more_than_once(&now.text.chars().collect::<Vec<_>>());
@@ -235,11 +245,20 @@ impl World {
                         (ranges[index].clone(), before..after)
                     })
                     .collect();
-                let why = licences.plain_objection(places, &deletions, &texts, later);
-                assert!(why.is_none(), "session {index}, {name}: {why:?}");
+                let told_vaguely = now.opening != 0 && self.docs[doc].vague == now.opening;
+                let how = (later, told_vaguely);
+                let why = licences.plain_objection(places, &deletions, &texts, how);
+                let was = &session.shapes[doc];
+                assert!(
+                    why.is_none(),
+                    "session {index}, {name}: {why:?}; was {was:?}, is {shapes:?} in {:?}",
+                    now.text
+                );
             }
             let excused = |char: char| {
-                session.landed[doc].contains(&char) || self.both_deleted(index, doc, char)
+                session.landed[doc].contains(&char)
+                    || self.both_deleted(index, doc, char)
+                    || one_of_two(char)
             };
             let lost = licences.lost(&texts, excused).filter(|_| !conflict);
             assert!(
@@ -250,7 +269,7 @@ impl World {
             );
         }
         let is_pending = entry.is_some_and(|entry| !entry.set().is_empty());
-        self.sessions[index].licences[doc].withdraw(&texts, is_pending);
+        self.sessions[index].licences[doc].withdraw(&texts, one_of_two, is_pending);
     }
 
     /// Whether a character was to be deleted, and no more, and the user did so too: then it was done, and is not

@@ -43,10 +43,18 @@ impl World {
             self.docs[doc].gone.extend(atoms.map(|cell| cell.char).filter(|char| is_unique(*char)));
         }
         let mut wavers = self.wavers(doc, &applied.before);
+        // What it takes out and puts back has other cells from then on.
+        let new = applied.changes.iter().flat_map(|change| &change.new).map(|cell| cell.char);
+        let back: Vec<char> = new.filter(|char| wavers.contains(char)).collect();
+        self.docs[doc].gone.extend(back);
         wavers.extend(&self.sessions[sending.session].looked[doc].2);
         let here = Standing::new(applied.before.iter().map(|cell| cell.char), |char| {
             wavers.contains(&char)
         });
+        // What is left of a hunk that was altered on its way may have landed since the undo began: it has its id.
+        let mut sending = sending.clone();
+        sending.undoes = self.meant_by_undo(sending.session, &sending.chosen);
+        let sending = &sending;
         let mut used = BTreeSet::new();
         for change in &applied.changes {
             let narrow = without_pair(change);
@@ -58,7 +66,12 @@ impl World {
                 let why = sending.means(doc, opening, (&narrow, &applied.before), &here, &used);
                 let (old, new) = (change.old_text(), change.new_text());
                 let astray = self.astray.iter().any(|(astray, _)| *astray == doc);
-                assert!(astray, "{old:?} -> {new:?} was never meant: {why:?}");
+                let accepted = &sending.accepted;
+                assert!(
+                    astray,
+                    "{old:?} -> {new:?} was never meant: {why:?}, of {accepted:?} and {:?}",
+                    sending.undoes
+                );
                 continue;
             };
             used.insert(at);
@@ -111,7 +124,7 @@ impl World {
         let session = &mut self.sessions[sending.session];
         let atoms = change.old.iter().chain(&change.new).map(|cell| cell.char);
         session.landed[doc].extend(atoms.filter(|char| is_unique(*char)));
-        let Some((_, hunk, _)) = sending.accepted.get(at).filter(|_| !sending.is_undo) else {
+        let Some((_, hunk, _)) = sending.accepted.get(at).filter(|_| !sending.is_undo()) else {
             return;
         };
         session.applied.insert((self.docs[doc].id.clone(), opening, *hunk));
@@ -146,8 +159,9 @@ impl World {
             let here = &sending.accepted;
             let shapes = || here.iter().filter(|(at, ..)| *at == doc).map(|(.., shape)| shape);
             let (mut may_go, mut may_come) = (HashSet::new(), HashSet::new());
-            if sending.is_undo {
-                for landed in sending.undoes.iter().filter(|(at, _)| *at == doc) {
+            if sending.is_undo() {
+                let undoes = self.meant_by_undo(sending.session, &sending.chosen);
+                for landed in undoes.iter().filter(|(at, _)| *at == doc) {
                     may_go.extend(text(&landed.1.new).chars());
                     may_come.extend(landed.1.old.chars());
                 }
@@ -177,7 +191,7 @@ impl World {
             };
             assert_eq!(kept(was, &has), kept(&is, &had), "{name} was mixed up");
             self.wrote(doc, &is);
-            if sending.is_undo {
+            if sending.is_undo() {
                 continue;
             }
             let session = &mut self.sessions[sending.session];
@@ -194,7 +208,7 @@ impl World {
         self.note(format!("session {index}: {report:?}"));
         self.stats.confirmed += report.done.len() as u64;
         self.stats.failed += report.failed.len() as u64;
-        if task.sending.is_undo {
+        if task.sending.is_undo() {
             return;
         }
         for (id, _, hunk) in &task.wanted {
@@ -246,6 +260,10 @@ impl World {
 }
 
 impl Sending {
+    fn is_undo(&self) -> bool {
+        !self.chosen.is_empty()
+    }
+
     /// The hunks of a document that were to be sent.
     fn hunks_of(&self, doc: usize) -> Arc<[HunkId]> {
         self.accepted.iter().filter(|(at, ..)| *at == doc).map(|(_, hunk, _)| *hunk).collect()

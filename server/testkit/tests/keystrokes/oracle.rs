@@ -61,6 +61,15 @@ impl Place {
         Self { sequence: sequence.clone(), start: left, end }
     }
 
+    /// It is a place between the others of its atoms only.
+    fn leave_out(&mut self, is_out: impl Fn(char) -> bool) {
+        let count = |atoms: &[char]| atoms.iter().filter(|char| !is_out(**char)).count();
+        let start = count(&self.sequence[..self.start]);
+        let end = start + count(&self.sequence[self.start..self.end]);
+        let sequence = self.sequence.iter().copied().filter(|char| !is_out(*char)).collect();
+        *self = Self { sequence, start, end };
+    }
+
     /// Why what stands at `start..end` is not in this place.
     pub(crate) fn objection(&self, here: &Standing, start: usize, end: usize) -> Option<String> {
         let at = |char: &char| Some((*char, *here.0.get(char)?));
@@ -121,6 +130,17 @@ fn same_deletions(
     let left = left.take_while(equal).map(|(start, end)| start..end);
     let right = right.take_while(equal).map(|(start, end)| start + 1..end + 1);
     left.chain(right)
+}
+
+/// Whether the run of unseen cells around `at` may as well stand a step further left or right, so that a cell that was
+/// seen stands here: of what was typed between two equal texts a difference can't tell which of them is the new one.
+fn is_turned(cells: &[Cell], at: usize, unseen: impl Fn(usize) -> bool) -> bool {
+    let left = (0..at).rev().take_while(|at| unseen(*at)).count();
+    let run = left + (at..cells.len()).take_while(|at| unseen(*at)).count();
+    let is_same = |other: usize| {
+        cells.get(other).is_some_and(|cell| cell.char == cells[at].char) && !unseen(other)
+    };
+    is_same(at + run) || at.checked_sub(run).is_some_and(is_same)
 }
 
 /// One pending change as it stood in the user's text.
@@ -268,7 +288,14 @@ impl Licences {
         let old: HashSet<char> = sequence.iter().copied().collect();
         let new: HashSet<char> = after.iter().copied().collect();
         let stood: HashSet<char> = atoms(&saw.text).collect();
-        self.goes.extend(old.difference(&new).map(|char| (*char, stood.contains(char))));
+        // Of one that stands twice a call may take out one.
+        let many = |text: &[char], char| text.iter().filter(|own| **own == char).count();
+        let fewer = |char: &&char| many(&after, **char) < many(&sequence, **char);
+        self.goes.extend(old.iter().filter(fewer).map(|char| (*char, stood.contains(char))));
+        // What was brought by an earlier call stands in one text now with what is left around it.
+        for place in self.comes.values_mut() {
+            place.leave_out(|char| old.contains(&char) && !new.contains(&char));
+        }
         for (at, char) in after.iter().enumerate().filter(|(_, char)| !old.contains(char)) {
             let place = Place { sequence: after.clone(), start: at, end: at + 1 };
             self.comes.insert(*char, place);
@@ -311,12 +338,13 @@ impl Licences {
     /// changes have `covered` which were made `anew`. `later` are cells that stood in a document when
     /// it was opened, with the number of the opening: a call that looked before knew them by their place only.
     /// `deletions` are the changes that bring nothing, each with the room around it that is free of other changes.
+    /// `told_vaguely`: changes were told as differences of texts.
     pub(crate) fn plain_objection(
         &self,
         (cells, covered, anew): (&[Cell], &HashSet<usize>, &HashSet<usize>),
         deletions: &[(Range<usize>, Range<usize>)],
         texts: &Texts<'_>,
-        later: impl Fn(u32) -> Option<u32>,
+        (later, told_vaguely): (impl Fn(u32) -> Option<u32>, bool),
     ) -> Option<String> {
         // Which of the plain characters in a row it is cannot always be told, so their place is that of the atoms.
         let licensed = |at: usize| {
@@ -337,6 +365,11 @@ impl Licences {
                 range.contains(&at) && same_deletions(cells, range, free).any(all_licensed)
             })
         };
+        let unseen = |at: usize| match is_unique(cells[at].char) {
+            true => !self.saw.iter().any(|saw| saw.text.contains(cells[at].char)),
+            false => !licensed(at),
+        };
+        let licensed = |at| licensed(at) || (told_vaguely && is_turned(cells, at, unseen));
         // Between two atoms that stay, what is not to be taken away must stand again.
         let stays = |char: &char| texts.base.contains(char) && texts.fork.contains(char);
         let pieces = texts.fork_text.split(stays);
@@ -381,16 +414,27 @@ impl Licences {
     }
 
     /// A licence holds as long as what it was given for is pending: the rest is withdrawn.
-    pub(crate) fn withdraw(&mut self, texts: &Texts<'_>, is_pending: bool) {
+    pub(crate) fn withdraw(
+        &mut self,
+        texts: &Texts<'_>,
+        one_of_two: impl Fn(char) -> bool,
+        is_pending: bool,
+    ) {
         self.goes.retain(|char, stood| {
             *stood |= texts.base.contains(char);
             // One that was itself on its way when the call took it out may arrive yet.
-            !texts.fork.contains(char) && (texts.base.contains(char) || !*stood)
+            one_of_two(*char)
+                || (!texts.fork.contains(char) && (texts.base.contains(char) || !*stood))
         });
         self.comes.retain(|char, _| texts.fork.contains(char) && !texts.base.contains(char));
         if self.goes.is_empty() && self.comes.is_empty() && !is_pending {
             self.saw.clear();
         }
+    }
+
+    /// Nothing that was licensed is pending any more, and what became of it can't be told.
+    pub(crate) fn forget(&mut self) {
+        *self = Self { halves: std::mem::take(&mut self.halves), ..Self::default() };
     }
 
     /// The user took back what licensed this.

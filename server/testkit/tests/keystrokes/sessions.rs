@@ -44,7 +44,7 @@ impl World {
         self.workspace.look_at_disks();
         let view = {
             let mut fork = self.sessions[index].fork.lock().unwrap();
-            fork.sync(&self.workspace);
+            fork.sync_now(&self.workspace);
             fork.view(self.workspace.snapshot())
         };
         self.note(format!("session {index} starts a call"));
@@ -103,7 +103,7 @@ impl World {
             session.turn += 1;
             let mut fork = session.fork.lock().unwrap();
             let report = fork.merge(&self.workspace, &view, session.turn, &maker, proposals);
-            fork.sync(&self.workspace);
+            fork.sync_now(&self.workspace);
             report
         };
         self.stats.conflicts += report.conflicts.len() as u64;
@@ -308,18 +308,7 @@ impl World {
             Selection::Hunks(ids) => ids.clone(),
             _ => ids.iter().filter(|(_, of)| *of == turn).map(|(id, _)| *id).collect(),
         };
-        // What was altered on its way cannot be told apart any more from what was sent with it: the ledger keeps it
-        // under one of their hunks.
-        let altered = &self.sessions[index].altered;
-        let own = |(doc, landed): &&(usize, Landed)| {
-            let is_altered = |hunk: &HunkId| altered.contains(&(*doc, *hunk));
-            let with_it = landed.hunks.iter().any(|hunk| chosen.contains(hunk));
-            landed.session == index
-                && (chosen.contains(&landed.hunk)
-                    || (with_it && landed.hunks.iter().any(is_altered)))
-        };
-        let undoes = self.landed.iter().filter(own).cloned().collect();
-        let sending = Sending { session: index, is_undo: true, undoes, ..Sending::default() };
+        let sending = Sending { session: index, chosen, ..Sending::default() };
         let (workspace, editor) = (self.workspace.clone(), self.editor.clone());
         let fork = self.sessions[index].fork.clone();
         let future = Box::pin(async move {
@@ -330,9 +319,23 @@ impl World {
         self.poll_task(self.tasks.len() - 1);
     }
 
+    /// What of the session was published under these hunks so far. What was altered on its way cannot be told apart any
+    /// more from what was sent with it: the ledger keeps it under one of their hunks.
+    pub(super) fn meant_by_undo(&self, index: usize, chosen: &[HunkId]) -> Vec<(usize, Landed)> {
+        let altered = &self.sessions[index].altered;
+        let own = |(doc, landed): &&(usize, Landed)| {
+            let is_altered = |hunk: &HunkId| altered.contains(&(*doc, *hunk));
+            let with_it = landed.hunks.iter().any(|hunk| chosen.contains(hunk));
+            landed.session == index
+                && (chosen.contains(&landed.hunk)
+                    || (with_it && landed.hunks.iter().any(is_altered)))
+        };
+        self.landed.iter().filter(own).cloned().collect()
+    }
+
     pub(super) fn sync(&mut self, index: usize) {
         self.workspace.look_at_disks();
-        self.sessions[index].fork.lock().unwrap().sync(&self.workspace);
+        self.sessions[index].fork.lock().unwrap().sync_now(&self.workspace);
         self.check_fork(index, &[], &[]);
     }
 }

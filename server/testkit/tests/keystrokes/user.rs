@@ -2,7 +2,7 @@
 //! writes the files.
 
 use super::*;
-use ropewalk_testkit::editor::EchoShape;
+use ropewalk_testkit::editor::{Client, EchoShape, FileOp, Request};
 
 impl World {
     pub(super) fn buffer(&self, doc: usize) -> Option<Vec<Cell>> {
@@ -112,6 +112,68 @@ impl World {
         self.editor.with(|client| client.replace_all(&self.docs[doc].uri, changes, shape));
     }
 
+    /// The user sorts, reverses, moves or indents all of a text, or takes back all that was ever done to it.
+    pub(super) fn deed(&mut self, doc: usize) {
+        let Some(cells) = self.buffer(doc) else { return };
+        let uri = self.docs[doc].uri.clone();
+        let shapes =
+            [EchoShape::AsMade, EchoShape::Apart, EchoShape::Whole, EchoShape::InsertAllDeleteAll];
+        let shape = *self.random.pick(&shapes).unwrap();
+        let count = cells.iter().filter(|cell| cell.char == '\n').count() + 1;
+        let [from, to, some] = [0; 3].map(|_| self.random.in_range(0..count));
+        let what = self.random.in_range(0..5);
+        self.stats.keystrokes += 1;
+        self.tells_vaguely(doc);
+        self.note(format!("user's deed {what} with {from}, {to}, {some} in {uri}, told {shape:?}"));
+        self.editor.with(|client| match what {
+            0 => client.rearrange(
+                &uri,
+                |lines| lines.sort_by_key(|line| line.first().map(|cell| cell.char)),
+                shape,
+            ),
+            1 => client.rearrange(&uri, |lines| lines.reverse(), shape),
+            2 => client.rearrange(
+                &uri,
+                |lines| {
+                    let end = (from + some).min(lines.len());
+                    let block: Vec<_> = lines.drain(from.min(end)..end).collect();
+                    let to = to.min(lines.len());
+                    lines.splice(to..to, block);
+                },
+                shape,
+            ),
+            3 => {
+                let starts = |at: &usize| *at == 0 || cells[at - 1].char == '\n';
+                let starts = (0..cells.len()).filter(starts);
+                let changes = starts.map(|at| (at..at, "  ".to_owned())).collect();
+                client.replace_all(&uri, changes, shape);
+            }
+            _ => while client.undo(&uri) {},
+        });
+    }
+
+    /// In one notification: what the user does to a whole text, the oldest edit that waits, what they do after it.
+    pub(super) fn batch(&mut self) {
+        let of_edit = self.editor.with(|client| match client.oldest() {
+            Some(Request::Apply(ops)) => ops.iter().find_map(|op| match op {
+                FileOp::Edit { uri, .. } => Some(uri.clone()),
+                _ => None,
+            }),
+            _ => None,
+        });
+        let doc = of_edit.and_then(|uri| self.docs.iter().position(|doc| doc.uri == uri));
+        let Some(doc) = doc else { return self.handle() };
+        self.editor.with(Client::hold);
+        if self.random.chance(15) {
+            self.deed(doc);
+        }
+        self.handle_as(Handling::Usual);
+        for _ in 0..self.random.in_range(0..3) {
+            self.deed(doc);
+        }
+        self.editor.with(Client::release);
+    }
+
     pub(super) fn save(&mut self, doc: usize) {
         let uri = self.docs[doc].uri.clone();
         let Some(text) = self.editor.with(|client| client.save(&uri)) else { return };
@@ -167,8 +229,9 @@ impl World {
         if self.random.chance(70) {
             self.save(doc);
         }
-        // What the editor knows to have been deleted is forgotten with its buffer.
-        let cells = self.buffer(doc).unwrap_or_default();
+        // What the editor knows to have been deleted is forgotten with its buffer; of that, some is not told yet.
+        let mut cells = self.buffer(doc).unwrap_or_default();
+        cells.extend(self.editor.delivered(&uri).unwrap_or_default());
         let wavers = self.wavers(doc, &cells);
         self.docs[doc].gone.extend(wavers);
         self.editor.with(|client| client.close(&uri));

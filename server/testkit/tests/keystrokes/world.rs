@@ -110,13 +110,14 @@ struct Call {
 type Key = (DocId, u32, HunkId);
 
 /// What a task was started to send.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Sending {
     session: usize,
-    is_undo: bool,
+    /// The hunks that an undo takes back; none for a publish.
+    chosen: Vec<HunkId>,
     /// The changes that were accepted, each with its document and hunk, as they were then.
     accepted: Vec<(usize, HunkId, Shape)>,
-    /// What is to be taken back, each with its document.
+    /// What of those was published by the time it arrives, each with its document.
     undoes: Vec<(usize, Landed)>,
 }
 
@@ -282,7 +283,8 @@ impl World {
             0..420 => self.type_something(doc),
             420..460 => self.delete_something(doc),
             460..475 => self.user_undo(doc),
-            475..481 => self.format(doc),
+            475..480 => self.format(doc),
+            480..481 => self.deed(doc),
             481..487 => self.save(doc),
             487..490 => self.change_on_disk(doc),
             490..493 => self.close_or_open(doc),
@@ -292,7 +294,8 @@ impl World {
             560..680 => {
                 self.deliver();
             }
-            680..760 => self.handle(),
+            680..752 => self.handle(),
+            752..760 => self.batch(),
             760..763 => {
                 if self.editor.time_out() > 0 {
                     self.note("answers time out".to_owned());

@@ -1,7 +1,8 @@
 //! The environment that a command gets: ours without secrets, set up for no terminal.
 //!
-//! What is a secret is told by its name alone, from the lists here; values are not looked at. The user may name some
-//! that commands over the fork are given all the same; never what opens the model's account or leads out of a command.
+//! What is a secret is told by its name, from the lists here, and by an account in an address that the value holds. The
+//! user may name some that commands are given all the same; never what opens the model's account or leads out of a
+//! command.
 
 use std::ffi::OsString;
 
@@ -133,9 +134,10 @@ pub fn command_environment(
     environment: impl IntoIterator<Item = (OsString, OsString)>,
     named: &[String],
 ) -> Vec<(OsString, OsString)> {
-    let is_kept = |(name, _): &(OsString, OsString)| {
+    let is_kept = |(name, value): &(OsString, OsString)| {
         let name = name.to_string_lossy();
-        !is_closed(&name) && (!is_denied(&name) || named.iter().any(|named| *named == name))
+        let is_secret = || is_denied(&name) || names_account(&value.to_string_lossy());
+        !is_closed(&name) && (named.iter().any(|named| *named == name) || !is_secret())
     };
     let mut kept: Vec<(OsString, OsString)> = environment.into_iter().filter(is_kept).collect();
     kept.extend(SET.iter().map(|(name, value)| ((*name).into(), (*value).into())));
@@ -171,4 +173,111 @@ fn is_denied(name: &str) -> bool {
     DENIED.contains(&name.as_str())
         || DENIED_STARTS.iter().any(|start| name.starts_with(start))
         || DENIED_ENDS.iter().any(|end| name.ends_with(end))
+}
+
+/// True if a text holds an address with a password or a token in it (`https://user:password@host`). The user's name
+/// alone, as in `ssh://git@host`, is none.
+fn names_account(text: &str) -> bool {
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("://") {
+        if account_in(before, after).is_some() {
+            return true;
+        }
+        rest = after;
+    }
+    false
+}
+
+/// The bytes at the start of `after` that are an account with a secret, its `@` among them, where `before` ends with
+/// the address's scheme.
+pub(crate) fn account_in(before: &str, after: &str) -> Option<usize> {
+    let ends = |c: char| c.is_whitespace() || "/?#\"'<>\\".contains(c);
+    let host = after.get(..after.find(ends).unwrap_or(after.len()))?;
+    // The last: a password may hold one.
+    let at = host.rfind('@')?;
+    let account = host.get(..at)?;
+    let is_name_alone = || {
+        let is_of_ssh = ["ssh", "sftp", "git", "rsync"].iter().any(|end| before.ends_with(end));
+        is_of_ssh || account == "git"
+    };
+    let has_secret = match account.split_once(':') {
+        Some((_, password)) => !password.is_empty(),
+        None => !account.is_empty() && !is_name_alone(),
+    };
+    has_secret.then_some(at + 1)
+}
+
+/// What makes package managers say at once that there is no network, where they would try again for a minute. Each
+/// goes by its own; names that a program doesn't know mean nothing to it. Gradle has no variable for that and needs
+/// none: it tries a host without an address once.
+const WITHOUT_NETWORK: &[(&str, &str)] = &[
+    ("BUN_CONFIG_HTTP_RETRY_COUNT", "0"),
+    ("BUNDLE_RETRY", "0"),
+    ("CARGO_NET_RETRY", "0"),
+    ("COMPOSER_DISABLE_NETWORK", "1"),
+    ("CONDA_REMOTE_MAX_RETRIES", "0"),
+    // Since Maven 3.9; before, it tries a host without an address once.
+    ("MAVEN_ARGS", "--offline"),
+    ("NUGET_ENHANCED_MAX_NETWORK_TRY_COUNT", "1"),
+    ("PIP_DISABLE_PIP_VERSION_CHECK", "1"),
+    ("PIP_RETRIES", "0"),
+    ("POETRY_REQUESTS_MAX_RETRIES", "0"),
+    ("RUSTUP_MAX_RETRIES", "0"),
+    ("UV_HTTP_RETRIES", "0"),
+    ("YARN_HTTP_RETRY", "0"),
+    // Of npm and of pnpm before and since its version 11.
+    ("npm_config_fetch_retries", "0"),
+    ("pnpm_config_fetch_retries", "0"),
+];
+
+/// Adds what a command without a network is given, but for what it has already.
+pub(crate) fn without_network(environment: &mut Vec<(OsString, OsString)>) {
+    for (name, value) in WITHOUT_NETWORK {
+        let is_same = |(set, _): &(OsString, OsString)| set.eq_ignore_ascii_case(name);
+        if !environment.iter().any(is_same) {
+            environment.push(((*name).into(), (*value).into()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_account_in_an_address_is_a_secret() {
+        for (text, is_secret) in [
+            ("postgres://me:pw@localhost/db", true),
+            ("a, https://user:p%40ss@host:8080/x", true),
+            ("https://ghp_token@github.com/a/b", true),
+            ("redis://:pw@cache", true),
+            ("https://x/ and https://u:a@b@c/", true),
+            ("ünï://ü:pässword@höst", true),
+            ("ssh://git@github.com/a", false),
+            ("git+ssh://me@host/a", false),
+            ("https://git@github.com/a", false),
+            ("https://user:@host", false),
+            ("https://host/a@b:c@d", false),
+            ("https://host?mail=a:b@c", false),
+            ("me:pw@host", false),
+            ("://", false),
+            ("://@", false),
+            ("", false),
+        ] {
+            assert_eq!(names_account(text), is_secret, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_the_user_set_stays_where_there_is_no_network() {
+        let mut environment = vec![("PIP_RETRIES".into(), "7".into())];
+        without_network(&mut environment);
+        let value = |name: &str| {
+            let found = environment.iter().filter(|(set, _)| set == name);
+            found.map(|(_, value)| value.to_str().unwrap()).collect::<Vec<_>>()
+        };
+        assert_eq!(value("PIP_RETRIES"), ["7"]);
+        assert_eq!(value("npm_config_fetch_retries"), ["0"]);
+        assert_eq!(environment.len(), WITHOUT_NETWORK.len());
+    }
 }

@@ -17,7 +17,12 @@ pub(crate) const LEFT_RUNNING: &str =
 pub fn result_text(outcome: &CommandOutcome, bounds: Bounds) -> String {
     let mut text = String::new();
     match outcome.exit {
-        Exit::Exited(_) | Exit::Signalled(_) => {}
+        Exit::Exited(_) | Exit::Signalled(_) => {
+            if let Some(why) = &outcome.lost {
+                let _infallible =
+                    writeln!(text, "Error: {why}. Its exit code is lost; what it had printed:");
+            }
+        }
         Exit::TimedOut(after) => {
             let _infallible = writeln!(
                 text,
@@ -47,8 +52,12 @@ pub fn result_text(outcome: &CommandOutcome, bounds: Bounds) -> String {
     };
     match outcome.exit {
         Exit::Exited(0) | Exit::TimedOut(_) | Exit::Interrupted => {}
+        _ if outcome.lost.is_some() => {}
         Exit::Exited(code) => note(&format!("(exit code {code})")),
         Exit::Signalled(signal) => note(&format!("(ended by signal {signal})")),
+    }
+    if let (Exit::TimedOut(_) | Exit::Interrupted, Some(why)) = (outcome.exit, &outcome.lost) {
+        note(&format!("({why})"));
     }
     if outcome.left_running {
         note(&format!("({LEFT_RUNNING})"));

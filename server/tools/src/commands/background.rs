@@ -32,6 +32,8 @@ pub struct Finished {
     pub id: u64,
     /// The command.
     pub command: String,
+    /// The turn of the call that started it.
+    pub turn: u64,
     /// The call that started it.
     pub call: Arc<str>,
     /// What it saw.
@@ -59,6 +61,7 @@ struct All {
 #[derive(Debug)]
 struct One {
     command: String,
+    turn: u64,
     since: Instant,
     file: Option<PathBuf>,
     recent: Arc<Mutex<String>>,
@@ -125,6 +128,7 @@ impl Background {
             sender: self.sender.clone(),
             id,
             command: command.clone(),
+            turn: context.turn,
             call: context.call.clone(),
             view: context.view.clone(),
         };
@@ -136,7 +140,8 @@ impl Background {
             "Started in the background as number {id}.{} You are told when it has ended; check_background shows it before.",
             whole.unwrap_or_default()
         );
-        all.running.insert(id, One { command, since: Instant::now(), file, recent, stop, task });
+        let (turn, since) = (context.turn, Instant::now());
+        all.running.insert(id, One { command, turn, since, file, recent, stop, task });
         Ok(Output::text(words))
     }
 
@@ -192,6 +197,10 @@ impl Background {
         one.stop.notify_one();
         Ok(format!("Number {number} is being stopped; its end will be told."))
     }
+
+    pub(super) fn drop_since(&self, turn: u64) {
+        lock(&self.all).running.retain(|_, one| one.turn < turn);
+    }
 }
 
 fn number(id: &str) -> Result<u64, String> {
@@ -208,13 +217,14 @@ struct End {
     sender: mpsc::UnboundedSender<Finished>,
     id: u64,
     command: String,
+    turn: u64,
     call: Arc<str>,
     view: Arc<View>,
 }
 
 impl End {
     fn tell(self, output: Output) {
-        let Self { all, sender, id, command, call, view } = self;
+        let Self { all, sender, id, command, turn, call, view } = self;
         // Without a session nobody hears of it.
         let Some(all) = all.upgrade() else { return };
         let mut all = lock(&all);
@@ -225,7 +235,7 @@ impl End {
             all.ended.pop_first();
         }
         drop(all);
-        let _ = sender.send(Finished { id, command, call, view, output });
+        let _ = sender.send(Finished { id, command, turn, call, view, output });
     }
 }
 

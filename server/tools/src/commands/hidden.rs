@@ -108,6 +108,7 @@ struct Looked {
     /// Each path, and whether by a rule.
     found: Vec<(PathBuf, bool)>,
     projects: Vec<PathBuf>,
+    repositories: Vec<PathBuf>,
     told: Vec<String>,
     seen: Seen,
 }
@@ -121,6 +122,8 @@ pub(super) struct Hidden {
     pub(super) secrets: Vec<PathBuf>,
     /// The folders in roots that may be projects with a build folder of their own, sorted.
     pub(super) projects: Vec<PathBuf>,
+    /// The `.git` folders and files in roots, sorted.
+    pub(super) repositories: Vec<PathBuf>,
     /// What was not looked through or not hidden, in words.
     pub(super) told: Vec<String>,
 }
@@ -135,6 +138,75 @@ impl Hidden {
 }
 
 impl Looked {
+    /// Looks a root, or another folder, through. Gives true if it holds too many folders for that.
+    fn take_in(
+        &mut self,
+        (root, is_root): (&Path, bool),
+        judged: &impl Fn(&Path) -> Option<bool>,
+        most: Most,
+    ) -> bool {
+        let mut walk = WalkBuilder::new(root);
+        // A link may lead anywhere; what it leads to is hidden there, or not shown at all.
+        walk.hidden(false).follow_links(false).filter_entry(|entry| entry.file_name() != ".git");
+        let is_folder = |entry: &DirEntry| entry.file_type().is_some_and(|kind| kind.is_dir());
+        let folders = walk.build().filter_map(Result::ok).filter(is_folder);
+        let mut folders = folders.map(DirEntry::into_path);
+        let known: Vec<PathBuf> = folders.by_ref().take(most.folders).collect();
+        let mut is_cut = folders.next().is_some();
+        let walked: HashSet<&PathBuf> = known.iter().collect();
+        let mut ignored: Vec<PathBuf> = Vec::new();
+        for folder in &known {
+            let (inner, may_be_project) = self.folder(folder, judged);
+            if is_root && may_be_project {
+                self.projects.push(folder.clone());
+            }
+            ignored.extend(inner.into_iter().filter(|inner| !walked.contains(inner)));
+        }
+        // Where the walk was cut short, what it has not come to is not known to be ignored.
+        ignored.retain(|folder| !is_cut && !is_filled(folder));
+        let mut left = most.folders;
+        while let Some(folder) = ignored.pop() {
+            is_cut |= left == 0;
+            if left == 0 {
+                break;
+            }
+            left -= 1;
+            let (inner, _) = self.folder(&folder, judged);
+            ignored.extend(inner.into_iter().filter(|inner| !is_filled(inner)));
+        }
+        is_cut
+    }
+
+    /// Takes note of what is to be hidden in a folder. Gives the folders in it, and true if it may be a project.
+    fn folder(
+        &mut self,
+        folder: &Path,
+        judged: &impl Fn(&Path) -> Option<bool>,
+    ) -> (Vec<PathBuf>, bool) {
+        let (mut inner, mut names) = (Vec::new(), Vec::new());
+        self.seen.note(folder);
+        let Ok(entries) = std::fs::read_dir(folder) else { return (inner, false) };
+        for entry in entries.filter_map(Result::ok) {
+            names.push(entry.file_name());
+            let path = entry.path();
+            if entry.file_name() == ".git" {
+                self.repositories.push(path);
+                continue;
+            }
+            // What it says decides what is looked into.
+            if entry.file_name() == ".gitignore" || entry.file_name() == ".ignore" {
+                self.seen.note(&path);
+            }
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                inner.push(path.clone());
+            }
+            if let Some(by_rule) = judged(&path) {
+                self.found.push((path, by_rule));
+            }
+        }
+        (inner, is_project(names.iter().map(|name| &**name)))
+    }
+
     /// That, and what the fork and the buffers have and the disk need not.
     fn with(&self, view: &View, hides: &Hides, most: Most) -> Hidden {
         let mut found = self.found.clone();
@@ -159,94 +231,44 @@ impl Looked {
             found.extend(hidden);
         }
         let hidden = outermost(found, most, self.told.clone());
-        Hidden { projects: self.projects.clone(), ..hidden }
+        let (projects, repositories) = (self.projects.clone(), self.repositories.clone());
+        Hidden { projects, repositories, ..hidden }
     }
 }
 
 /// Whether a path in a root, or in a folder that is none, is to be hidden, and by a rule.
 fn judge(view: &View, hides: &Hides, (root, is_root): (&Path, bool), path: &Path) -> Option<bool> {
     let relative = path.strip_prefix(root).ok()?;
-    let place = || view.roots().place_of(path).ok();
-    let by_rule = is_root && place().is_some_and(|place| hides(&place, None));
-    (by_rule || is_sensitive(&relative.to_string_lossy())).then_some(by_rule)
+    let place = if is_root { view.roots().place_of(path).ok() } else { None };
+    let former = place.as_ref().map(|place| view.former_places(place)).unwrap_or_default();
+    let by_rule = place.iter().chain(&former).any(|place| hides(place, None));
+    let was_secret = former.iter().any(|place| is_sensitive(&place.shown));
+    (by_rule || was_secret || is_sensitive(&relative.to_string_lossy())).then_some(by_rule)
 }
 
 /// Looks the roots and `others` through. One `read_dir` per folder, twice.
 fn look(view: &View, others: &[PathBuf], hides: &Hides, most: Most) -> Looked {
-    let mut told = Vec::new();
-    let mut seen = Seen::begin(view, others);
-    let roots = view.roots().iter().map(|root| root.path().to_owned());
-    let mut found: Vec<(PathBuf, bool)> = Vec::new();
-    let mut projects = Vec::new();
-    let roots = roots.map(|root| (root, true));
-    for (root, is_root) in roots.chain(others.iter().map(|other| (other.clone(), false))) {
-        let judged = |path: &Path| judge(view, hides, (&root, is_root), path);
-        let mut walk = WalkBuilder::new(&root);
-        // A link may lead anywhere; what it leads to is hidden there, or not shown at all.
-        walk.hidden(false).follow_links(false).filter_entry(|entry| entry.file_name() != ".git");
-        let is_folder = |entry: &DirEntry| entry.file_type().is_some_and(|kind| kind.is_dir());
-        let folders = walk.build().filter_map(Result::ok).filter(is_folder);
-        let mut folders = folders.map(DirEntry::into_path);
-        let known: Vec<PathBuf> = folders.by_ref().take(most.folders).collect();
-        let mut is_cut = folders.next().is_some();
-        // Gives the folders in a folder and whether it may be a project, and takes note of what is to be hidden of it.
-        let mut look = |folder: &Path| {
-            let (mut inner, mut names) = (Vec::new(), Vec::new());
-            seen.note(folder);
-            let Ok(entries) = std::fs::read_dir(folder) else { return (inner, false) };
-            for entry in entries.filter_map(Result::ok) {
-                names.push(entry.file_name());
-                let path = entry.path();
-                if entry.file_name() == ".git" {
-                    continue;
-                }
-                // What it says decides what is looked into.
-                if entry.file_name() == ".gitignore" || entry.file_name() == ".ignore" {
-                    seen.note(&path);
-                }
-                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                    inner.push(path.clone());
-                }
-                if let Some(by_rule) = judged(&path) {
-                    found.push((path, by_rule));
-                }
-            }
-            (inner, is_project(names.iter().map(|name| &**name)))
-        };
-        let looked: HashSet<&PathBuf> = known.iter().collect();
-        let is_filled = |folder: &PathBuf| {
-            let name = folder.file_name().and_then(|name| name.to_str());
-            name.is_some_and(|name| FILLED.contains(&name))
-        };
-        let mut ignored: Vec<PathBuf> = Vec::new();
-        for folder in &known {
-            let (inner, may_be_project) = look(folder);
-            if is_root && may_be_project {
-                projects.push(folder.clone());
-            }
-            ignored.extend(inner.into_iter().filter(|inner| !looked.contains(inner)));
-        }
-        // Where the walk was cut short, what it has not come to is not known to be ignored.
-        ignored.retain(|folder| !is_cut && !is_filled(folder));
-        let mut left = most.folders;
-        while let Some(folder) = ignored.pop() {
-            is_cut |= left == 0;
-            if left == 0 {
-                break;
-            }
-            left -= 1;
-            ignored.extend(look(&folder).0.into_iter().filter(|inner| !is_filled(inner)));
-        }
-        if is_cut {
-            told.push(format!(
+    let mut looked = Looked { seen: Seen::begin(view, others), ..Looked::default() };
+    let roots = view.roots().iter().map(|root| (root.path(), true));
+    for (root, is_root) in roots.chain(others.iter().map(|other| (other.as_path(), false))) {
+        let judged = |path: &Path| judge(view, hides, (root, is_root), path);
+        if looked.take_in((root, is_root), &judged, most) {
+            looked.told.push(format!(
                 "{} holds too many folders to look through: files in it that may hold secrets, or that a rule keeps from being read, may be open to commands",
                 root.display()
             ));
         }
     }
-    projects.sort_unstable();
-    projects.dedup();
-    Looked { found, projects, told, seen }
+    looked.projects.sort_unstable();
+    looked.projects.dedup();
+    looked.repositories.sort_unstable();
+    looked
+}
+
+/// True for a folder that tools fill with what they fetch or make.
+fn is_filled(folder: &Path) -> bool {
+    let name = folder.file_name().and_then(|name| name.to_str());
+    name.is_some_and(|name| FILLED.contains(&name))
 }
 
 /// What lies in a hidden folder is hidden with it, and by a rule if one hides any of it.
@@ -276,6 +298,7 @@ fn outermost(mut found: Vec<(PathBuf, bool)>, most: Most, mut told: Vec<String>)
         secrets: secrets.map(|(path, _)| path.clone()).collect(),
         paths: outermost.into_iter().map(|(path, _)| path).collect(),
         projects: Vec::new(),
+        repositories: Vec::new(),
         told,
     }
 }
@@ -302,6 +325,32 @@ mod tests {
     use super::*;
     use ropewalk_workspace::{Fork, Roots, Workspace};
 
+    const FILES: &[&str] = &[
+        ".git/HEAD",
+        "a.rs",
+        ".env",
+        "sub/.env.local",
+        "sub/.env.example",
+        "node_modules/x/.env",
+        ".aws/credentials",
+        ".aws/deep/er",
+        "private/plan.txt",
+        "both/.env",
+        "both/kept",
+        "app/Cargo.toml",
+        "app/target/debug/app",
+        "app/part/Cargo.toml",
+        "alone/Cargo.toml",
+        "alone/Cargo.lock",
+        "node_modules/y/Cargo.toml",
+        "node_modules/y/Cargo.lock",
+        "conf/deep/.env.prod",
+        "conf/rules.txt",
+        "conf/plain",
+        "conf/node_modules/.env",
+        "build/ours/.env.prod",
+    ];
+
     #[test]
     fn what_is_ignored_is_hidden_but_for_what_tools_fill() {
         let dir = tempfile::tempdir().unwrap();
@@ -310,31 +359,7 @@ mod tests {
             std::fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
             std::fs::write(root.join(name), "x").unwrap();
         };
-        for name in [
-            ".git/HEAD",
-            "a.rs",
-            ".env",
-            "sub/.env.local",
-            "sub/.env.example",
-            "node_modules/x/.env",
-            ".aws/credentials",
-            ".aws/deep/er",
-            "private/plan.txt",
-            "both/.env",
-            "both/kept",
-            "app/Cargo.toml",
-            "app/target/debug/app",
-            "app/part/Cargo.toml",
-            "alone/Cargo.toml",
-            "alone/Cargo.lock",
-            "node_modules/y/Cargo.toml",
-            "node_modules/y/Cargo.lock",
-            "conf/deep/.env.prod",
-            "conf/rules.txt",
-            "conf/plain",
-            "conf/node_modules/.env",
-            "build/ours/.env.prod",
-        ] {
+        for name in FILES {
             put(name);
         }
         std::fs::write(root.join(".gitignore"), ".env*\nnode_modules/\ntarget\nconf/\n").unwrap();

@@ -38,6 +38,8 @@ const WANTS_NETWORK: &[Sign] = &[
     sign(&["unknownhostexception"]),
     sign(&["io::socket", "bad hostname"]),
     sign(&[":nxdomain"]),
+    // Maven, which is told that there is none.
+    sign(&["cannot access", "in offline mode"]),
     // Nothing leads there.
     sign(&["network is unreachable"]),
     sign(&["no route to host"]),
@@ -139,6 +141,7 @@ mod tests {
         "Could not connect to 127.0.0.1:9 (127.0.0.1). - connect (111: Connection refused)",
         "Exception in thread \"main\" java.net.UnknownHostException: example.invalid",
         "java.net.ConnectException: Connection refused",
+        "[ERROR] Cannot access central (https://repo.maven.apache.org/maven2) in offline mode and the artifact a:b:pom:1 has not been downloaded from it before.",
         "IO::Socket::INET: Bad hostname 'example.invalid:9' at -e line 1.",
         "IO::Socket::INET: connect: Connection refused at -e line 1.",
         "bash: line 1: example.invalid: Temporary failure in name resolution",

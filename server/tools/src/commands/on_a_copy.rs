@@ -81,7 +81,9 @@ impl Copied {
             // What is collected and never merged is taken away by the next line.
             self.collect()?;
         }
-        self.layer.veil(&hidden(&self.hiding.now(view, &[], hides)));
+        let found = self.hiding.now(view, &[], hides);
+        self.layer.veil(&hidden(&found));
+        self.layer.strike_accounts(&found.repositories);
         Ok(self.layer.materialise(view, &mut self.ever)?.told)
     }
 
@@ -178,16 +180,16 @@ impl OnACopy {
         });
         let (mut copied, asked, told) = made.await?;
         let (own, file) = (super::apart(context), asked.output_file.clone());
+        let spec = spec(asked, context);
         Ok(Box::new(move |sink: Sink, stop| {
             Box::pin(async move {
                 let (view, started) = (own.view.clone(), SystemTime::now());
                 copied.unfinished = Some(Unfinished { view, started });
-                let (mut copied, outcome) =
-                    match holding(copied, spec(asked, &own), sink, stop).await {
-                        Ok((copied, Ok(outcome))) => (copied, outcome),
-                        Ok((_, Err(error))) => return not_started(error),
-                        Err(failure) => return failure,
-                    };
+                let (mut copied, outcome) = match holding(copied, spec, sink, stop).await {
+                    Ok((copied, Ok(outcome))) => (copied, outcome),
+                    Ok((_, Err(error))) => return not_started(error),
+                    Err(failure) => return failure,
+                };
                 let mut output = result_of(&outcome, file, &own).await;
                 let collected =
                     on_thread(move |_| Ok(copied.collect().map_err(|error| error.to_string())));

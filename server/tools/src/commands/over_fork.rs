@@ -151,7 +151,7 @@ impl OverFork {
     async fn anew(&self, context: &Context) -> Result<Live, Output> {
         let live = Live::start(&self.settings, &context.view).await;
         live.map_err(|why| {
-            Output::error(format_args!("commands can't run over the fork any more: {why}"))
+            Output::error(format_args!("commands can't run in the sandbox any more: {why}"))
         })
     }
 
@@ -277,31 +277,13 @@ async fn result(
     let printed = strip_escapes(&String::from_utf8_lossy(&printed));
     let mut output = super::result_of(&outcome, file, context).await;
     output.text = result_text(&outcome, context.bounds);
-    match &end {
-        End::Exited { left_running: true, .. } | End::Signalled { left_running: true, .. } => {
-            told.push(LEFT_RUNNING.to_owned());
-        }
-        End::Memory { bytes } => told.push(format!(
-            "it was ended because it used {} MB of memory, more than a command may: let it use less, or tell the user of commands.memory_megabytes",
-            bytes >> 20
-        )),
-        // On a disk, where nothing but its end keeps a command from writing.
-        End::LayerFull { bytes } => told.push(format!(
-            "it was ended because what this session's commands have written takes {} MB, more than it may: ignored files that they made are removed before the next command. Make less of them, or tell the user of commands.layer_megabytes",
-            bytes >> 20
-        )),
-        End::CacheFull { bytes } => told.push(format!(
-            "it was ended because build caches hold {} MB, more than they may; what is too much is removed. Build less at a time, or tell the user of commands.cache_megabytes",
-            bytes >> 20
-        )),
-        End::Lost(why) => {
-            output.is_error = true;
-            output.text = format!(
-                "Error: the sandbox ended while this command ran ({why}), and what it changed is lost. It is started anew with the next command.\n{}",
-                output.text
-            );
-        }
-        End::Exited { .. } | End::Signalled { .. } | End::Killed => {}
+    told.extend(said_of_end(&end));
+    if let End::Lost(why) = &end {
+        output.is_error = true;
+        output.text = format!(
+            "Error: the sandbox ended while this command ran ({why}), and what it changed is lost. It is started anew with the next command.\n{}",
+            output.text
+        );
     }
     let failed = outcome.exit != Exit::Exited(0);
     if !network && hints::wants_network(&printed, failed) {
@@ -336,6 +318,29 @@ async fn result(
     output
 }
 
+/// A sentence about an end that needs one.
+fn said_of_end(end: &End) -> Option<String> {
+    match end {
+        End::Exited { left_running: true, .. } | End::Signalled { left_running: true, .. } => {
+            Some(LEFT_RUNNING.to_owned())
+        }
+        End::Memory { bytes } => Some(format!(
+            "it was ended because it used {} MB of memory, more than a command may: let it use less, or tell the user of commands.memory_megabytes",
+            bytes >> 20
+        )),
+        // On a disk, where nothing but its end keeps a command from writing.
+        End::LayerFull { bytes } => Some(format!(
+            "it was ended because what this session's commands have written takes {} MB, more than it may: ignored files that they made are removed before the next command. Make less of them, or tell the user of commands.layer_megabytes",
+            bytes >> 20
+        )),
+        End::CacheFull { bytes } => Some(format!(
+            "it was ended because build caches hold {} MB, more than they may; what is too much is removed. Build less at a time, or tell the user of commands.cache_megabytes",
+            bytes >> 20
+        )),
+        End::Lost(_) | End::Exited { .. } | End::Signalled { .. } | End::Killed => None,
+    }
+}
+
 fn full(bytes: u64) -> String {
     format!(
         "what this session's commands have written fills its layer ({} MB): remove build output or other large files that they made, or tell the user of commands.layer_megabytes",
@@ -356,6 +361,7 @@ mod tests {
         let workspace = Workspace::new(Roots::new(Vec::new()));
         Context {
             view: Arc::new(Fork::new("s".into()).view(workspace.snapshot())),
+            turn: 1,
             call: "c".into(),
             bounds: Bounds::default(),
             commands: Arc::default(),
@@ -377,6 +383,7 @@ mod tests {
             output,
             duration: Duration::ZERO,
             left_running: false,
+            lost: None,
             output_file: None,
         };
         let end = End::Exited { code, left_running: false };

@@ -65,7 +65,7 @@ const WRAPPERS: &[Wrapper] = &[
 ];
 
 const SHELLS: &[&str] =
-    &["ash", "bash", "dash", "fish", "ksh", "mksh", "rbash", "sh", "yash", "zsh"];
+    &["ash", "bash", "csh", "dash", "fish", "ksh", "mksh", "rbash", "sh", "tcsh", "yash", "zsh"];
 
 /// Programs that hand on, of what they read, all or some lines.
 const FILTERS: &[&str] =
@@ -112,6 +112,59 @@ pub(super) fn starts(command: &SimpleCommand, stdin: Option<&str>) -> Vec<Start>
             Some(wrapper) => wrapped(wrapper, rest, stdin),
             None => Vec::new(),
         },
+    }
+}
+
+/// True if the input that is given to a command is that of all that follow: `exec <file`.
+pub(super) fn keeps_input(command: &SimpleCommand) -> bool {
+    command.program() == Some("exec") && command.words.len() == 1
+}
+
+/// True if a shell runs something of which the text is not seen here: its input, or a part of its script that is known
+/// only when it runs. `is_unseen`: something comes in on its standard input that is not seen.
+pub(super) fn runs_unseen(command: &SimpleCommand, is_unseen: bool) -> bool {
+    let Some(name) = command.program() else { return false };
+    let rest = command.words.get(1..).unwrap_or_default();
+    let has_gaps = |words: &[Word]| !words.iter().all(Word::is_literal);
+    if SHELLS.contains(&name) {
+        return match shell_reads(rest) {
+            Reads::Script(script) => !script.is_literal(),
+            Reads::Input => is_unseen,
+            Reads::File => false,
+        };
+    }
+    match name {
+        "eval" | "trap" | "watch" => has_gaps(rest),
+        // What it starts reads from a pipe that others write to.
+        "coproc" => rest.iter().any(|word| {
+            let name = word.text().rsplit('/').next().unwrap_or_default();
+            SHELLS.contains(&name)
+        }),
+        "source" | "." => rest.first().is_some_and(is_stdin) && is_unseen,
+        "script" | "env" | "flock" => {
+            let is_script = |word: &Word| {
+                let text = word.text();
+                text.starts_with("--split-string")
+                    || text.starts_with("--command")
+                    || text.starts_with('-') && !text.starts_with("--") && text.contains(['c', 'S'])
+            };
+            rest.iter().any(is_script) && has_gaps(rest)
+        }
+        // What comes in becomes the script, or a part of it.
+        "xargs" | "parallel" => {
+            let wrapper = WRAPPERS.iter().find(|wrapper| wrapper.name == name);
+            let valued = wrapper.map_or(&[][..], |wrapper| wrapper.valued);
+            let runs = after_options(rest, valued, false);
+            let program = runs.first().and_then(|word| word.text().rsplit('/').next());
+            let is_script = match program {
+                Some(program) => {
+                    SHELLS.contains(&program) || matches!(program, "eval" | "env" | "busybox")
+                }
+                None => name == "parallel",
+            };
+            is_unseen && is_script
+        }
+        _ => false,
     }
 }
 
@@ -200,11 +253,20 @@ fn wrapped(wrapper: &Wrapper, rest: &[Word], stdin: Option<&str>) -> Vec<Start> 
     if words.is_empty() { Vec::new() } else { vec![Start::Command(words)] }
 }
 
-/// The script that a shell is given with `-c`, or reads from its input.
-fn shell_script(rest: &[Word], stdin: Option<&str>) -> Option<String> {
-    let options = rest.len()
-        - after_options(rest, &["-o", "+o", "-O", "+O", "--rcfile", "--init-file"], false).len();
-    let (options, operands) = rest.split_at_checked(options)?;
+/// Where a shell has its script from.
+enum Reads<'a> {
+    /// The word after `-c`.
+    Script(&'a Word),
+    /// Its standard input.
+    Input,
+    /// A file.
+    File,
+}
+
+fn shell_reads(rest: &[Word]) -> Reads<'_> {
+    let valued = ["-o", "+o", "-O", "+O", "--rcfile", "--init-file"];
+    let operands = after_options(rest, &valued, false);
+    let options = rest.get(..rest.len() - operands.len()).unwrap_or_default();
     let has = |flag: char| {
         options
             .iter()
@@ -212,9 +274,18 @@ fn shell_script(rest: &[Word], stdin: Option<&str>) -> Option<String> {
             .any(|o| o.starts_with('-') && !o.starts_with("--") && o.len() > 1 && o.contains(flag))
     };
     match operands.first() {
-        Some(script) if has('c') => Some(script.text().to_owned()),
-        Some(file) if !has('s') && !is_stdin(file) => None,
-        _ => stdin.map(str::to_owned),
+        Some(script) if has('c') => Reads::Script(script),
+        Some(file) if !has('s') && !is_stdin(file) => Reads::File,
+        _ => Reads::Input,
+    }
+}
+
+/// The script that a shell is given with `-c`, or reads from its input.
+fn shell_script(rest: &[Word], stdin: Option<&str>) -> Option<String> {
+    match shell_reads(rest) {
+        Reads::Script(script) => Some(script.text().to_owned()),
+        Reads::Input => stdin.map(str::to_owned),
+        Reads::File => None,
     }
 }
 
@@ -224,8 +295,9 @@ fn script(text: Option<&str>) -> Vec<Start> {
 
 /// Whether a shell that is given this file reads what is known of its standard input.
 fn is_stdin(file: &Word) -> bool {
-    matches!(file.text(), "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
-        || file.text().starts_with("<(")
+    let text = file.text();
+    matches!(text, "-" | "/dev/stdin")
+        || ["/dev/fd/", "/proc/self/fd/", "<("].iter().any(|start| text.starts_with(start))
 }
 
 /// The value of an option that is given as `-c X`, `-qc X`, `--command X` or `--command=X`, with

@@ -3,10 +3,12 @@
 //! Walks the syntax tree once; the meaning of programs is asked from [`programs`], the judgement
 //! from [`rules`]. Nothing here runs, matches files or reads the environment.
 
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::collections::{HashMap, VecDeque};
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-use tree_sitter::{Node, Parser};
+use tree_sitter::{Node, ParseOptions, ParseState, Parser};
 
 use super::words::{self, Redirect, SimpleCommand, Word, source_of};
 use super::{
@@ -17,8 +19,15 @@ use super::{
 /// built of values can't grow without bound.
 const MAX_VALUE_BYTES: usize = 4096;
 
-/// The most pipes, and the most heredocs, that are parsed.
-const MAX_SIGNS: usize = 500;
+/// Signs with which the parser's time and memory grow with the square of how many there are, and the most of each that
+/// are parsed: a real command has few.
+const MAX_SIGNS: &[(&str, usize)] = &[("|", 500), ("<<", 500), ("=(", 100)];
+
+/// How long one command is parsed at most, scripts within scripts together.
+const MAX_TIME: Duration = Duration::from_secs(2);
+
+/// How many commands are kept as they were read: policy asks for one several times.
+const KEPT: usize = 4;
 
 /// A command taken apart and judged.
 pub(super) struct Script {
@@ -27,22 +36,63 @@ pub(super) struct Script {
     pub(super) danger: Option<Danger>,
     /// The first thing that could not be read.
     pub(super) unknown: Option<UnknownSyntax>,
+    /// True if a shell in it is given text that is not seen here.
+    pub(super) runs_unseen: bool,
 }
 
-/// Reads and judges `command`.
-pub(super) fn read(command: &str) -> Script {
-    let mut reader = Reader { bytes_left: 4 * MAX_COMMAND_BYTES, ..Reader::default() };
+/// Reads and judges `command`; once, while it is among the last few.
+pub(super) fn read(command: &str) -> Arc<Script> {
+    static LAST: Mutex<VecDeque<(String, Arc<Script>)>> = Mutex::new(VecDeque::new());
+    let last = || LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, known)) = last().iter().find(|(text, _)| text == command) {
+        return known.clone();
+    }
+    let script = Arc::new(read_anew(command));
+    let mut last = last();
+    last.truncate(KEPT - 1);
+    last.push_front((command.to_owned(), script.clone()));
+    script
+}
+
+fn read_anew(command: &str) -> Script {
+    let until = Instant::now() + MAX_TIME;
+    let mut reader =
+        Reader { bytes_left: 4 * MAX_COMMAND_BYTES, until: Some(until), ..Reader::default() };
     reader.script(command, 0);
     let commands: Vec<SimpleCommand> = reader.found.into_iter().map(|f| f.command).collect();
     let danger = rules::judge(&commands).or(reader.fork_bomb);
-    Script { commands, danger, unknown: reader.unknown }
+    Script { commands, danger, unknown: reader.unknown, runs_unseen: reader.runs_unseen }
+}
+
+/// What comes in on a command's standard input.
+#[derive(Clone, Default)]
+struct Input {
+    /// What is seen of it.
+    text: Option<Arc<str>>,
+    /// True if something else comes in, or what is seen may be another text by then.
+    is_unseen: bool,
+}
+
+impl Input {
+    const UNSEEN: Self = Self { text: None, is_unseen: true };
+
+    /// What commands print, and whether that is certain.
+    fn of(output: Option<(String, bool)>) -> Self {
+        match output {
+            Some((text, certain)) => Self { text: Some(text.into()), is_unseen: !certain },
+            None => Self::UNSEEN,
+        }
+    }
+
+    fn of_word(word: &Word) -> Self {
+        Self { text: Some(word.text().into()), is_unseen: !word.is_literal() }
+    }
 }
 
 /// A simple command and what is known of its streams.
 struct Found {
     command: SimpleCommand,
-    /// What is seen to come in on its standard input.
-    stdin: Option<Arc<str>>,
+    stdin: Input,
     /// Whether what it prints was already taken by a pipe or a substitution.
     taken: bool,
 }
@@ -54,12 +104,15 @@ struct Reader {
     last: Option<usize>,
     fork_bomb: Option<Danger>,
     unknown: Option<UnknownSyntax>,
+    runs_unseen: bool,
     /// Variables the script was seen to set to a known value.
     variables: HashMap<String, String>,
     /// The standard input of the commands being walked.
-    stdin: Option<Arc<str>>,
+    stdin: Input,
     /// How much text may still be parsed, scripts within scripts together.
     bytes_left: usize,
+    /// When nothing more is parsed.
+    until: Option<Instant>,
 }
 
 /// The syntax tree being walked: its text, and the values of its substitutions by node.
@@ -85,18 +138,20 @@ impl Reader {
             return self.give_up(UnknownSyntax::TooComplex);
         };
         self.bytes_left = left;
-        // The parser's time and memory grow with the square of these, and a real command has few.
-        if ["|", "<<"].iter().any(|sign| source.matches(sign).count() > MAX_SIGNS) {
+        if MAX_SIGNS.iter().any(|(sign, most)| source.matches(sign).count() > *most) {
             return self.give_up(UnknownSyntax::TooComplex);
         }
         let joined = join_lines(source);
         let source = joined.as_deref().unwrap_or(source);
         let mut parser = Parser::new();
         let tree = match parser.set_language(&tree_sitter_bash::LANGUAGE.into()) {
-            Ok(()) => parser.parse(for_grammar(source), None),
+            Ok(()) => self.parse(&mut parser, &for_grammar(source)),
             Err(_) => None,
         };
         let Some(tree) = tree else {
+            if self.is_late() {
+                return self.give_up(UnknownSyntax::TooComplex);
+            }
             return self.give_up(UnknownSyntax::Syntax { near: Part::new(source) });
         };
         if tree.root_node().has_error() {
@@ -107,8 +162,23 @@ impl Reader {
         self.walk(tree.root_node(), &mut tree_text, depth);
     }
 
+    /// Parses until the time is over.
+    fn parse(&self, parser: &mut Parser, bytes: &[u8]) -> Option<tree_sitter::Tree> {
+        let mut go_on = |_: &ParseState| match self.is_late() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        };
+        let options = ParseOptions::new().progress_callback(&mut go_on);
+        let from = &mut |at: usize, _| bytes.get(at..).unwrap_or_default();
+        parser.parse_with_options(from, None, Some(options))
+    }
+
+    fn is_late(&self) -> bool {
+        self.until.is_some_and(|until| until <= Instant::now())
+    }
+
     fn walk(&mut self, node: Node<'_>, tree: &mut Tree<'_>, depth: usize) {
-        if depth > MAX_DEPTH || self.found.len() > MAX_SIMPLE_COMMANDS {
+        if depth > MAX_DEPTH || self.found.len() > MAX_SIMPLE_COMMANDS || self.is_late() {
             return self.give_up(UnknownSyntax::TooComplex);
         }
         match node.kind() {
@@ -126,7 +196,10 @@ impl Reader {
                     let part = Part::new(source_of(node, tree.source));
                     self.fork_bomb.get_or_insert(Danger::ForkBomb { part });
                 }
+                // Nobody knows what its callers feed it.
+                let outer = std::mem::replace(&mut self.stdin, Input::UNSEEN);
                 self.children(node, tree, depth);
+                self.stdin = outer;
             }
             _ => self.children(node, tree, depth),
         }
@@ -140,7 +213,7 @@ impl Reader {
     }
 
     /// Walks with another standard input, then puts the old one back.
-    fn fed(&mut self, stdin: Option<Arc<str>>, node: Node<'_>, tree: &mut Tree<'_>, depth: usize) {
+    fn fed(&mut self, stdin: Input, node: Node<'_>, tree: &mut Tree<'_>, depth: usize) {
         let outer = std::mem::replace(&mut self.stdin, stdin);
         self.walk(node, tree, depth + 1);
         self.stdin = outer;
@@ -153,15 +226,22 @@ impl Reader {
         let stages: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
         for (at, stage) in stages.iter().enumerate() {
             let start = self.found.len();
-            self.fed(stdin.take(), *stage, tree, depth);
+            self.fed(std::mem::take(&mut stdin), *stage, tree, depth);
             if at + 1 < stages.len() {
-                stdin = self.take_output(start).map(|(text, _)| text.into());
+                stdin = Input::of(self.take_output(start));
             }
         }
     }
 
     fn substitution(&mut self, node: Node<'_>, tree: &mut Tree<'_>, depth: usize) {
         let start = self.found.len();
+        if source_of(node, tree.source).trim_start().starts_with(">(") {
+            // Whatever is written under its name comes in.
+            let outer = std::mem::replace(&mut self.stdin, Input::UNSEEN);
+            self.children(node, tree, depth);
+            self.stdin = outer;
+            return;
+        }
         self.children(node, tree, depth);
         if node.kind() == "process_substitution" {
             // Its output is read by the command that is given its name.
@@ -186,7 +266,8 @@ impl Reader {
         };
         if node.parent().is_none_or(|p| p.kind() != "declaration_command") {
             let assignments = vec![source_of(node, tree.source).to_owned()];
-            self.push(SimpleCommand { assignments, ..SimpleCommand::default() }, None, depth);
+            let command = SimpleCommand { assignments, ..SimpleCommand::default() };
+            self.push(command, Input::default(), depth);
         }
     }
 
@@ -208,13 +289,16 @@ impl Reader {
                 }
                 "file_redirect" | "heredoc_redirect" => {
                     let text = self.redirect(child, tree, depth, &mut command);
-                    stdin = text.or(stdin);
+                    stdin = text.unwrap_or(stdin);
                 }
                 kind => {
                     let start = self.found.len();
                     self.walk(child, tree, depth + 1);
                     if kind == "process_substitution" {
-                        stdin = stdin.or(self.take_output(start).map(|(text, _)| text.into()));
+                        let output = self.take_output(start);
+                        if stdin.text.is_none() {
+                            stdin = Input::of(output);
+                        }
                     }
                     let word = match kind {
                         "variable_assignment" => Word::bare(source_of(child, tree.source)),
@@ -236,11 +320,12 @@ impl Reader {
     }
 
     /// Adds a command, and what it starts or reads as a script.
-    fn push(&mut self, command: SimpleCommand, stdin: Option<Arc<str>>, depth: usize) {
+    fn push(&mut self, command: SimpleCommand, stdin: Input, depth: usize) {
         if depth > MAX_DEPTH || self.found.len() > MAX_SIMPLE_COMMANDS {
             return self.give_up(UnknownSyntax::TooComplex);
         }
-        let starts = programs::starts(&command, stdin.as_deref());
+        let starts = programs::starts(&command, stdin.text.as_deref());
+        self.runs_unseen |= programs::runs_unseen(&command, stdin.is_unseen);
         self.found.push(Found { command, stdin: stdin.clone(), taken: false });
         for start in starts {
             match start {
@@ -265,7 +350,7 @@ impl Reader {
         let mut cursor = node.walk();
         for child in node.named_children(&mut cursor).filter(|c| Some(*c) != body) {
             let text = self.redirect(child, tree, depth, &mut extra);
-            stdin = text.or(stdin);
+            stdin = text.unwrap_or(stdin);
             if child.kind() == "heredoc_redirect" {
                 heredocs.push(child);
             }
@@ -273,21 +358,26 @@ impl Reader {
         let start = self.found.len();
         self.last = None;
         if let Some(body) = body {
-            self.fed(stdin, body, tree, depth);
+            self.fed(stdin.clone(), body, tree, depth);
+            let last = self.last.and_then(|at| self.found.get(at));
+            if last.is_some_and(|last| programs::keeps_input(&last.command)) {
+                // What comes after it reads the same.
+                self.stdin = stdin;
+            }
         }
         match self.last.and_then(|at| self.found.get_mut(at)) {
             Some(last) => {
                 last.command.redirects.append(&mut extra.redirects);
                 last.command.words.append(&mut extra.words);
             }
-            None => self.push(extra, None, depth),
+            None => self.push(extra, Input::default(), depth),
         }
         // What follows a heredoc's start on its line hangs below it in the tree: `cat <<A | sh`.
         for heredoc in heredocs {
             let mut cursor = heredoc.walk();
             for child in heredoc.named_children(&mut cursor) {
                 if child.kind() == "pipeline" && child.child(0).is_some_and(|c| c.kind() == "|") {
-                    let stdin = self.take_output(start).map(|(text, _)| text.into());
+                    let stdin = Input::of(self.take_output(start));
                     self.fed(stdin, child, tree, depth);
                 } else if !is_heredoc_part(child) {
                     self.walk(child, tree, depth + 1);
@@ -303,12 +393,16 @@ impl Reader {
         tree: &mut Tree<'_>,
         depth: usize,
         command: &mut SimpleCommand,
-    ) -> Option<Arc<str>> {
+    ) -> Option<Input> {
         let mut stdin = None;
         let operator = operator_of(node);
         let is_herestring = source_of(node, tree.source)
             .trim_start_matches(|c: char| c.is_ascii_digit())
             .starts_with("<<<");
+        // For the grammar it only writes.
+        let mut is_unseen = source_of(node, tree.source)
+            .trim_start_matches(|c: char| c.is_ascii_digit())
+            .starts_with("<>");
         let mut targets = 0;
         let mut cursor = node.walk();
         for child in node.named_children(&mut cursor) {
@@ -320,10 +414,12 @@ impl Reader {
                     "heredoc_body" => {
                         self.walk(child, tree, depth + 1);
                         let resolve = |n: Node<'_>| self.value(n, tree);
-                        stdin = Some(words::body(child, tree.source, &resolve).into());
+                        stdin = Some(Input::of_word(&words::body(child, tree.source, &resolve)));
                     }
                     "file_redirect" => {
-                        self.redirect(child, tree, depth + 1, command);
+                        // It may come after the heredoc, and then counts in its place.
+                        let other = self.redirect(child, tree, depth + 1, command);
+                        is_unseen |= other.is_some_and(|other| other.is_unseen);
                     }
                     _ if child.parent().is_some() && is_argument(child) => {
                         self.walk(child, tree, depth + 1);
@@ -338,7 +434,7 @@ impl Reader {
                     if targets > 1 {
                         command.words.push(word);
                     } else {
-                        stdin = Some(word.text().into());
+                        stdin = Some(Input::of_word(&word));
                     }
                 }
                 _ => {
@@ -350,13 +446,25 @@ impl Reader {
                         // The grammar counts arguments after a redirection to it.
                         command.words.push(target);
                     } else if operator == "<" {
-                        stdin = self.take_output(start).map(|(text, _)| text.into());
+                        stdin = Some(match target.text() {
+                            "/dev/null" => Input::default(),
+                            _ => Input::of(self.take_output(start)),
+                        });
                         command.redirects.push(Redirect { writes: false, target });
+                    } else if operator == "<&" && !matches!(target.text(), "0" | "-") {
+                        // Nobody knows what that was opened for.
+                        is_unseen = true;
+                        if !is_descriptor(target.text()) {
+                            command.redirects.push(Redirect { writes: false, target });
+                        }
                     } else if !is_descriptor(target.text()) || !operator.ends_with('&') {
                         command.redirects.push(Redirect { writes: operator != "<&", target });
                     }
                 }
             }
+        }
+        if is_unseen {
+            stdin.get_or_insert_default().is_unseen = true;
         }
         stdin
     }
@@ -397,14 +505,14 @@ impl Reader {
         let mut output: Option<(String, bool)> = None;
         let mut silent = false;
         for found in self.found.iter().skip(start).filter(|f| !f.taken) {
-            let Some((text, certain)) = programs::prints(&found.command, found.stdin.as_deref())
-            else {
+            let stdin = found.stdin.text.as_deref();
+            let Some((text, certain)) = programs::prints(&found.command, stdin) else {
                 silent = true;
                 continue;
             };
             let (all, sure) = output.get_or_insert((String::new(), true));
             all.push_str(&text);
-            *sure &= certain;
+            *sure &= certain && !found.stdin.is_unseen;
         }
         output.map(|(text, certain)| (text, certain && !silent))
     }

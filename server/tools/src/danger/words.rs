@@ -150,13 +150,13 @@ pub(super) fn word(node: Node<'_>, source: &str, resolve: &Resolve<'_>, depth: u
     word
 }
 
-/// The text of a heredoc's or a double-quoted string's inside.
-pub(super) fn body(node: Node<'_>, source: &str, resolve: &Resolve<'_>) -> String {
+/// A heredoc's or a double-quoted string's inside.
+pub(super) fn body(node: Node<'_>, source: &str, resolve: &Resolve<'_>) -> Word {
     let mut word = Word::default();
     between(node, source, resolve, 0, &mut word, |text, word| {
         word.push(Piece::Quoted(text.to_owned()));
     });
-    word.text
+    word
 }
 
 /// The source text of a node.

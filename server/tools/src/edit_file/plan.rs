@@ -3,6 +3,7 @@
 //! Line ends are set aside in finding, and each new line end becomes the one that stood in its place or
 //! stands nearest, so a line that the edit is not about keeps every byte. Nothing copies the whole text.
 
+use crate::blocking::Stop;
 use crate::lines::{line_number, line_start};
 use ropewalk_text::{Change, ChangeSet, LineEndSearch, Text, diff, find_all};
 use std::fmt;
@@ -36,7 +37,14 @@ pub(super) enum NoPlan {
     TooFew(Places),
     /// Both texts are the same.
     Same,
+    /// It is there more than [`MOST`] times.
+    TooMany,
+    /// Nobody waits for it any more.
+    Stopped,
 }
+
+/// The most places that one edit changes, and the most that are counted.
+pub(super) const MOST: usize = 100_000;
 
 /// Numbers of lines, of which only the first are named.
 #[derive(Debug, Default)]
@@ -74,7 +82,13 @@ impl fmt::Display for Places {
 
 /// The change set that replaces `old` by `new`. O(text) to search, O(old · differences) to compare, and memory
 /// for the changes alone.
-pub(super) fn plan(text: &Text, old: &str, new: &str, which: Which) -> Result<Plan, NoPlan> {
+pub(super) fn plan(
+    text: &Text,
+    old: &str,
+    new: &str,
+    which: Which,
+    stop: &Stop,
+) -> Result<Plan, NoPlan> {
     let (old, new) = (unix(old), unix(new));
     // What differs between the two, found once: at every occurrence the same is to be done.
     let inner = diff(&Text::from(old.as_str()), &Text::from(new.as_str()));
@@ -87,12 +101,22 @@ pub(super) fn plan(text: &Text, old: &str, new: &str, which: Which) -> Result<Pl
     } else {
         (&old, LineEndSearch::Aside)
     };
+    let mut near = LineEnds::default();
     for (index, range) in find_all(text, searched, line_ends).enumerate() {
+        if stop.is_set() {
+            return Err(NoPlan::Stopped);
+        }
+        if index == MOST {
+            if which == Which::All || edited.count == 0 {
+                return Err(NoPlan::TooMany);
+            }
+            break;
+        }
         match which {
             Which::Nth(number) if number != index + 1 => others.add(text, range.start),
             _ => {
                 edited.add(text, range.start);
-                changes_at(text, range, &inner, &mut changes);
+                changes_at(text, range, &inner, &mut near, &mut changes);
             }
         }
     }
@@ -113,7 +137,13 @@ pub(super) fn unix(text: &str) -> String {
 }
 
 /// The changes of `inner`, which are of the searched text, at one place where it was found.
-fn changes_at(text: &Text, found: Range<usize>, inner: &ChangeSet, out: &mut Vec<Change>) {
+fn changes_at(
+    text: &Text,
+    found: Range<usize>,
+    inner: &ChangeSet,
+    near: &mut LineEnds,
+    out: &mut Vec<Change>,
+) {
     if text.crlfs() + text.lone_crs() == 0 {
         out.extend(inner.changes().iter().map(|change| {
             let range = found.start + change.range.start..found.start + change.range.end;
@@ -130,7 +160,7 @@ fn changes_at(text: &Text, found: Range<usize>, inner: &ChangeSet, out: &mut Vec
         let range = to_actual(change.range.start)..to_actual(change.range.end);
         let removed = actual.get(range.clone()).unwrap_or_default();
         let at = found.start + range.start;
-        let new = with_line_ends(&change.text, removed, || line_end_near(text, at));
+        let new = with_line_ends(&change.text, removed, || near.at(text, at));
         out.push(Change::new(at..found.start + range.end, new));
     }
 }
@@ -180,21 +210,42 @@ fn end_at(text: &str) -> &'static str {
     }
 }
 
-/// The line end of the line that holds `at`; of the line before it when it is the last. O(log n + line).
-fn line_end_near(text: &Text, at: usize) -> &'static str {
+/// The line end that was found last, which serves all places of its line.
+#[derive(Default)]
+struct LineEnds {
+    line: Range<usize>,
+    end: &'static str,
+}
+
+impl LineEnds {
+    /// The line end of the line that holds `at`; of the line before it when it is the last. O(log n + line), once for
+    /// each line.
+    fn at(&mut self, text: &Text, at: usize) -> &'static str {
+        if !self.line.contains(&at) {
+            let (line, end) = line_end_near(text, at);
+            *self = Self { line, end };
+        }
+        self.end
+    }
+}
+
+/// A line end, and from `at` on the places that it serves.
+fn line_end_near(text: &Text, at: usize) -> (Range<usize>, &'static str) {
     let mut offset = at;
     for chunk in text.chunks_in(at..text.len()) {
         if let Some(found) = memchr::memchr2(b'\n', b'\r', chunk.as_bytes()) {
-            return end_at(&text.slice(offset + found..offset + found + 2));
+            let found = offset + found;
+            return (at..found + 1, end_at(&text.slice(found..(found + 2).min(text.len()))));
         }
         offset += chunk.len();
     }
     let start = line_start(text, line_number(text, at)).unwrap_or_default();
-    match text.slice(start.saturating_sub(2)..start).as_str() {
+    let end = match text.slice(start.saturating_sub(2)..start).as_str() {
         "\r\n" => "\r\n",
         before if before.ends_with('\r') => "\r",
         _ => "\n",
-    }
+    };
+    (at..text.len() + 1, end)
 }
 
 #[cfg(test)]
@@ -219,12 +270,12 @@ mod tests {
             prop_assume!(old != new);
             let rope = Text::from(text.as_str());
 
-            let all = plan(&rope, &old, &new, Which::All).unwrap();
+            let all = plan(&rope, &old, &new, Which::All, &Stop::default()).unwrap();
             let after = all.set.apply(&rope).unwrap().to_string();
             prop_assert_eq!(unix(&after), unix(&text).replace(&old, &new));
 
             let count = unix(&text).matches(old.as_str()).count();
-            match plan(&rope, &old, &new, Which::Nth(number)) {
+            match plan(&rope, &old, &new, Which::Nth(number), &Stop::default()) {
                 Ok(plan) => {
                     let after = plan.set.apply(&rope).unwrap().to_string();
                     let (at, _) = unix(&text).match_indices(old.as_str()).nth(number - 1).unwrap();
@@ -242,5 +293,32 @@ mod tests {
                 Err(other) => prop_assert!(false, "{:?}", other),
             }
         }
+    }
+
+    #[test]
+    fn what_would_take_too_long_is_not_begun() {
+        let line = |count: usize| Text::from("a".repeat(count).as_str());
+        let all = |text: &Text, stop: &Stop| plan(text, "a", "bb", Which::All, stop);
+        let most = all(&line(MOST), &Stop::default()).unwrap();
+        assert_eq!((most.edited.count, most.set.changes().len()), (MOST, MOST));
+        assert!(matches!(all(&line(MOST + 1), &Stop::default()), Err(NoPlan::TooMany)));
+        // One that is not for all counts no further.
+        let one = plan(&line(MOST + 9), "a", "b", Which::Nth(2), &Stop::default()).unwrap();
+        assert_eq!((one.edited.count, one.others.count), (1, MOST - 1));
+        let stopped = Stop::default();
+        stopped.set();
+        assert!(matches!(all(&line(MOST), &stopped), Err(NoPlan::Stopped)));
+    }
+
+    #[test]
+    fn a_long_line_is_looked_through_once_for_its_end() {
+        // Looked through for each place, this is more than a machine can do.
+        let text = Text::from(format!("{}\r\n", "a,".repeat(MOST)).repeat(8).as_str());
+        let number = |text: &Text, which| plan(text, ",", "\n", which, &Stop::default());
+        assert!(matches!(number(&text, Which::All), Err(NoPlan::TooMany)));
+        let text =
+            Text::from(format!("{}{}\r\n", "a,".repeat(MOST), "b".repeat(20 << 20)).as_str());
+        let after = number(&text, Which::All).unwrap().set.apply(&text).unwrap();
+        assert_eq!(after.crlfs(), MOST + 1);
     }
 }

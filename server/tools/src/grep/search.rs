@@ -26,6 +26,9 @@ const LINE_CHARS: usize = 300;
 /// How much is shown before a match that lies far in its line.
 const LEAD_CHARS: usize = 80;
 
+/// The most bytes that a pattern takes when it is made ready, and again of what searching with it remembers.
+const PATTERN_BYTES: usize = 10 << 20;
+
 /// A pattern that was understood.
 pub(super) struct Pattern {
     matcher: RegexMatcher,
@@ -47,6 +50,8 @@ impl Pattern {
                 .case_insensitive(ignore_case)
                 .fixed_strings(literal)
                 .line_terminator(if multi_line { None } else { Some(b'\n') })
+                .size_limit(PATTERN_BYTES)
+                .dfa_size_limit(PATTERN_BYTES)
                 .build(pattern)
         };
         let wrong = |error: grep_regex::Error| {
@@ -57,6 +62,11 @@ impl Pattern {
             Err(error) if !literal => {
                 // The message shows the pattern over several lines; the last says what is wrong.
                 let why = error.to_string();
+                if why.contains("size limit") {
+                    return Err(Output::error(
+                        "the pattern is too large: its repetitions make more of it than can be searched for. Use smaller numbers in { }, or * and +",
+                    ));
+                }
                 let why = why.lines().last().unwrap_or_default();
                 let fell_back = Some(why.trim_start_matches("error: ").to_owned());
                 Ok(Self { matcher: build(true).map_err(wrong)?, multi_line, fell_back })

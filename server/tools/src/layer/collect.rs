@@ -8,14 +8,16 @@ mod git;
 mod hidden;
 mod unseen;
 
+use super::accounts;
 use super::beside::Beside;
 use super::folder::{DEEPEST, Folder, Kind, Moment, Stamp, is_absence, path_in};
 use super::ignores::Ignores;
 use super::judge::{Judge, Verdict};
-use super::told::plain;
+use super::told::{list, plain};
 use super::{Collected, EverDirty, Held, Layer, LayerError, Rooted};
 use hidden::Hidden;
 use ropewalk_workspace::View;
+use ropewalk_workspace::repository::{Repositories, is_git_name};
 use ropewalk_workspace::view::Material;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
@@ -57,7 +59,7 @@ impl Layer {
             for (own, materials) in self.roots.iter_mut().zip(&materials) {
                 let up = Folder::ours(&own.up).map_err(LayerError::at(&own.up))?;
                 let below = Folder::disk(&own.root).map_err(LayerError::at(&own.root))?;
-                judge.enter(&own.root, materials);
+                judge.enter(own, materials);
                 let ignores = Ignores::above(&own.root);
                 let at = own.up.clone();
                 let mut walk = Walk {
@@ -74,8 +76,27 @@ impl Layer {
             }
             Ok(judge.finish())
         });
-        collected.map(|collected| self.without_veiled(collected))
+        collected.map(|collected| without_git(self.without_veiled(collected)))
     }
+}
+
+/// Drops what would change a git repository that is no `.git`.
+fn without_git(mut collected: Collected) -> Collected {
+    let mut known = Repositories::default();
+    let dropped = collected.leave_out(|place| {
+        let is_own = known.own(place);
+        if !is_own {
+            known.add(&place.path);
+        }
+        is_own
+    });
+    if !dropped.is_empty() {
+        collected.told.push(format!(
+            "not kept, because they are git's own data, which no tool changes: {}",
+            list(dropped)
+        ));
+    }
+    collected
 }
 
 struct Walk<'a, 'scope, 'env> {
@@ -94,6 +115,7 @@ struct Walk<'a, 'scope, 'env> {
 
 impl Walk<'_, '_, '_> {
     fn run(&mut self, up: &Arc<Folder>, below: &Arc<Folder>) -> io::Result<()> {
+        accounts::take_away(up, &mut self.own.struck)?;
         let root = self.own.root.clone();
         self.ignores.enter(&root, Some(up), Some(below));
         self.folder(Path::new(""), up, Some(below), 0)?;
@@ -128,7 +150,7 @@ impl Walk<'_, '_, '_> {
             self.names += 1;
             let path = path_in(path, &name);
             let Some(stamp) = up.look(&name)? else { continue };
-            if name == ".git" {
+            if is_git_name(&name) {
                 self.git(&path, up, &name, below.map(Arc::as_ref))?;
                 continue;
             }
@@ -158,10 +180,12 @@ impl Walk<'_, '_, '_> {
         }
         if name.to_str().is_none() {
             self.judge.told.unnamed.push(plain(path));
+            self.judge.left_out.folder(&up.enter(name)?);
             return Ok(());
         }
         if depth >= DEEPEST {
             self.judge.told.deep.push(plain(path));
+            self.judge.left_out.folder(&up.enter(name)?);
             return Ok(());
         }
         let inner = Arc::new(up.enter(name)?);
@@ -257,6 +281,7 @@ impl Walk<'_, '_, '_> {
         }
         if name.to_str().is_none() {
             self.judge.told.unnamed.push(plain(path));
+            self.judge.left_out.later(&self.own.up, path, &stamp);
             self.own.held.insert(path.to_owned(), Held::Left { stamp });
             return Ok(());
         }
@@ -264,21 +289,10 @@ impl Walk<'_, '_, '_> {
         // A folder of the disk's that something else took the place of, or that is gone.
         let hidden = match disk {
             Some((Stamp { kind: Kind::Folder, .. }, below)) => match enter(below, name) {
-                Ok(Some(lower)) => {
-                    if stamp.kind == Kind::Gone && self.ignores.ignores(name, true) {
-                        return Ok(());
-                    }
-                    let full = self.own.root.join(path);
-                    self.ignores.enter(&full, None, Some(&lower));
-                    let hidden = self.hidden(path, &lower, None);
-                    self.ignores.leave();
-                    Some(hidden)
+                Ok(Some(_)) if stamp.kind == Kind::Gone && self.ignores.ignores(name, true) => {
+                    return Ok(());
                 }
-                Ok(None) => None,
-                Err(_) => {
-                    self.judge.told.unreadable.push(plain(path));
-                    Some(Hidden::TooMuch)
-                }
+                entered => self.hidden_below(path, entered),
             },
             _ => None,
         };
@@ -310,6 +324,24 @@ impl Walk<'_, '_, '_> {
             Verdict::Later => {}
         }
         Ok(())
+    }
+
+    /// The files of a folder of the disk's that is hidden; None where there is no such folder.
+    fn hidden_below(&mut self, path: &Path, entered: io::Result<Option<Folder>>) -> Option<Hidden> {
+        match entered {
+            Ok(Some(lower)) => {
+                let full = self.own.root.join(path);
+                self.ignores.enter(&full, None, Some(&lower));
+                let hidden = self.hidden(path, &lower, None);
+                self.ignores.leave();
+                Some(hidden)
+            }
+            Ok(None) => None,
+            Err(_) => {
+                self.judge.told.unreadable.push(plain(path));
+                Some(Hidden::TooMuch)
+            }
+        }
     }
 
     /// What the disk has under a name, if anything. None when it can't be looked at, which is told.

@@ -9,8 +9,9 @@ use super::collect::Started;
 use super::compare::{Becomes, Compared, Content, Found, Is, Stood, Unknown, content_of};
 use super::folder::{Folder, Kind, Moment, Stamp, path_in};
 use super::git::Written;
+use super::left_out::LeftOut;
 use super::told::{Told, plain};
-use super::{EverDirty, Held, MOST_BYTES, MOST_CHANGES};
+use super::{EverDirty, Held, MOST_BYTES, MOST_CHANGES, Rooted};
 use ropewalk_text::decode::encode;
 use ropewalk_workspace::view::{Kept, Material, Stands};
 use ropewalk_workspace::{Place, View};
@@ -47,6 +48,8 @@ struct Changed {
     mode: Option<u32>,
     /// Its content, if the view had no such file.
     made: Option<Content>,
+    /// Its content, if that took the place of another.
+    over: Option<Content>,
 }
 
 /// See the module.
@@ -55,6 +58,8 @@ pub(super) struct Judge<'scope, 'env> {
     ever: &'env mut EverDirty,
     started: Started,
     root: PathBuf,
+    /// What lies over the root.
+    up: PathBuf,
     materials: Option<&'env HashMap<PathBuf, Material>>,
     beside: Beside<'scope, 'env>,
     /// What was compared and the walk has not taken yet.
@@ -71,6 +76,8 @@ pub(super) struct Judge<'scope, 'env> {
     gone_bytes: u64,
     /// What git put back, as it left it.
     put_back: HashMap<PathBuf, Written>,
+    /// What becomes no proposal.
+    pub(super) left_out: LeftOut,
     pub(super) told: Told,
 }
 
@@ -86,6 +93,7 @@ impl<'scope, 'env> Judge<'scope, 'env> {
             ever,
             started,
             root: PathBuf::new(),
+            up: PathBuf::new(),
             materials: None,
             beside,
             settled: Vec::new(),
@@ -96,13 +104,15 @@ impl<'scope, 'env> Judge<'scope, 'env> {
             bytes: 0,
             gone_bytes: 0,
             put_back: HashMap::new(),
+            left_out: LeftOut::default(),
             told: Told::default(),
         }
     }
 
     /// Goes on with another root, and what the view has of its own there.
-    pub(super) fn enter(&mut self, root: &Path, materials: &'env HashMap<PathBuf, Material>) {
-        self.root = root.to_owned();
+    pub(super) fn enter(&mut self, own: &Rooted, materials: &'env HashMap<PathBuf, Material>) {
+        self.root.clone_from(&own.root);
+        self.up.clone_from(&own.up);
         self.materials = Some(materials);
         self.dropped.clear();
     }
@@ -269,6 +279,7 @@ impl<'scope, 'env> Judge<'scope, 'env> {
             };
             if moved {
                 self.told.moved.push(plain(path));
+                self.left_out.now(up, name);
                 self.ever.saw(&place.path, None, stamp.mtime);
                 return Ok(Verdict::Goes);
             }
@@ -276,18 +287,21 @@ impl<'scope, 'env> Judge<'scope, 'env> {
             if open.is_some_and(|open| open.dirty && open.moved.is_none()) {
                 // The command had the disk's text before it, and not what the user has typed.
                 self.told.alias.push(plain(path));
+                self.left_out.now(up, name);
                 self.ever.saw(&place.path, None, stamp.mtime);
                 return Ok(Verdict::Goes);
             }
         }
         if self.is_put_back(&place, &stamp) {
             self.told.put_back.push(plain(path));
+            self.left_out.now(up, name);
             self.ever.saw(&place.path, None, stamp.mtime);
             return Ok(Verdict::Goes);
         }
         let len = if stamp.kind == Kind::File { stamp.len } else { 0 };
         if !self.has_room_for(1)? || !self.has_room_for_bytes(len)? {
             self.told.surplus.push(plain(path));
+            self.left_out.later(&self.up, path, &stamp);
             return Ok(left);
         }
         let (path, up) = (path.to_owned(), up.clone());
@@ -319,6 +333,7 @@ impl<'scope, 'env> Judge<'scope, 'env> {
             Ok(stood) => Some(self.stood(place, &stamp, stood)),
             Err(Unknown::Unreadable) => {
                 self.told.unreadable.push(plain(&path));
+                self.left_out.unread(&stamp);
                 Some(Held::Left { stamp })
             }
             Err(why @ (Unknown::Moved | Unknown::Encoding)) => {
@@ -328,6 +343,7 @@ impl<'scope, 'env> Judge<'scope, 'env> {
                 told.push(plain(&path));
                 self.ever.saw(&place.path, None, stamp.mtime);
                 if let Some(name) = path.file_name() {
+                    self.left_out.now(&up, name);
                     up.remove(name)?;
                 }
                 self.dropped.insert(path.clone());
@@ -358,8 +374,10 @@ impl<'scope, 'env> Judge<'scope, 'env> {
             self.ever.saw(&place.path, Some(hash), stamp.mtime);
         }
         if becomes.is_some() || mode.is_some() {
+            let is_new = becomes.is_some();
             let made = content.filter(|_| is_made);
-            self.changed.push(Changed { place, becomes, mode, made });
+            let over = content.filter(|_| !is_made && is_new);
+            self.changed.push(Changed { place, becomes, mode, made, over });
         }
         held
     }

@@ -9,9 +9,11 @@ mod copied;
 mod outside;
 mod parents;
 
+use super::accounts;
 use super::copy::Copied;
 use super::folder::{Folder, Kind, Moment, Stamp};
 use super::told::{list, plain};
+use super::veil::Veil;
 use super::{EverDirty, Held, Layer, LayerError, Materialised, Rooted};
 use content::Content;
 use ropewalk_text::Text;
@@ -58,13 +60,7 @@ impl Layer {
             copied.retain(|path, _| !self.veil.covers(&own.root.join(path)));
         }
         let is_copy = self.copy.is_some();
-        let mut wants: Vec<Wants> = self.roots.iter().map(|_| Wants::new()).collect();
-        for material in view.materials() {
-            let Some((index, path)) = self.locate(&material.place.path) else { continue };
-            if let Some(wants) = wants.get_mut(index) {
-                wants.insert(path.to_owned(), want(material));
-            }
-        }
+        let wants = self.wants(view);
         let mut out = Materialised { changed: 0, told: std::mem::take(&mut self.told) };
         let mut unreadable = Vec::new();
         let open = |own: &Rooted| {
@@ -107,22 +103,44 @@ impl Layer {
                 wants.remove(&path);
             }
             writer.copy(copied, &wants).map_err(LayerError::at(&writer.own.root))?;
+            let veil = &self.veil;
+            writer.strike(veil, &wants).map_err(LayerError::at(&writer.own.root))?;
         }
         if !unseen.is_empty() && !std::mem::replace(&mut self.has_unseen, true) {
-            out.told.push(format!(
-                "{} holds too many files to find out what was built outside since: a tool that goes by times may take such output for fresh though it is of another text. Build all anew where that matters (make -B)",
-                unseen.join(", ")
-            ));
+            out.told.push(not_looked_through(&unseen));
         }
         if !unreadable.is_empty() {
-            out.told.push(format!(
-                "can't be read or is larger than {} MB, so commands have it as it is on the disk: {}",
-                LARGEST_FILE >> 20,
-                list(unreadable)
-            ));
+            out.told.push(as_on_disk(unreadable));
         }
         Ok(out)
     }
+
+    /// The view's own files, for each root.
+    fn wants(&self, view: &View) -> Vec<Wants> {
+        let mut wants: Vec<Wants> = self.roots.iter().map(|_| Wants::new()).collect();
+        for material in view.materials() {
+            let Some((index, path)) = self.locate(&material.place.path) else { continue };
+            if let Some(wants) = wants.get_mut(index) {
+                wants.insert(path.to_owned(), want(material));
+            }
+        }
+        wants
+    }
+}
+
+fn not_looked_through(roots: &[String]) -> String {
+    format!(
+        "{} holds too many files to find out what was built outside since: a tool that goes by times may take such output for fresh though it is of another text. Build all anew where that matters (make -B)",
+        roots.join(", ")
+    )
+}
+
+fn as_on_disk(files: Vec<String>) -> String {
+    format!(
+        "can't be read or is larger than {} MB, so commands have it as it is on the disk: {}",
+        LARGEST_FILE >> 20,
+        list(files)
+    )
 }
 
 fn want(material: Material) -> Want {
@@ -185,6 +203,38 @@ impl Writer<'_> {
                 folder.remove(name)?;
             }
             self.prune(parent)?;
+        }
+        Ok(())
+    }
+
+    /// Puts the settings of repositories there without what opens accounts.
+    fn strike(&mut self, veil: &Veil, wants: &Wants) -> io::Result<()> {
+        accounts::take_away(&self.up, &mut self.own.struck)?;
+        for (path, bytes) in accounts::find(self.own, self.below) {
+            let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { continue };
+            let disk = self.below.reach(parent).ok().flatten();
+            let disk = disk.and_then(|folder| folder.look(name).ok().flatten());
+            let Some(disk) = disk.filter(|_| !veil.covers(&self.own.root.join(&path))) else {
+                continue;
+            };
+            let is_copied = match self.up.reach(parent)? {
+                Some(folder) => folder.look(name)?.is_some(),
+                None => false,
+            };
+            // What was too large to be copied, or is elsewhere, is not there.
+            if self.is_copy && !is_copied {
+                continue;
+            }
+            let folder = self.parents(parent, wants)?;
+            folder.remove(name)?;
+            folder.put(name, &bytes, disk.mode & 0o777, disk.mtime)?;
+            folder.own_like(name, &disk);
+            if let (true, Some(stamp)) = (self.is_copy, folder.look(name)?) {
+                let held = Held::File { stamp, hash: None, from: Some(disk) };
+                self.own.held.insert(path, held);
+            } else {
+                self.own.struck.push((path, bytes));
+            }
         }
         Ok(())
     }

@@ -23,6 +23,8 @@ pub(super) struct Told {
     pub(super) elsewhere: Vec<String>,
     /// Changed outside while the command ran.
     pub(super) moved: Vec<String>,
+    /// Deleted, where what they were moved to is not kept.
+    pub(super) half: Vec<String>,
     /// Other names of open files.
     pub(super) alias: Vec<String>,
     /// Pipes, sockets, devices.
@@ -39,10 +41,74 @@ pub(super) struct Told {
     pub(super) unreadable: Vec<String>,
 }
 
+/// Gives the names of one kind.
+type Names = fn(&Told) -> &Vec<String>;
+
+/// Words before and after the names of each kind that there are some of.
+const KINDS: &[(Names, &str, &str)] = &[
+    (
+        |told| &told.put_back,
+        "not put back, because it has unsaved text in the editor, which would be lost: ",
+        "; leave that to the user, or edit the file",
+    ),
+    (|told| &told.git, "git changes are not kept (commit after accepting): ", " is as it was"),
+    (
+        |told| &told.moved,
+        "conflict: changed on disk while the command ran: ",
+        "; what the command made of it was dropped. Look at it and run the command again if it is still wanted",
+    ),
+    (
+        |told| &told.half,
+        "not deleted, because the place that it was moved to is not kept, and its text would be lost: ",
+        "",
+    ),
+    (
+        |told| &told.alias,
+        "not kept, because it is another name of a file that is open in the editor, with unsaved text or deleted by the command: ",
+        "; change the file under the name that is open",
+    ),
+    (
+        |told| &told.encoding,
+        "not kept, because it is open in the editor and the command left it in another encoding or as no text: ",
+        "",
+    ),
+    (
+        |told| &told.surplus,
+        "too much for one review (at most {files} files and {megabytes} MB of a command's are proposed), so left in this session's layer alone, where only its commands see it: ",
+        ". If it is output, add its folder to .gitignore; else let a command write less",
+    ),
+    (
+        |told| &told.special,
+        "a pipe, socket or device is no file that can be kept; only commands of this session see it: ",
+        "",
+    ),
+    (
+        |told| &told.unnamed,
+        "a name that is not UTF-8 can't be proposed; only commands of this session see it: ",
+        "",
+    ),
+    (
+        |told| &told.deep,
+        "too many folders in each other; only commands of this session see what is in it: ",
+        "",
+    ),
+    (
+        |told| &told.hollow,
+        "empty folders are not kept: the user gets a folder with its first file, and only commands of this session see ",
+        "",
+    ),
+    (
+        |told| &told.removed,
+        "folders without files are not removed: only for commands of this session there is no ",
+        "",
+    ),
+    (|told| &told.modes, "the mode of a folder is not kept: the user's stays for ", ""),
+    (|told| &told.unreadable, "could not be read, so it was left unchanged: ", ""),
+];
+
 impl Told {
     /// The sentences.
     pub(super) fn words(self) -> Vec<String> {
-        let megabytes = MOST_BYTES >> 20;
         if !self.elsewhere.is_empty() {
             // Nothing else matters of a command of which nothing is kept.
             return vec![format!(
@@ -50,69 +116,16 @@ impl Told {
                 list(self.elsewhere)
             )];
         }
-        let kinds = [
-            (
-                self.put_back,
-                "not put back, because it has unsaved text in the editor, which would be lost: ".to_owned(),
-                "; leave that to the user, or edit the file",
-            ),
-            (
-                self.git,
-                "git changes are not kept (commit after accepting): ".to_owned(),
-                " is as it was",
-            ),
-            (
-                self.moved,
-                "conflict: changed on disk while the command ran: ".to_owned(),
-                "; what the command made of it was dropped. Look at it and run the command again if it is still wanted",
-            ),
-            (
-                self.alias,
-                "not kept, because it is another name of a file that is open in the editor, with unsaved text or deleted by the command: ".to_owned(),
-                "; change the file under the name that is open",
-            ),
-            (
-                self.encoding,
-                "not kept, because it is open in the editor and the command left it in another encoding or as no text: ".to_owned(),
-                "",
-            ),
-            (
-                self.surplus,
-                format!(
-                    "too much for one review (at most {MOST_CHANGES} files and {megabytes} MB of a command's are proposed), so left in this session's layer alone, where only its commands see it: "
-                ),
-                ". If it is output, add its folder to .gitignore; else let a command write less",
-            ),
-            (
-                self.special,
-                "a pipe, socket or device is no file that can be kept; only commands of this session see it: ".to_owned(),
-                "",
-            ),
-            (
-                self.unnamed,
-                "a name that is not UTF-8 can't be proposed; only commands of this session see it: ".to_owned(),
-                "",
-            ),
-            (
-                self.deep,
-                "too many folders in each other; only commands of this session see what is in it: ".to_owned(),
-                "",
-            ),
-            (
-                self.hollow,
-                "empty folders are not kept: the user gets a folder with its first file, and only commands of this session see ".to_owned(),
-                "",
-            ),
-            (
-                self.removed,
-                "folders without files are not removed: only for commands of this session there is no ".to_owned(),
-                "",
-            ),
-            (self.modes, "the mode of a folder is not kept: the user's stays for ".to_owned(), ""),
-            (self.unreadable, "could not be read and is not proposed: ".to_owned(), ""),
-        ];
-        let said = kinds.into_iter().filter(|(names, ..)| !names.is_empty());
-        said.map(|(names, before, after)| format!("{before}{}{after}", list(names))).collect()
+        let bounds = |words: &str| {
+            let megabytes = (MOST_BYTES >> 20).to_string();
+            words.replace("{files}", &MOST_CHANGES.to_string()).replace("{megabytes}", &megabytes)
+        };
+        let said = KINDS.iter().map(|(names, before, after)| (names(&self), before, after));
+        said.filter(|(names, ..)| !names.is_empty())
+            .map(|(names, before, after)| {
+                format!("{}{}{after}", bounds(before), list(names.clone()))
+            })
+            .collect()
     }
 }
 

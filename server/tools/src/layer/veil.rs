@@ -2,9 +2,8 @@
 //!
 //! What the disk has of it is covered by somebody else, or is in no copy. Which files these are is not decided here.
 
-use super::told::{list, plain};
+use super::told::list;
 use super::{Collected, Layer};
-use ropewalk_workspace::ProposedChange;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -29,17 +28,7 @@ impl Layer {
 
     /// Drops what was written where the command could see nothing.
     pub(super) fn without_veiled(&self, mut collected: Collected) -> Collected {
-        let mut dropped: Vec<String> = Vec::new();
-        collected.proposals.retain(|proposal| {
-            let to = match &proposal.change {
-                ProposedChange::Rename { to } => Some(to),
-                _ => None,
-            };
-            let places = [Some(&proposal.place), to].into_iter().flatten();
-            let veiled: Vec<_> = places.filter(|place| self.veil.covers(&place.path)).collect();
-            dropped.extend(veiled.iter().map(|place| plain(Path::new(&place.shown))));
-            veiled.is_empty()
-        });
+        let dropped = collected.leave_out(|place| self.veil.covers(&place.path));
         if !dropped.is_empty() {
             collected.told.push(format!(
                 "hidden from commands, because a rule keeps it from being read or it may hold secrets: {}; what this one made there was dropped",

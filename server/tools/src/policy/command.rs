@@ -16,6 +16,8 @@ pub(super) struct Reading<'a> {
     pub(super) parts: Vec<Part>,
     /// Whether there is more in it that can't be read.
     pub(super) has_gaps: bool,
+    /// True if a shell in it is given text that is known only when it runs.
+    pub(super) runs_unseen: bool,
 }
 
 /// A simple command.
@@ -39,7 +41,7 @@ pub(super) struct Way {
 
 impl<'a> Reading<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        let (commands, unknown) = danger::readable_commands(text);
+        let danger::Readable { commands, unknown, runs_unseen } = danger::readable(text);
         let part = |command: &SimpleCommand| Part {
             is_plain: is_plain(command),
             line: line(&command.words),
@@ -48,7 +50,7 @@ impl<'a> Reading<'a> {
         let mut known = HashSet::new();
         // What is repeated is judged once.
         let parts = commands.iter().map(part).filter(|part| known.insert(part.clone())).collect();
-        Self { text, parts, has_gaps: unknown.is_some() }
+        Self { text, parts, has_gaps: unknown.is_some(), runs_unseen }
     }
 
     /// The simple commands that an allow rule may go by; none where not all is seen.

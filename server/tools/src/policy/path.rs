@@ -14,8 +14,11 @@ pub struct Named {
     /// Where it leads, links and dots resolved: as it is shown, from its root, absolute. Empty when it leads
     /// nowhere that may be touched.
     place: Vec<String>,
-    /// All of them and what it was written as, in the form in which no spelling differs.
+    /// All of them, what it was written as, and the places where its content stood before, in the form in which no
+    /// spelling differs.
     folded: Vec<String>,
+    /// The places where its content stood before it was moved.
+    former: Vec<String>,
 }
 
 impl Named {
@@ -47,7 +50,23 @@ impl Named {
         }
         // A path that can't be looked up is known by its text alone.
         let place = if place.is_empty() && plain == written { vec![plain] } else { place };
-        Self { written: written.to_owned(), place, folded }
+        Self { written: written.to_owned(), place, folded, former: Vec::new() }
+    }
+
+    /// The same, where the content of the file stood at these places before: what keeps those from being read keeps it.
+    #[must_use]
+    pub fn formerly(mut self, places: &[Place]) -> Self {
+        for place in places {
+            let before = Self::at(&place.shown, place);
+            self.folded.extend(before.folded);
+            self.former.push(place.shown.clone());
+        }
+        self
+    }
+
+    /// The places where its content stood before.
+    pub(super) fn former(&self) -> impl Iterator<Item = &str> {
+        self.former.iter().map(String::as_str)
     }
 
     /// As the model wrote it.
@@ -69,7 +88,7 @@ impl Named {
 /// Where the paths of a call lead. One system call per component of each.
 pub fn named_paths(subject: &Subject, view: &View) -> Vec<Named> {
     let named = |path: &String| match view.contain_readable(path) {
-        Ok((place, _)) => Named::at(path, &place),
+        Ok((place, _)) => Named::at(path, &place).formerly(&view.former_places(&place)),
         Err(_) => Named::written(path),
     };
     subject.paths.iter().map(named).collect()

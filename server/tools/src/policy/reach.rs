@@ -58,7 +58,7 @@ impl Reach {
         }
         let mut why = Vec::new();
         if self.network {
-            why.push("it wants the network, or what listens on this machine".to_owned());
+            why.push("it asks for network access".to_owned());
             if self.open_sockets {
                 // Landlock has kept from them since its sixth version.
                 let words = "could use sockets such as the desktop's with it, from which this kernel (before Linux 6.12) can't keep it";

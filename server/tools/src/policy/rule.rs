@@ -163,8 +163,8 @@ impl Rule {
         self.tool.as_deref()
     }
 
-    /// What calls it is about, in words on one line, for somebody who is about to allow them: "`git status`
-    /// with any arguments", "reading all files under src/".
+    /// What calls it is about, in words on one line, for somebody who sees a call and is about to allow its like:
+    /// "exactly this command", "`git status` with any arguments", "reading all files under src/".
     pub fn in_words(&self) -> String {
         let about = self.about_in_words();
         match &self.with {
@@ -189,7 +189,7 @@ impl Rule {
         };
         if tool == Bash::NAME {
             return match (pattern.exact(), pattern.bare()) {
-                (Some(command), _) => format!("exactly `{}`", short(command)),
+                (Some(_), _) => "exactly this command".to_owned(),
                 (None, Some(command)) => format!("`{}` with any arguments", short(command)),
                 (None, None) => format!("commands of the form `{}`", short(pattern.text())),
             };
@@ -275,7 +275,8 @@ impl Rule {
         if pattern.exact() == Some(command.text) {
             return Hit::Yes;
         }
-        let mut hit = if command.has_gaps { Hit::Maybe } else { Hit::No };
+        let is_open = command.has_gaps || command.runs_unseen;
+        let mut hit = if is_open { Hit::Maybe } else { Hit::No };
         for way in command.parts.iter().flat_map(|part| &part.ways) {
             if pattern.matches_command(&way.line) {
                 return Hit::Yes;

@@ -35,12 +35,12 @@ impl With {
 
     /// In words that follow those for the rule.
     pub(super) fn in_words(&self) -> String {
-        let network = self.network.then(|| "the network".to_owned());
+        let network = self.network.then(|| "network access".to_owned());
         let outside = self.outside.iter().map(|path| path.display().to_string());
         let given: Vec<String> = network.into_iter().chain(outside).collect();
         match given.is_empty() {
-            true => "over the fork".to_owned(),
-            false => format!("over the fork with {}", given.join(" and ")),
+            true => "in the sandbox".to_owned(),
+            false => format!("with {}", given.join(" and ")),
         }
     }
 }

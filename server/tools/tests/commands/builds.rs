@@ -3,7 +3,7 @@
 use crate::support::Bench;
 use crate::{begin, begun, says, says_in_background, turn};
 use futures::{FutureExt as _, select};
-use ropewalk_tools::commands::OverFork;
+use ropewalk_protocol::OverFork;
 use rustix::fs::{FlockOperation, flock};
 use serde_json::json;
 use std::fs;

@@ -3,9 +3,10 @@
 
 use crate::support::Bench;
 use crate::{begun, says, says_in_background};
-use ropewalk_tools::commands::OverFork;
+use ropewalk_protocol::OverFork;
 use ropewalk_workspace::{Place, Roots};
 use serde_json::json;
+use std::path::Path;
 use std::sync::Arc;
 
 const TIERS: [OverFork; 2] = [OverFork::Auto, OverFork::Copy];
@@ -132,5 +133,131 @@ pub(crate) fn what_is_lost_with_other_folders_is_said() {
         bench.commands.stop_background("1").unwrap();
         let said = bench.wait(bench.commands.next_finished()).output.text;
         assert!(said.contains("changed: up"), "{tier:?}: {said}");
+    }
+}
+
+/// What opens accounts in the settings of repositories.
+const SETTINGS: &str = "[core]\n\trepositoryformatversion = 0\n[remote \"origin\"]\n\turl = https://me:HIDDEN@example.com/a.git\n[http \"https://example.com\"]\n\textraheader = AUTHORIZATION: basic HIDDEN\n[user]\n\tname = A B\n\temail = a@example.com\n";
+
+pub(crate) fn what_opens_accounts_is_struck_from_repositories_and_git_works() {
+    for tier in TIERS {
+        let files: [(&str, &[u8]); 2] = [("a.txt", b"plain\n"), (".gitignore", b"sub\n")];
+        let (mut bench, _) = begun(tier, &files);
+        let git = |folder: &str| {
+            let done = std::process::Command::new("git").args(["init", "-q", folder]).status();
+            assert!(done.unwrap().success());
+            std::fs::write(format!("{folder}/.git/config"), SETTINGS).unwrap();
+        };
+        let root = bench.path("");
+        git(root.to_str().unwrap());
+        let module = bench.path(".git/modules/deep/er");
+        std::fs::create_dir_all(&module).unwrap();
+        std::fs::write(module.join("config"), SETTINGS).unwrap();
+        std::fs::write(module.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        if tier == OverFork::Auto {
+            git(bench.path("sub").to_str().unwrap());
+        }
+        for command in [
+            "grep -rl HIDDEN . ; git remote get-url origin; git config user.name",
+            "grep -rl HIDDEN .; git status --short | wc -l; git remote get-url origin",
+        ] {
+            let said = says(&mut bench, command);
+            assert!(said.contains("https://example.com/a.git\n"), "{tier:?}: {said}");
+            assert!(!said.contains("./") && !said.contains(".git was"), "{tier:?}: {said}");
+            // Nothing of that is a change of the command's.
+            assert!(lines(&said).len() == 2 && !said.contains("changed"), "{tier:?}: {said}");
+        }
+        let said =
+            says_in_background(&mut bench, json!({ "command": "grep -rl HIDDEN .; echo end" }));
+        assert_eq!(lines(&said), ["end"], "{tier:?}: {said}");
+        // Settings can be written, and what is written is dropped as ever.
+        let said = says(
+            &mut bench,
+            "git remote add other https://example.com/b && git remote | tr '\\n' ' ' && git add a.txt && git commit -qm one && git log --format=%s && grep -c HIDDEN .git/config",
+        );
+        assert!(said.starts_with("origin other one\n0\n"), "{tier:?}: {said}");
+        assert_eq!(std::fs::read_to_string(bench.path(".git/config")).unwrap(), SETTINGS);
+        // A token that comes meanwhile is struck, too.
+        std::fs::write(bench.path(".git/config"), SETTINGS.replace("HIDDEN@", "HIDDEN2@")).unwrap();
+        let said = says(&mut bench, "grep -rh HIDDEN .; git remote");
+        assert_eq!(lines(&said), ["origin"], "{tier:?}: {said}");
+    }
+}
+
+/// Runs git on the machine, as the user.
+fn git(folder: &Path, arguments: &[&str]) {
+    let who = ["-c", "user.name=A", "-c", "user.email=a@example.org"];
+    let mut command = std::process::Command::new("git");
+    let done = command.args(who).args(arguments).current_dir(folder).output().unwrap();
+    assert!(done.status.success(), "{arguments:?}: {done:?}");
+}
+
+pub(crate) fn what_opens_accounts_is_struck_from_repositories_around_the_roots() {
+    const TOKEN: &str = "https://me:HIDDEN@example.com/a.git";
+    let (mut bench, _) = begun(OverFork::Auto, &[]);
+    let repo = bench.beside("repo").canonicalize().unwrap_or_else(|_| bench.beside("repo"));
+    std::fs::create_dir_all(repo.join("part")).unwrap();
+    std::fs::write(repo.join("part/a.txt"), "one\n").unwrap();
+    git(&repo, &["init", "-q"]);
+    git(&repo, &["add", "."]);
+    git(&repo, &["commit", "-qm", "first"]);
+    git(&repo, &["remote", "add", "origin", TOKEN]);
+    git(&repo, &["config", "extensions.worktreeConfig", "true"]);
+    git(&repo, &["worktree", "add", "-q", "../tree"]);
+    git(&bench.beside("tree"), &["config", "--worktree", "remote.other.url", TOKEN]);
+    // A repository whose settings lie elsewhere, as a submodule's do.
+    let apart = bench.beside("apart");
+    std::fs::create_dir(bench.beside("gits")).unwrap();
+    git(&bench.beside(""), &["init", "-q", "--separate-git-dir", "gits/x", "apart"]);
+    std::fs::write(apart.join("a.txt"), "one\n").unwrap();
+    git(&apart, &["add", "."]);
+    git(&apart, &["commit", "-qm", "first"]);
+    git(&apart, &["remote", "add", "origin", TOKEN]);
+    let config = repo.join(".git/config");
+    for root in ["repo/part", "tree", "apart"] {
+        let folder = bench.beside(root).canonicalize().unwrap();
+        bench.workspace.set_roots(Roots::new(vec![("r".into(), folder.clone())]));
+        let common = "$(git rev-parse --git-common-dir)";
+        for settings in ["", "more = https://u:HIDDEN@h\n"] {
+            // What is in the settings may change between two commands.
+            let text = std::fs::read_to_string(&config).unwrap();
+            std::fs::write(&config, text.replace("[core]\n", &format!("[core]\n\t{settings}")))
+                .unwrap();
+            let said = says(
+                &mut bench,
+                &format!(
+                    "git log --format=%s; git status --short; git remote -v; git config -l; \
+                     cat {common}/config; grep -rl HIDDEN {common} $(git rev-parse --git-dir)"
+                ),
+            );
+            assert!(said.starts_with("first\n"), "{root}: {said}");
+            assert!(said.contains("https://example.com/a.git (fetch)\n"), "{root}: {said}");
+            assert!(!said.contains("HIDDEN"), "{root}: {said}");
+        }
+        let command = format!("cat {common}/config; git remote; grep -rl HIDDEN {common}");
+        let said = says_in_background(&mut bench, json!({ "command": command }));
+        assert!(said.contains("\norigin\n") && !said.contains("HIDDEN"), "{root}: {said}");
+        // Git writes nothing there, as ever, and says so.
+        let said = says(&mut bench, "git config user.name Z; git commit -qm x --allow-empty");
+        assert!(said.contains("ead-only file system"), "{root}: {said}");
+    }
+    assert!(std::fs::read_to_string(&config).unwrap().contains(TOKEN));
+}
+
+pub(crate) fn what_opens_accounts_is_struck_from_a_repository_that_a_command_names() {
+    let (mut bench, _) = begun(OverFork::Auto, &[]);
+    let outside = bench.beside("outside").canonicalize().unwrap();
+    git(&outside, &["init", "-q", "repo"]);
+    let config = outside.join("repo/.git/config");
+    std::fs::write(&config, SETTINGS).unwrap();
+    for shown in ["repo", "repo/.git", "repo/.git/config"] {
+        let mut context = bench.context();
+        context.reach.outside = vec![outside.join(shown)];
+        let command =
+            format!("git -C {0}/repo remote -v; cat {0}/repo/.git/config", outside.display());
+        let prepared = bench.registry.prepare("bash", json!({ "command": command })).unwrap();
+        let said = bench.wait(prepared.run(context)).text;
+        assert!(said.contains("https://example.com/a.git"), "{shown}: {said}");
+        assert!(!said.contains("HIDDEN"), "{shown}: {said}");
     }
 }

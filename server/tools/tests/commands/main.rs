@@ -14,7 +14,8 @@ mod skip;
 mod support;
 
 use libtest_mimic::{Arguments, Trial};
-use ropewalk_tools::commands::{Chosen, CommandSettings, Commands, OverFork};
+use ropewalk_protocol::OverFork;
+use ropewalk_tools::commands::{Chosen, CommandSettings, Commands};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -43,6 +44,22 @@ const CASES: &[Case] = &[
     (
         "what_is_written_blindly_is_dropped_in_words",
         hidden::what_is_written_blindly_is_dropped_in_words,
+    ),
+    (
+        "what_opens_accounts_is_struck_from_repositories_and_git_works",
+        hidden::what_opens_accounts_is_struck_from_repositories_and_git_works,
+    ),
+    (
+        "what_opens_accounts_is_struck_from_repositories_around_the_roots",
+        hidden::what_opens_accounts_is_struck_from_repositories_around_the_roots,
+    ),
+    (
+        "what_opens_accounts_is_struck_from_a_repository_that_a_command_names",
+        hidden::what_opens_accounts_is_struck_from_a_repository_that_a_command_names,
+    ),
+    (
+        "a_package_manager_without_a_network_fails_at_once",
+        session::a_package_manager_without_a_network_fails_at_once,
     ),
     ("what_is_lost_with_other_folders_is_said", hidden::what_is_lost_with_other_folders_is_said),
     ("the_want_of_a_network_is_said_once_there_is_none", session::the_want_of_a_network_is_said),

@@ -3,8 +3,9 @@
 use crate::support::Bench;
 use crate::{begun, says, turn};
 use futures::future::join;
+use ropewalk_protocol::OverFork;
 use ropewalk_tools::Tier;
-use ropewalk_tools::commands::{Chosen, OverFork};
+use ropewalk_tools::commands::Chosen;
 use ropewalk_workspace::ProposedChange;
 use serde_json::json;
 
@@ -178,5 +179,24 @@ pub(crate) fn each_tier_is_told_of_as_it_is() {
         assert!(said.contains(words), "{said}");
         assert_eq!(said.contains("it ran on a copy: "), tier == Tier::Copy, "{said}");
         assert_eq!(bench.path("b").exists(), on_disk, "{tier:?}");
+    }
+}
+
+pub(crate) fn a_package_manager_without_a_network_fails_at_once() {
+    let (mut bench, _) = begun(OverFork::Auto, &[("Cargo.toml", b"[package]\nname = \"x\"\nversion = \"0.1.0\"\n[dependencies]\nno-such-package-here = \"1\"\n[lib]\npath = \"x.rs\"\n"), ("x.rs", b""), ("pom.xml", b"<project><modelVersion>4.0.0</modelVersion><groupId>a</groupId><artifactId>b</artifactId><version>1</version></project>")]);
+    // Where it tries again, npm waits for 70 s between, and the others say that they do.
+    for (program, command) in [
+        ("npm", "npm install no-such-package-here"),
+        ("pip", "pip install no-such-package-here"),
+        ("cargo", "CARGO_HOME=/tmp/empty cargo fetch"),
+        ("mvn", "mvn -B -Dmaven.repo.local=/tmp/empty/maven compile"),
+    ] {
+        let script = format!(
+            "{program} --version >/dev/null 2>&1 || {{ echo none; exit; }}; timeout 30 {command}; echo ended $?"
+        );
+        let said = says(&mut bench, &script);
+        let is_there = !said.starts_with("none");
+        assert!(!is_there || !said.contains("ended 124") && !said.contains("ended 0"), "{said}");
+        assert!(!said.contains("Retrying") && !said.contains("spurious"), "{said}");
     }
 }

@@ -8,6 +8,7 @@ mod caches;
 mod copied;
 mod forked;
 mod git;
+mod half_moves;
 mod hostile;
 mod ordinary_user;
 mod out_of_reach;

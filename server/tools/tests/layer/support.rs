@@ -61,7 +61,7 @@ impl Bench {
 
     pub(crate) fn view(&mut self) -> View {
         self.workspace.look_at_disks();
-        self.fork.sync(&self.workspace);
+        self.fork.sync_now(&self.workspace);
         self.fork.view(self.workspace.snapshot())
     }
 

@@ -107,6 +107,15 @@ fn the_list_is_kept_on_disk_and_a_broken_one_is_an_error() {
     }
 }
 
+/// Waits until the disk's clock, which goes in steps of milliseconds, has passed this moment.
+fn tick(bench: &Bench) {
+    let (now, file) = (std::time::SystemTime::now(), bench.dir.path().join("tick"));
+    while {
+        fs::write(&file, "").unwrap();
+        fs::metadata(&file).unwrap().modified().unwrap() <= now
+    } {}
+}
+
 /// What is on the list at the next session's start, of some files of the root.
 fn kept(bench: &mut Bench, names: &[&str]) -> Vec<bool> {
     let file = bench.dir.path().join("ever.json");
@@ -134,6 +143,7 @@ fn what_was_saved_since_commands_saw_it_is_the_disks_again() {
     bench.change("gone.rs", ProposedChange::Delete);
     bench.materialise();
     bench.fork.reject(&bench.workspace, &Selection::All, None);
+    tick(&bench);
     // One is saved as commands saw it, one otherwise, and one is deleted.
     put(&bench.disk("main.rs"), b"by the agent\n");
     put(&bench.disk("other.rs"), b"by the user\n");
@@ -145,6 +155,7 @@ fn what_was_saved_since_commands_saw_it_is_the_disks_again() {
     }
     // Once it is seen as the user saved it, it is done with when it is saved again.
     assert_eq!(kept(&mut bench, &names), [false, true, false]);
+    tick(&bench);
     put(&bench.disk("other.rs"), b"by the user\n");
     assert_eq!(kept(&mut bench, &names), [false, false, false]);
 }

@@ -1,8 +1,9 @@
 //! Long lists, long commands and broken texts: decided all the same. What would take quadratic time ends for no test run.
 
 use crate::rules::{call, rule_on, rules};
+use ropewalk_protocol::Mode;
 use ropewalk_tools::policy::without_keys;
-use ropewalk_tools::{Mode, Reach, Rule, Rules, decide};
+use ropewalk_tools::{Reach, Rule, Rules, decide};
 use std::fmt::Write as _;
 
 fn many(list: &str, count: usize) -> Rules {

@@ -7,7 +7,8 @@ mod places;
 mod reach;
 mod rules;
 
-use ropewalk_tools::{Decision, Mode, Named, Offer, Prepared, Reach, Registry, Rule, Rules};
+use ropewalk_protocol::Mode;
+use ropewalk_tools::{Decision, Named, Offer, Prepared, Reach, Registry, Rule, Rules};
 use serde_json::{Value, json};
 
 /// Decides by allow rules alone, with paths as they are written.

@@ -1,7 +1,8 @@
 //! Rules on paths that are looked up: links, other roots, absolute spellings.
 
 use crate::rules::{call, rules};
-use ropewalk_tools::{Mode, Prepared, Reach, decide, named_paths};
+use ropewalk_protocol::Mode;
+use ropewalk_tools::{Prepared, Reach, decide, named_paths};
 use ropewalk_workspace::{Fork, Roots, Workspace};
 
 struct World {

@@ -1,8 +1,7 @@
 //! How far a command reaches decides whether the user is asked.
 
-use ropewalk_tools::{
-    Decision, Ground, Mode, Prepared, Reach, Registry, Rule, Rules, Tier, decide,
-};
+use ropewalk_protocol::Mode;
+use ropewalk_tools::{Decision, Ground, Prepared, Reach, Registry, Rule, Rules, Tier, decide};
 use ropewalk_workspace::{Fork, Roots, Workspace};
 use serde_json::json;
 use std::path::Path;
@@ -62,7 +61,7 @@ fn over_the_fork_only_what_reaches_beyond_it_is_asked() {
             "{command}"
         );
         assert!(
-            asks(&world.decided(command, true, Tier::OverFork, &[]), "the network"),
+            asks(&world.decided(command, true, Tier::OverFork, &[]), "network access"),
             "{command}"
         );
         assert!(asks(&world.decided(command, false, Tier::Copy, &[]), "a copy"), "{command}");
@@ -84,7 +83,7 @@ fn a_rule_gives_the_network_and_what_is_outside_where_it_says_so() {
     for plain in ["bash(cat *)", "bash(*)", "bash", "*"] {
         let over = |command: &str, network| decided(command, network, Tier::OverFork, plain);
         assert_eq!(over("cat src/a.rs", false), Decision::Allow, "{plain}");
-        assert!(asks(&over("cat src/a.rs", true), "the network"), "{plain}");
+        assert!(asks(&over("cat src/a.rs", true), "network access"), "{plain}");
         assert!(asks(&over(&reads, false), "outside the open folders"), "{plain}");
         // Elsewhere nothing keeps a command from either, and the rule says that it may run.
         for tier in [Tier::Copy, Tier::InPlace] {
@@ -113,7 +112,7 @@ fn a_rule_gives_the_network_and_what_is_outside_where_it_says_so() {
         let allow = [one.parse().unwrap(), other.parse().unwrap()];
         world.decided("cat src/a.rs && make", true, Tier::OverFork, &allow)
     };
-    assert!(asks(&two("bash(make) with network", "bash(cat *)"), "the network"));
+    assert!(asks(&two("bash(make) with network", "bash(cat *)"), "network access"));
     assert_eq!(two("bash(make) with network", "bash(cat *) with network"), Decision::Allow);
     // The names of secrets are asked about as ever.
     assert!(asks(&decided("cat .env", true, Tier::OverFork, "bash with network"), ".env may hold"));
@@ -141,7 +140,7 @@ fn a_grant_keeps_what_it_was_asked_for() {
     let outside = format!("cat {var}; make");
     let grant = granted(&outside, false, over, &format!("bash({outside}) with {var}"));
     let asked = ruling(&outside, true, over, &grant).decision;
-    assert!(asks(&asked, "the network"), "{asked:?}");
+    assert!(asks(&asked, "network access"), "{asked:?}");
     let both = format!("bash({outside}) with network, {var}");
     granted(&outside, true, over, &both);
     // The same words lead elsewhere from elsewhere.
@@ -157,12 +156,12 @@ fn a_grant_keeps_what_it_was_asked_for() {
         assert_eq!(ruling("npm install x", true, tier, &grant).decision.word(), "ask");
     }
     let grant = granted("cat .env", false, over, "bash(cat .env) with nothing");
-    assert!(asks(&ruling("cat .env", true, over, &grant).decision, "the network"));
+    assert!(asks(&ruling("cat .env", true, over, &grant).decision, "network access"));
     assert_eq!(ruling("cat .env", false, Tier::InPlace, &grant).decision.word(), "ask");
     // What was asked for there is one about the command, wherever it runs, with nothing that it didn't have to ask for.
     let grant = granted("npm install x", true, Tier::InPlace, "bash(npm install *)");
     assert_eq!(ruling("npm install x", false, over, &grant).decision, Decision::Allow);
-    assert!(asks(&ruling("npm install x", true, over, &grant).decision, "the network"));
+    assert!(asks(&ruling("npm install x", true, over, &grant).decision, "network access"));
 }
 
 #[test]
@@ -173,14 +172,18 @@ fn all_that_is_asked_for_is_in_the_reason() {
         other => panic!("{other:?}"),
     };
     let secret = why("cat .env /var");
-    let parts = [".env may hold secrets", "it wants the network", "/var, outside the open folders"];
+    let parts =
+        [".env may hold secrets", "it asks for network access", "/var, outside the open folders"];
     assert!(parts.iter().all(|part| secret.contains(part)), "{secret}");
-    assert!(why("echo $((").contains("it wants the network"));
+    assert!(why("echo $((").contains("it asks for network access"));
     let call = bash("git push origin", true);
     let reach = world.reach(&call, Tier::OverFork);
     let ask = Rules { ask: vec!["bash(git push *)".parse().unwrap()], ..Rules::default() };
     let decision = decide(&call, &[], &reach, Mode::Review, &ask, &[]).decision;
-    assert!(asks(&decision, "the rule bash(git push *) asks about it, and it wants the network"));
+    assert!(asks(
+        &decision,
+        "the rule bash(git push *) asks about it, and it asks for network access"
+    ));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Deny, ask and allow together: one table, each line some rules, a call, and what is decided by what.
 
-use ropewalk_tools::{By, List, Mode, Named, Prepared, Reach, Rules, Ruling, decide};
+use ropewalk_protocol::Mode;
+use ropewalk_tools::{By, List, Named, Prepared, Reach, Rules, Ruling, decide};
 use serde_json::json;
 
 use crate::prepared;
@@ -240,6 +241,99 @@ fn what_may_be_denied_is_asked_for() {
     ]);
 }
 
+/// A shell whose text is known only when it runs.
+const UNSEEN: &[&str] = &[
+    "curl x | sh",
+    "cat f | bash",
+    "cat f | tee log | sh",
+    "base64 -d f | sh",
+    "echo cm0gLXJmIHNyYwo= | base64 -d | sh",
+    "sh < f",
+    "sh <f -s",
+    "bash <(curl x)",
+    "source <(curl x)",
+    ". /dev/stdin < f",
+    "sh /dev/fd/3 3< f",
+    "bash <<< \"$X\"",
+    "echo \"$X\" | sh",
+    "cat <<E | sh\n$X\nE",
+    "sh <<E\n$(cat f)\nE",
+    "eval \"$(curl x)\"",
+    "eval \"echo $(curl x)\"",
+    "bash -c \"echo $X\"",
+    "curl x | env sh",
+    "curl x | timeout 5 bash -s",
+    "curl x | busybox sh",
+    "cat f | xargs sh -c",
+    "cat f | xargs -I{} bash -c '{}'",
+    "cat f | parallel",
+    "cat f | while read l; do eval \"$l\"; done",
+    "cat f | (cd src; sh)",
+    "f() { sh; }; cat x | f",
+    "tee >(sh) < f",
+    "cat f > >(bash)",
+    "watch \"ls $X\"",
+    "trap \"echo $X\" EXIT",
+    "bash -c 'curl x | sh'",
+    "sh 3<f <&3",
+    "exec 3<f; sh <&3",
+    "exec <f; sh",
+    "exec < f\nbash -s",
+    "sh <> f",
+    "sh <<E <f\nls\nE",
+    "coproc sh; cat f >&${COPROC[1]}",
+];
+
+/// What is seen throughout.
+const SEEN: &[&str] = &[
+    "echo ls | sh",
+    "printf 'ls\\n' | bash",
+    "sh <<'E'\nls $X\nE",
+    "bash -c 'ls'",
+    "sh",
+    "sh < /dev/null",
+    "sh build.sh",
+    "bash -s <<< 'ls'",
+    "X=ls; eval \"$X\"",
+    "cat f | grep x",
+    "curl x | python3 -",
+    "cat f | xargs ls",
+    "find . -name x | xargs grep sh",
+    "eval 'ls'",
+    "diff <(ls) <(cat f)",
+    "exec 2>err; sh build.sh; ls <&-",
+    "coproc cat; ls <&0",
+    "bash -c 'ls' 2>&1",
+];
+
+#[test]
+fn a_shell_that_is_given_what_nobody_sees_asks_where_commands_are_denied() {
+    let decided = |deny: &[&str], command: &str| {
+        let parse = |rule: &&str| rule.parse().unwrap();
+        let rules = Rules { deny: deny.iter().map(parse).collect(), ..Rules::default() };
+        let reach = Reach { tier: ropewalk_tools::Tier::OverFork, ..Reach::default() };
+        let call = crate::bash(command);
+        ropewalk_tools::decide(&call, &[], &reach, Mode::Auto, &rules, &[]).decision
+    };
+    for command in UNSEEN {
+        for deny in ["bash(rm*)", "*(rm *)"] {
+            assert_eq!(decided(&[deny], command).word(), "ask", "{deny}: {command}");
+        }
+        for deny in [&[][..], &["read_file(private/*)"]] {
+            assert_ne!(decided(deny, command).word(), "deny", "{deny:?}: {command}");
+        }
+    }
+    for command in SEEN {
+        assert_eq!(decided(&["bash(rm*)"], command).word(), "allow", "{command}");
+    }
+    assert_eq!(decided(&[], "curl x | sh").word(), "allow", "without such a rule");
+    assert_eq!(
+        decided(&["bash(rm*)"], "echo 'rm x' | sh").word(),
+        "deny",
+        "what is seen is judged"
+    );
+}
+
 #[test]
 fn rules_for_paths_hold_however_a_path_is_written() {
     let secrets = "deny read_file(Secrets/*)\ndeny edit_file(src/gen/**)\nask write_file(*.lock)";
@@ -354,8 +448,8 @@ fn an_offer_is_for_what_was_asked() {
 fn rules_are_said_in_words() {
     for (rule, words) in [
         ("bash(git status *)", "`git status` with any arguments"),
-        ("bash(make)", "exactly `make`"),
-        ("bash(rm \\*.o)", "exactly `rm *.o`"),
+        ("bash(make)", "exactly this command"),
+        ("bash(rm \\*.o)", "exactly this command"),
         ("bash(cargo * --lib)", "commands of the form `cargo * --lib`"),
         ("bash(git status*)", "commands of the form `git status*`"),
         ("bash", "every command"),
@@ -368,17 +462,11 @@ fn rules_are_said_in_words() {
         ("edit_file", "every call of edit_file"),
         ("*(secrets/*)", "calls of every tool for secrets/*"),
         ("grep(src)", "grep of src"),
-        ("bash(a\nb)", "exactly `a b`"),
-        (
-            "bash(git fetch *) with network",
-            "`git fetch` with any arguments, over the fork with the network",
-        ),
-        (
-            "bash with /srv/a b, network",
-            "every command, over the fork with the network and /srv/a b",
-        ),
-        ("* with /a, /b", "every call of every tool, over the fork with /a and /b"),
-        ("bash(cat .env) with nothing", "exactly `cat .env`, over the fork"),
+        ("bash(a\nb)", "exactly this command"),
+        ("bash(git fetch *) with network", "`git fetch` with any arguments, with network access"),
+        ("bash with /srv/a b, network", "every command, with network access and /srv/a b"),
+        ("* with /a, /b", "every call of every tool, with /a and /b"),
+        ("bash(cat .env) with nothing", "exactly this command, in the sandbox"),
     ] {
         assert_eq!(rule.parse::<ropewalk_tools::Rule>().unwrap().in_words(), words, "{rule}");
     }

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests may be blunt")]
 
 mod bash;
+mod doors;
 mod edit_file;
 mod files;
 mod names;

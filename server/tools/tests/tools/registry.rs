@@ -2,9 +2,8 @@
 
 use crate::support::Bench;
 use futures::future::BoxFuture;
-use ropewalk_tools::{
-    Context, Decision, Effect, Mode, Output, Registry, Rules, Subject, Tool, decide,
-};
+use ropewalk_protocol::Mode;
+use ropewalk_tools::{Context, Decision, Effect, Output, Registry, Rules, Subject, Tool, decide};
 use ropewalk_tools::{Reach, Tier};
 use ropewalk_workspace::{DocId, DocumentEdit, Editor, EditorError, Habits};
 use schemars::JsonSchema;

@@ -159,8 +159,12 @@ fn grep_is_bounded() {
         said.starts_with("long:1: …éé") && said.contains("éneedlez") && said.len() < 1000,
         "{said}"
     );
-    let bomb = bench.say("grep", json!({"pattern": "(a{500}){500}{500}"}));
-    assert!(bomb.starts_with("(no matches)\n(the pattern is no regular expression"), "{bomb}");
+    for bomb in ["(a{500}){500}{500}", "x{1,1000}{1,1000}", r"(?:\w{1,1000}\s){1,1000}"] {
+        let said = bench.say("grep", json!({ "pattern": bomb }));
+        assert!(said.starts_with("Error: the pattern is too large"), "{bomb}: {said}");
+        let said = bench.say("grep", json!({ "pattern": bomb, "literal": true }));
+        assert_eq!(said, "(no matches)", "{bomb}");
+    }
 }
 
 #[test]

@@ -80,10 +80,11 @@ impl Bench {
     /// A context over a view of now.
     pub(crate) fn context(&mut self) -> Context {
         self.workspace.look_at_disks();
-        self.fork.sync(&self.workspace);
+        self.fork.sync_now(&self.workspace);
         let printed = self.printed.clone();
         Context {
             view: Arc::new(self.fork.view(self.workspace.snapshot())),
+            turn: 1,
             call: "toolu_01/../x".into(),
             bounds: self.bounds,
             commands: self.commands.clone(),

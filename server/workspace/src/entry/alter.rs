@@ -221,7 +221,7 @@ fn over(change: &ChangeSet, steps: &[ChangeSet]) -> Option<(ChangeSet, Vec<usize
     Some((change, lost))
 }
 
-fn join(makers: &mut Vec<Maker>, more: &[Maker]) {
+pub(super) fn join(makers: &mut Vec<Maker>, more: &[Maker]) {
     for maker in more {
         if !makers.contains(maker) {
             makers.push(maker.clone());

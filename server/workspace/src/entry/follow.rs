@@ -1,7 +1,9 @@
 //! The user's text has moved, and what is pending moves with it. What is pending is never carried into text that the user
 //! has changed: it is set aside.
 
-use super::{Entry, Maker, Mark, SetAside, is_blank, kin, pick};
+use super::alter::join;
+use super::{Entry, HunkIds, Maker, Mark, SetAside, is_blank, kin, pick};
+use crate::HunkId;
 use crate::log::{Delta, Origin};
 use ropewalk_text::{ChangeSet, Text};
 use std::ops::Range;
@@ -75,6 +77,15 @@ impl Entry {
     /// Takes out what the disk brought and is not on its way. A call's own change that was made in it or beside it
     /// moves as if the user had taken that text away.
     pub fn leave_disk(&mut self) -> Vec<SetAside> {
+        let of_disk = |mark: &&Mark| mark.makers.contains(&Maker::Disk);
+        let is_sent = self.marks.iter().filter(of_disk).any(|mark| mark.sent.is_some());
+        let is_joined = |mark: &Mark| mark.makers != [Maker::Disk];
+        if !is_sent
+            && self.marks.iter().filter(of_disk).any(is_joined)
+            && let Some(disk) = self.disk.take()
+        {
+            return self.leave_joined(disk);
+        }
         let is_free = |mark: &Mark| mark.makers.contains(&Maker::Disk) && mark.sent.is_none();
         let own = self.marks.iter().enumerate().filter(|(_, mark)| mark.makers == [Maker::Disk]);
         let own: Vec<usize> =
@@ -104,5 +115,61 @@ impl Entry {
             mark.makers.retain(|maker| *maker != Maker::Disk);
         }
         self.rebase(&brought.invert(&base), base)
+    }
+
+    /// The same where a call's change was made of the disk's text too: only what the fork has beyond all of that text
+    /// is the call's, wherever the two begin and end.
+    fn leave_joined(&mut self, disk: Text) -> Vec<SetAside> {
+        let base = self.base.text();
+        let brought = ropewalk_text::diff(&base, &disk);
+        self.landed(disk);
+        for mark in &mut self.marks {
+            mark.makers.retain(|maker| *maker != Maker::Disk);
+        }
+        self.rebase(&brought.invert(&base), base)
+    }
+
+    /// Takes these changes out, as the user says. What the disk has made of them stays, or what else was made of its text
+    /// would stand beside it as soon as the editor has read it.
+    pub fn reject(&mut self, which: &[HunkId], ids: &mut HunkIds) {
+        let of_disk = |mark: &Mark| mark.makers.contains(&Maker::Disk) && which.contains(&mark.id);
+        // What is on its way is found again only as it was sent.
+        let is_free = self.marks.iter().all(|mark| mark.sent.is_none());
+        let stays = is_free && self.marks.iter().any(of_disk);
+        match self.disk.take_if(|_| stays) {
+            Some(disk) => self.reject_on(disk, which, ids),
+            None => drop(self.remove(which)),
+        }
+    }
+
+    fn reject_on(&mut self, disk: Text, which: &[HunkId], ids: &mut HunkIds) {
+        let base = self.base.text();
+        let brought = ropewalk_text::diff(&base, &disk);
+        let set = self.beyond(&brought, &disk);
+        self.stand_on(disk.clone(), set, |mark| mark.makers != [Maker::Disk]);
+        let chosen = self.marks.iter().enumerate().filter(|(_, mark)| which.contains(&mark.id));
+        let chosen: Vec<usize> = chosen.map(|(index, _)| index).collect();
+        self.take_out(&chosen);
+        let Ok(set) = brought.compose(&self.set) else {
+            self.rebase(&brought.invert(&base), base);
+            return;
+        };
+        let own: Vec<(Range<usize>, Mark)> =
+            self.set.new_ranges().zip(std::mem::take(&mut self.marks)).collect();
+        let touch = |one: &Range<usize>, other: &Range<usize>| {
+            one.start <= other.end && other.start <= one.end
+        };
+        for (change, new) in set.changes().iter().zip(set.new_ranges()) {
+            let near = || own.iter().filter(|(range, _)| touch(range, &new)).map(|(_, mark)| mark);
+            let of_disk = brought.changes().iter().any(|own| touch(&own.range, &change.range));
+            let mut makers = if of_disk { vec![Maker::Disk] } else { Vec::new() };
+            near().for_each(|mark| join(&mut makers, &mark.makers));
+            let first = near().next().map(|mark| (mark.id, mark.turn));
+            let (id, turn) = first.unwrap_or_else(|| (ids.give(), 0));
+            self.marks.push(Mark { id, turn, makers, sent: None });
+        }
+        self.set = set;
+        self.disk = Some(disk);
+        self.set_base_text(base);
     }
 }

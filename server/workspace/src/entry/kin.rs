@@ -50,12 +50,41 @@ fn shares(old: &str, new: &str) -> bool {
     old.chars().any(|char| put.contains(&char))
 }
 
-/// Whether half of the words that are taken out of one are put into the other.
+/// A word of so many bytes is known inside another.
+const LONG: usize = 8;
+
+/// The most pairs of words that are looked at for one inside the other; of larger texts only whole words count.
+const MOST_PAIRS: usize = 20_000;
+
+/// True if half of what is taken out of one is put into the other: of its words, or of the bytes in them; or half of what
+/// is put there is long words of it.
 fn moved(old: &str, new: &str) -> bool {
     let put: HashSet<&str> = new.split_whitespace().collect();
     let taken: Vec<&str> = old.split_whitespace().collect();
-    let again = taken.iter().filter(|word| put.contains(*word)).count();
-    again > 0 && again * 2 >= taken.len()
+    let looks_inside = taken.len().saturating_mul(put.len()) <= MOST_PAIRS;
+    // One may have got or lost something at its ends.
+    let shared = |word: &&str| {
+        let inside = |other: &&str| match () {
+            () if word.contains(other) => other.len(),
+            () if other.contains(word) => word.len(),
+            () => 0,
+        };
+        match put.contains(word) {
+            true => word.len(),
+            false if looks_inside => put.iter().map(inside).max().unwrap_or(0),
+            false => 0,
+        }
+    };
+    let shared: Vec<(usize, &str)> = taken.iter().map(|word| (shared(word), *word)).collect();
+    let is_put = |(bytes, word): &&(usize, &str)| *bytes >= LONG || put.contains(word);
+    let again = shared.iter().filter(is_put).count();
+    let bytes: usize = shared.iter().map(|(bytes, _)| bytes).sum();
+    let all: usize = taken.iter().map(|word| word.len()).sum();
+    let long: usize = shared.iter().map(|(bytes, _)| bytes).filter(|bytes| **bytes >= LONG).sum();
+    let all_put: usize = put.iter().map(|word| word.len()).sum();
+    (again > 0 && again * 2 >= taken.len())
+        || (bytes > 0 && bytes * 2 >= all)
+        || (long > 0 && long * 2 >= all_put)
 }
 
 #[cfg(test)]
@@ -78,6 +107,17 @@ mod tests {
             check("ab\nfoo bar\nbaz\nlast\n", &moved, &[which], &[0, 1]);
             // With a line between them.
             check("ab\nfoo bar\nbaz\nlast\n", &[(0, 2, "baz"), (11, 14, "x")], &[which], &[0, 1]);
+            // With something more at its end, or less.
+            let text = "ab\nfoo\ntravelled\nlast\n";
+            check(text, &[(0, 2, "travelled_on"), (7, 16, "x")], &[which], &[0, 1]);
+            check(text, &[(0, 2, "travelle"), (7, 16, "x")], &[which], &[0, 1]);
+            // Out of a longer line.
+            let text = "ab\nbaz\nwhatever stands before travelled behind\nlast\n";
+            check(text, &[(0, 2, "travelled x"), (7, 46, "x")], &[which], &[0, 1]);
+            // Short words with something at their ends, between others that stay away.
+            let text = "ab\nbaz\nN乔𠁈 (\u{fc}乕) ab c\nlast\n";
+            let end = 7 + "N乔𠁈 (\u{fc}乕) ab c".len();
+            check(text, &[(0, 2, "乔𠁈 \u{fc}乕"), (7, end, "x")], &[which], &[0, 1]);
         }
     }
 
@@ -86,5 +126,7 @@ mod tests {
         check("  a\n  b\n  c\n", &[(0, 2, "    "), (4, 6, "    "), (8, 10, "    ")], &[1], &[1]);
         check("one\ntwo\n", &[(0, 3, "ab"), (4, 7, "cd")], &[0], &[0]);
         check("one\n", &[(0, 3, "two")], &[], &[]);
+        let text = "let total = 1;\nx\nlet name = read(path);\n";
+        check(text, &[(4, 9, "sum"), (17, 39, "let sum = write(sum);")], &[1], &[1]);
     }
 }

@@ -1,17 +1,18 @@
 //! What of an entry is chosen, on its way to the user's text, and there. Nothing here sends it.
 
-use super::{Entry, Mark, SetAside, pick};
+use super::{Entry, HunkIds, Mark, SetAside, pick};
 use crate::log::{Delta, Origin};
 use crate::{HunkId, PublishId};
 use ropewalk_text::{Change, ChangeSet, Text, refine};
+use std::collections::HashSet;
 
 impl Entry {
     /// Our own edit `made`, carried by `publish`, is in the user's text now, which is `now`: the fork drops
-    /// its copy. A change that was altered after it had been sent stays pending, on top of what was sent.
+    /// its copy. A change that was altered after it had been sent stays pending, on top of what was sent; one that the
+    /// editor made elsewhere does not.
     pub fn published(&mut self, publish: PublishId, made: &ChangeSet, now: Text) {
         let is_sent = |mark: &Mark| mark.sent == Some(publish);
-        let sent = self.set.changes().iter().zip(&self.marks).filter(|(_, mark)| is_sent(mark));
-        let unaltered = sent.map(|(change, _)| change).eq(made.changes());
+        let unaltered = self.sent_as(publish, made).is_some();
         if !unaltered {
             for mark in self.marks.iter_mut().filter(|mark| mark.sent == Some(publish)) {
                 mark.sent = None;
@@ -40,6 +41,17 @@ impl Entry {
         self.set_base_text(now);
     }
 
+    /// Gives each pending change an id of its own: what is left of one that was altered on its way may stand in several
+    /// places, and who accepts or rejects one of them means no other.
+    pub fn tell_apart(&mut self, ids: &mut HunkIds) {
+        let mut known = HashSet::new();
+        for mark in &mut self.marks {
+            if !known.insert(mark.id) && mark.sent.is_none() {
+                mark.id = ids.give();
+            }
+        }
+    }
+
     /// What the fork has beyond `now`, which is the base with `made` in it: exact, and no wider than what either
     /// of them touches.
     pub(super) fn beyond(&self, made: &ChangeSet, now: &Text) -> ChangeSet {
@@ -60,15 +72,30 @@ impl Entry {
         (!part.is_empty()).then_some(part)
     }
 
+    /// The marks of what `publish` carried, if `made` is all of that and no more, wherever it was made: of two equal texts
+    /// in a row one can't be told from the other, and an editor that checks no versions makes an edit where its positions
+    /// point.
+    fn sent_as(&self, publish: PublishId, made: &ChangeSet) -> Option<Vec<&Mark>> {
+        let base = self.base.text();
+        let old = |change: &Change| base.slice(change.range.clone());
+        let sent = self.set.changes().iter().zip(&self.marks);
+        let sent: Vec<(&Change, &Mark)> =
+            sent.filter(|(_, mark)| mark.sent == Some(publish)).collect();
+        let same = |((own, _), made): (&(&Change, &Mark), &Change)| {
+            own.text == made.text && (own.range == made.range || old(own) == old(made))
+        };
+        let all = sent.len() == made.changes().len() && sent.iter().zip(made.changes()).all(same);
+        all.then(|| sent.into_iter().map(|(_, mark)| mark).collect())
+    }
+
     /// The hunk and turn of each change of `made`, which `publish` carried.
     pub fn sent_by(&self, publish: PublishId, made: &ChangeSet) -> Vec<(HunkId, u64)> {
-        let sent: Vec<(&Change, &Mark)> = self
-            .set
-            .changes()
-            .iter()
-            .zip(&self.marks)
-            .filter(|(_, mark)| mark.sent == Some(publish))
-            .collect();
+        if let Some(marks) = self.sent_as(publish, made) {
+            return marks.into_iter().map(|mark| (mark.id, mark.turn)).collect();
+        }
+        let sent = self.set.changes().iter().zip(&self.marks);
+        let sent: Vec<(&Change, &Mark)> =
+            sent.filter(|(_, mark)| mark.sent == Some(publish)).collect();
         made.changes()
             .iter()
             .filter_map(|change| {
@@ -103,6 +130,18 @@ impl Entry {
                 mark.id
             })
             .collect()
+    }
+
+    /// Notes that the editor is giving the file its other name, or is so no more.
+    pub fn mark_renaming(&mut self, publish: Option<PublishId>) {
+        if let Some((_, mark)) = &mut self.file {
+            mark.sent = publish;
+        }
+    }
+
+    /// True while the editor gives the file its other name: until that is known its text stands where it stood.
+    pub fn is_being_renamed(&self) -> bool {
+        self.file.as_ref().is_some_and(|(_, mark)| mark.sent.is_some())
     }
 
     /// Those of `which` that are changes of the text and not on their way.

@@ -1,45 +1,89 @@
-//! What a reviewer sees of a fork: its pending hunks, and the net change as one diff.
+//! What a reviewer sees of a fork: its pending hunks.
 
-use super::{Fork, ForkFile, Hunk, HunkKind, HunkState};
+use super::{ForkFile, Hunk, HunkKind, HunkState};
 use crate::DocId;
 use crate::entry::{Base, Entry, FileChange, Maker, Mark};
+use crate::workspace::lock;
 use ropewalk_text::{ChangeSet, Text, line_hunks, unified};
 use std::ops::Range;
-use std::path::Path;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 
-impl Fork {
-    /// The net change as one unified diff per file, with names as `diff --git` has them. Of a link its target is
-    /// what is compared.
-    pub fn diff(&self) -> String {
-        let mut out = String::new();
-        for file in self.files.values() {
-            let name = &file.shown;
-            let (old, new) = match (&file.entry.base, &file.entry.file) {
-                (Base::Absent, _) => ("/dev/null".to_owned(), format!("b/{name}")),
-                (_, Some((FileChange::Away, _))) => continue,
-                (_, Some((FileChange::Delete, _))) => (format!("a/{name}"), "/dev/null".to_owned()),
-                _ => (format!("a/{name}"), format!("b/{name}")),
-            };
-            out.push_str(&format!("--- {old}\n+++ {new}\n"));
-            let base = match &file.entry.base {
-                Base::Link { target } => said(target),
-                base => base.text(),
-            };
-            let whole = |now: &Text| ropewalk_text::diff(&base, now);
-            let (now, set) = match &file.entry.file {
-                Some((FileChange::Delete, _)) => {
-                    let set = ChangeSet::single(base.len(), 0..base.len(), "");
-                    (Text::default(), set)
-                }
-                Some((FileChange::Link(target), _)) => (said(target), whole(&said(target))),
-                _ if matches!(file.entry.base, Base::Link { .. }) => {
-                    (file.entry.text().clone(), whole(file.entry.text()))
-                }
-                _ => (file.entry.text().clone(), file.entry.set().clone()),
-            };
-            out.push_str(&unified(&base, &now, &set, 3));
+/// The hunks of a file as last made out, for as long as the file stays as it was then.
+#[derive(Debug, Default)]
+pub(crate) struct Reviewed(Mutex<Option<Arc<Made>>>);
+
+/// The hunks, and all that they were made of.
+#[derive(Debug)]
+struct Made {
+    names: (DocId, String, Option<String>),
+    base: Under,
+    text: Text,
+    set: ChangeSet,
+    marks: Vec<Mark>,
+    file: Option<(FileChange, Mark)>,
+    mode: Option<(u32, Mark)>,
+    hunks: Arc<[Hunk]>,
+}
+
+/// The part of a base that hunks show.
+#[derive(Debug)]
+enum Under {
+    Text(Text),
+    Link(PathBuf),
+    Bytes,
+    Nothing,
+}
+
+impl Clone for Reviewed {
+    fn clone(&self) -> Self {
+        Self(Mutex::new(lock(&self.0).clone()))
+    }
+}
+
+impl Reviewed {
+    /// The pending hunks of the file, made out anew only if it has changed. O(its changes) where it has not.
+    pub(crate) fn of(&self, id: &DocId, file: &ForkFile, left: Option<&str>) -> Arc<[Hunk]> {
+        let mut made = lock(&self.0);
+        if let Some(made) = made.as_ref().filter(|made| made.is_of(id, file, left)) {
+            return made.hunks.clone();
         }
-        out
+        let hunks: Arc<[Hunk]> = file_hunks(id, file, left).into();
+        let entry = &file.entry;
+        let base = match &entry.base {
+            Base::Buffer { text, .. } | Base::Disk { text, .. } => Under::Text(text.clone()),
+            Base::Link { target } => Under::Link(target.clone()),
+            Base::Binary { .. } => Under::Bytes,
+            Base::Absent => Under::Nothing,
+        };
+        *made = Some(Arc::new(Made {
+            names: (id.clone(), file.shown.clone(), left.map(str::to_owned)),
+            base,
+            text: entry.text().clone(),
+            set: entry.set().clone(),
+            marks: entry.marks().to_vec(),
+            file: entry.file.clone(),
+            mode: entry.mode.clone(),
+            hunks: hunks.clone(),
+        }));
+        hunks
+    }
+}
+
+impl Made {
+    fn is_of(&self, id: &DocId, file: &ForkFile, left: Option<&str>) -> bool {
+        let (entry, (own, shown, own_left)) = (&file.entry, &self.names);
+        let same_base = match (&self.base, &entry.base) {
+            (Under::Text(own), Base::Buffer { text, .. } | Base::Disk { text, .. }) => own == text,
+            (Under::Link(own), Base::Link { target }) => own == target,
+            (Under::Bytes, Base::Binary { .. }) | (Under::Nothing, Base::Absent) => true,
+            _ => false,
+        };
+        same_base
+            && self.text == *entry.text()
+            && (own, shown, own_left.as_deref()) == (id, &file.shown, left)
+            && (&*self.marks, &self.file, &self.mode) == (entry.marks(), &entry.file, &entry.mode)
+            && self.set == *entry.set()
     }
 }
 
@@ -170,11 +214,6 @@ fn describe(kind: &HunkKind, file: &ForkFile, left: Option<&str>) -> String {
         HunkKind::Mode(mode) => format!("set the mode of {name} to {mode:o}\n"),
         HunkKind::Text => String::new(),
     }
-}
-
-/// A link's target as a line of its own.
-fn said(target: &Path) -> Text {
-    Text::from(target.display().to_string().as_str())
 }
 
 /// The lines of the fork's text that a hunk made.

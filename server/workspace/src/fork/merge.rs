@@ -1,5 +1,6 @@
 //! Results of calls come in: what a call proposes, made on its view, becomes pending.
 
+mod ahead;
 mod names;
 
 use super::{Fork, ForkFile, MergeReport, Proposal, ProposedChange, base_of};
@@ -7,19 +8,46 @@ use crate::disk::{FileError, FileKind};
 use crate::entry::{Base, Entry, FileChange, Maker, Mark};
 use crate::log::Cursor;
 use crate::paths::Place;
+use crate::repository::Repositories;
 use crate::view::{DiskFile, FileState, FrozenContent, View};
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, lock};
 use crate::{ContentHash, DocId};
+use ahead::Ahead;
 use ropewalk_text::decode::{FileFormat, encode};
 use ropewalk_text::{Text, diff, refine};
 use std::collections::HashSet;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+
+/// How often is asked anew for what had moved on meanwhile.
+const ROUNDS: usize = 5;
+
+/// [`Fork::merge`] into a fork that others use too, without its lock while it looks at the disk. Blocking.
+pub fn merge(
+    workspace: &Workspace,
+    fork: &Mutex<Fork>,
+    view: &View,
+    (turn, maker): (u64, &Maker),
+    proposals: Vec<Proposal>,
+) -> MergeReport {
+    let docs = ahead::docs_of(view, &proposals);
+    let mut rounds = 1;
+    loop {
+        let asked = lock(fork).ask_merge(workspace, docs.clone());
+        let ahead = asked.answer(workspace, view, &proposals);
+        let mut fork = lock(fork);
+        // What was published meanwhile may have been looked at before it was written.
+        if fork.has_same(&ahead) || rounds == ROUNDS {
+            return fork.merge_looked(workspace, view, (turn, maker), proposals, ahead);
+        }
+        rounds += 1;
+    }
+}
 
 impl Fork {
     /// Takes in what a call made on `view`: maps it over what happened since, else over the difference
     /// between the view's text and the one now. A file that is not open and can't be read is left out alone, with
-    /// all that is proposed for it.
+    /// all that is proposed for it; so is what a git repository has of its own.
     pub fn merge(
         &mut self,
         workspace: &Workspace,
@@ -28,27 +56,75 @@ impl Fork {
         maker: &Maker,
         proposals: Vec<Proposal>,
     ) -> MergeReport {
+        let asked = self.ask_merge(workspace, ahead::docs_of(view, &proposals));
+        let ahead = asked.answer(workspace, view, &proposals);
+        self.merge_looked(workspace, view, (turn, maker), proposals, ahead)
+    }
+
+    /// The same with all that must be known of the disk. Where the fork has moved on since that was asked, a file's base
+    /// stays as it was until the next sync.
+    fn merge_looked(
+        &mut self,
+        workspace: &Workspace,
+        view: &View,
+        (turn, maker): (u64, &Maker),
+        proposals: Vec<Proposal>,
+        mut ahead: Ahead,
+    ) -> MergeReport {
         let mut report = MergeReport::default();
-        let mut refused = HashSet::new();
-        for Proposal { place, change } in proposals {
+        let mut repositories = std::mem::take(&mut ahead.repositories);
+        let (mut refused, mut taken) = (HashSet::new(), HashSet::new());
+        // What goes because its content stands elsewhere goes only once that is taken in.
+        let is_over =
+            |proposal: &Proposal| matches!(proposal.change, ProposedChange::MoveOver { .. });
+        let (over, first): (Vec<_>, Vec<_>) = proposals.into_iter().partition(is_over);
+        for Proposal { place, change } in first.into_iter().chain(over) {
             if refused.contains(&place.path) {
                 continue;
             }
-            let to = match &change {
-                ProposedChange::Rename { to } => Some(to.path.clone()),
-                _ => None,
-            };
+            let to = change.to().cloned();
+            if let ProposedChange::MoveOver { to } = &change
+                && !taken.contains(&to.path)
+            {
+                report.stays.push(place.shown.clone());
+                continue;
+            }
+            let places = || [Some(&place), to.as_ref()].into_iter().flatten();
+            if let Some(own) = places().find(|place| repositories.own(place)) {
+                report.refused.push(FileError::OfGit { path: own.shown.clone() });
+                refused.insert(place.path.clone());
+                continue;
+            }
             let mark = Mark { id: self.ids.give(), turn, makers: vec![maker.clone()], sent: None };
-            let hunks = report.hunks.len();
-            let mut merging = Merging { fork: self, view, mark, report: &mut report };
+            let (hunks, conflicts) = (report.hunks.len(), report.conflicts.len());
+            let mut merging =
+                Merging { fork: self, view, mark, report: &mut report, ahead: &ahead };
             if let Err(error) = merging.one(workspace, &place, change) {
                 report.hunks.truncate(hunks);
                 report.refused.push(error);
-                refused.extend(to.into_iter().chain([place.path]));
+                refused.extend(to.map(|to| to.path).into_iter().chain([place.path]));
+            } else if report.conflicts.len() == conflicts
+                && !report.conflicts.contains(&place.shown)
+            {
+                places().for_each(|place| repositories.add(&place.path));
+                taken.extend(to.map(|to| to.path).into_iter().chain([place.path]));
             }
         }
         self.files.retain(|_, file| !file.entry.is_empty());
         report
+    }
+
+    /// What the fork's files make of folders, as git sees them.
+    pub(super) fn repositories(&self) -> Repositories {
+        let mut known = Repositories::default();
+        let gone = |file: &&ForkFile| {
+            matches!(file.entry.file, Some((FileChange::Delete | FileChange::Away, _)))
+        };
+        for place in self.files.values().filter(|file| !gone(file)).filter_map(|f| f.place.as_ref())
+        {
+            known.add(&place.path);
+        }
+        known
     }
 }
 
@@ -59,6 +135,7 @@ struct Merging<'a> {
     /// The mark of what it makes.
     mark: Mark,
     report: &'a mut MergeReport,
+    ahead: &'a Ahead,
 }
 
 /// All that a file holds.
@@ -81,14 +158,31 @@ impl Merging<'_> {
         place: &Place,
         change: ProposedChange,
     ) -> Result<(), FileError> {
-        let id = self.view.id_of(place, self.view.roots());
+        let id = self.doc_of(place);
+        let to = change.to().map(|to| self.doc_of(to));
+        if self.is_being_written(&id, is_of_name(&change))
+            || to.is_some_and(|to| self.is_being_written(&to, true))
+        {
+            self.report.conflict(&place.shown);
+            return Ok(());
+        }
+        let is_new = !self.fork.files.contains_key(&id);
         let seen = self.ensure(&id, place)?;
         self.free_left_name(&id)?;
         let Some(file) = self.fork.files.get_mut(&id) else { return Ok(()) };
         let source = base_of(&id, &file.entry).clone();
         let session = self.fork.session.clone();
         let bytes = bytes_of(&file.entry);
-        let aside = super::sync_file(workspace, &session, &source, file);
+        let look = match is_new {
+            true => self.ahead.answers.look(&id).cloned(),
+            false => self.ahead.answers.of(&id, file),
+        };
+        // A branch stands on the texts that it started from until it follows.
+        let aside = match session.is_empty() {
+            true => Vec::new(),
+            false => super::sync_file(workspace, &session, &source, file, look),
+        };
+        file.entry.tell_apart(&mut self.fork.ids);
         let shown = file.shown.clone();
         let lost = match &change {
             _ if !is_of_name(&change) => false,
@@ -102,25 +196,50 @@ impl Merging<'_> {
                 }
             }
         };
-        let done = match change {
-            _ if lost => {
+        let done = match lost {
+            true => {
                 self.report.conflict(&place.shown);
                 Ok(())
             }
+            false => self.take(&id, place, &seen, change),
+        };
+        // Also where the change itself is left out: these are out of the fork already.
+        for one in aside {
+            self.fork.tell_conflict(workspace, shown.clone(), &one);
+        }
+        done
+    }
+
+    /// Takes in a change that has its place; `seen` is what it was made of.
+    fn take(
+        &mut self,
+        id: &DocId,
+        place: &Place,
+        seen: &SeenFile,
+        change: ProposedChange,
+    ) -> Result<(), FileError> {
+        let Some(file) = self.fork.files.get_mut(id) else { return Ok(()) };
+        match change {
             ProposedChange::Edit(set) => {
+                let shown = file.shown.clone();
                 let set = refine(&set, &seen.text);
                 let (seen_at, ids) = (seen.cursor.as_ref(), &mut self.fork.ids);
                 let merged = file.entry.merge(&set, &seen.text, seen_at, &self.mark, ids);
                 self.report.take(merged, &shown);
                 Ok(())
             }
-            ProposedChange::Write(text) => self.write(&id, &seen, text),
+            ProposedChange::Write(text) => self.write(id, seen, text),
             ProposedChange::Delete => {
-                self.delete(&id);
+                self.delete(id);
                 Ok(())
             }
-            ProposedChange::Binary(bytes) => self.put(&id, Whole::Bytes(bytes)),
-            ProposedChange::Link(target) => self.put(&id, Whole::Link(target)),
+            ProposedChange::MoveOver { to } => {
+                self.delete(id);
+                self.fork.note_move(&place.doc(), &to.doc());
+                Ok(())
+            }
+            ProposedChange::Binary(bytes) => self.put(id, Whole::Bytes(bytes)),
+            ProposedChange::Link(target) => self.put(id, Whole::Link(target)),
             ProposedChange::Mode(mode) => {
                 // A link has none of its own.
                 if !super::is_link(&file.entry) {
@@ -129,13 +248,27 @@ impl Merging<'_> {
                 }
                 Ok(())
             }
-            ProposedChange::Rename { to } => self.rename(&id, to),
-        };
-        // Also where the change itself is left out: these are out of the fork already.
-        for one in aside {
-            self.fork.tell_conflict(workspace, shown.clone(), &one);
+            ProposedChange::Rename { to } => {
+                let (new, name) = (to.doc(), to.shown.clone());
+                let renamed = self.rename(id, to);
+                if renamed.is_ok() && !self.report.conflicts.contains(&name) {
+                    self.fork.note_move(&place.doc(), &new);
+                }
+                renamed
+            }
         }
-        done
+    }
+
+    /// The document that a place is.
+    fn doc_of(&self, place: &Place) -> DocId {
+        let known = self.ahead.docs.get(&place.path).cloned();
+        known.unwrap_or_else(|| self.view.id_of(place, self.view.roots()))
+    }
+
+    /// True if the file is being written, as one that `is_of_name`, or that only a change of its text goes together with.
+    fn is_being_written(&self, id: &DocId, is_of_name: bool) -> bool {
+        let of_name = |file: &&ForkFile| is_of_name || file.entry.file.is_some();
+        self.fork.files.get(id).filter(|file| file.seen.writing).is_some_and(|file| of_name(&file))
     }
 
     /// A whole text: over what the view had, else over what it replaces.
@@ -252,8 +385,7 @@ impl Merging<'_> {
         }
         let fresh = SeenFile { text: entry.text().clone(), cursor: Some(entry.cursor()) };
         let (shown, place) = (place.shown.clone(), Some(place.clone()));
-        let file = ForkFile { shown, place, entry, returned: Vec::new() };
-        self.fork.files.insert(id.clone(), file);
+        self.fork.files.insert(id.clone(), ForkFile::new(shown, place, entry));
         Ok(seen.unwrap_or(fresh))
     }
 }
@@ -262,6 +394,7 @@ impl Merging<'_> {
 fn is_of_name(change: &ProposedChange) -> bool {
     match change {
         ProposedChange::Delete
+        | ProposedChange::MoveOver { .. }
         | ProposedChange::Rename { .. }
         | ProposedChange::Binary(_)
         | ProposedChange::Link(_) => true,

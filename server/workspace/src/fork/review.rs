@@ -4,11 +4,12 @@
 use super::hunks::lines_after;
 use super::{Fork, Hunk, HunkKind, HunkState, Selection, base_of};
 use crate::document::Document;
-use crate::entry::{Base, Maker, Mark};
+use crate::entry::{Base, FileChange, Maker, Mark};
 use crate::note::Note;
 use crate::workspace::Workspace;
 use crate::{DocId, HunkId};
 use ropewalk_text::ChangeSet;
+use std::collections::HashSet;
 
 impl Fork {
     /// Takes pending hunks out of the fork and keeps the news for the model. Gives how many hunks went; what
@@ -20,17 +21,18 @@ impl Fork {
         selection: &Selection,
         reason: Option<&str>,
     ) -> usize {
-        let ids = self.select(selection);
-        let mut count = 0;
-        for hunk in self.hunks() {
+        let ids: HashSet<HunkId> = self.select(selection).into_iter().collect();
+        let (mut count, mut gone) = (0, HashSet::new());
+        for hunk in self.reviewed().collect::<Vec<_>>().iter().flat_map(|hunks| hunks.iter()) {
             if !hunk.parts.iter().any(|part| ids.contains(part))
                 || hunk.is_of_disk()
-                || (hunk.state == HunkState::Sent && self.is_waited_for(workspace, &hunk))
+                || self.is_waited_for(workspace, hunk)
             {
                 continue;
             }
             count += 1;
             self.rejected.extend(&hunk.parts);
+            gone.extend(hunk.parts.iter().copied());
             let note = Note::Rejected {
                 file: hunk.file.clone(),
                 old: hunk.old.clone(),
@@ -38,12 +40,16 @@ impl Fork {
                 reason: reason.map(str::to_owned),
             };
             workspace.tell(Some(self.session.clone()), note);
-            // A rename and the deletion it leaves share one id, so they go together.
-            for file in self.files.values_mut() {
-                file.entry.remove(&hunk.parts);
-                file.entry.remove_of_file(|id| hunk.parts.contains(&id));
-                file.entry.drop_stray_mode();
+        }
+        // A rename and the deletion it leaves share one id, so they go together.
+        for file in self.files.values_mut().filter(|file| !file.seen.writing) {
+            let marks = file.entry.marks().iter().map(|mark| mark.id);
+            let own: Vec<HunkId> = marks.filter(|id| gone.contains(id)).collect();
+            if !own.is_empty() {
+                file.entry.reject(&own, &mut self.ids);
             }
+            file.entry.remove_of_file(|id| gone.contains(&id));
+            file.entry.drop_stray_mode();
         }
         self.return_renamed();
         for file in self.files.values_mut().filter(|file| file.entry.is_of_disk_alone()) {
@@ -57,6 +63,14 @@ impl Fork {
     /// rejected: if it comes after all, it is the user's text.
     fn is_waited_for(&self, workspace: &Workspace, hunk: &Hunk) -> bool {
         let Some(file) = self.files.get(&hunk.doc) else { return false };
+        let of_file = |(_, mark): &(FileChange, Mark)| hunk.parts.contains(&mark.id);
+        let is_renaming = || file.entry.is_being_renamed();
+        if file.seen.writing || is_renaming() && file.entry.file.as_ref().is_some_and(of_file) {
+            return true;
+        }
+        if hunk.state != HunkState::Sent {
+            return false;
+        }
         let marks = file.entry.marks().iter().filter(|mark| hunk.parts.contains(&mark.id));
         let sent: Vec<_> = marks.filter_map(|mark| mark.sent).collect();
         let source = base_of(&hunk.doc, &file.entry);
@@ -92,7 +106,9 @@ impl Fork {
         let Some(hunk) = self.hunks().into_iter().find(|hunk| hunk.parts.contains(&id)) else {
             return false;
         };
-        if hunk.state == HunkState::Sent || !matches!(hunk.kind, HunkKind::Text | HunkKind::Create)
+        if self.files.get(&hunk.doc).is_some_and(|file| file.seen.writing)
+            || hunk.state == HunkState::Sent
+            || !matches!(hunk.kind, HunkKind::Text | HunkKind::Create)
         {
             return false;
         }

@@ -1,15 +1,14 @@
 //! Bringing a fork's base to the user's text as it is now: over the documents' logs where they are known, else over
 //! the difference of the texts.
 
-mod whole;
+pub(super) mod whole;
 
-use super::{ForkFile, is_about_link, place_of};
-use crate::disk;
+use super::{ForkFile, Look};
 use crate::document::Document;
 use crate::entry::{Base, Content, Entry, FileChange, HunkIds, Maker, Mark, SetAside};
 use crate::ledger::{Ledger, Published, Stands};
 use crate::log::{Delta, Origin};
-use crate::view::{DiskFile, read_file};
+use crate::view::DiskFile;
 use crate::workspace::Workspace;
 use crate::{ContentHash, DocId, PublishId};
 use ropewalk_text::{ChangeSet, Text, diff};
@@ -17,12 +16,18 @@ use std::sync::Arc;
 
 /// Brings one entry's base to now. Ours that was confirmed since goes to the ledger, in the same critical
 /// section as the look at the document, so that its place there is true from the start.
+///
+/// `look` is what the disk has there; without it a file that is not open stays as it was.
 pub(crate) fn sync_file(
     workspace: &Workspace,
     session: &Arc<str>,
     source: &DocId,
     file: &mut ForkFile,
+    look: Option<Arc<Look>>,
 ) -> Vec<SetAside> {
+    if file.is_under_way() {
+        return Vec::new();
+    }
     let returned: Vec<Published> =
         file.returned.iter().filter(|hunk| is_pending(&file.entry, hunk, false)).cloned().collect();
     let mut aside = Vec::new();
@@ -34,9 +39,14 @@ pub(crate) fn sync_file(
             .is_some();
     if !by_buffer {
         aside = catch_up(workspace, session, source, file);
-        aside.extend(sync_disk(workspace, session, source, file));
+        aside.extend(sync_disk(workspace, session, source, file, look.as_deref()));
     }
-    sync_mode(workspace, source, &mut file.entry);
+    sync_mode(&mut file.entry, look.as_deref());
+    match look {
+        Some(look) => file.note_look(look),
+        None if by_buffer => file.seen.outdate(),
+        None => {}
+    }
     // Those that are pending no more, and were not set aside, have turned up in the user's text.
     let back = returned.into_iter().filter(|hunk| {
         !is_pending(&file.entry, hunk, true) && aside.iter().all(|one| one.mark.id != hunk.id)
@@ -56,12 +66,15 @@ fn is_pending(entry: &Entry, hunk: &Published, sent: bool) -> bool {
 
 /// What had been returned is in the ledger again.
 fn note_back(workspace: &Workspace, session: &Arc<str>, hunk: Published) {
+    if session.is_empty() {
+        return;
+    }
     let mut ledger = workspace.ledger();
     let same = |own: &Published| {
         (own.id, &own.session, &own.doc) == (hunk.id, session, &hunk.doc)
             && (&own.old, &own.new) == (&hunk.old, &hunk.new)
     };
-    if !ledger.texts.iter().any(same) {
+    if !ledger.texts.of_hunk(hunk.id).any(same) {
         ledger.texts.push(Published { session: session.clone(), anchored: false, ..hunk });
     }
 }
@@ -84,10 +97,13 @@ impl Replayed {
         session: &Arc<str>,
         saved: Option<&Text>,
     ) -> Vec<SetAside> {
+        if session.is_empty() {
+            return self.aside;
+        }
         if let Some(saved) = saved.filter(|_| !self.fresh.texts.is_empty()) {
             self.fresh.found_saved(saved);
         }
-        workspace.ledger().texts.append(&mut self.fresh.texts);
+        workspace.ledger().texts.extend(self.fresh.texts);
         for hunk in self.undone {
             workspace.tell(Some(session.clone()), hunk.undone());
         }
@@ -152,7 +168,7 @@ fn steps_to<'a>(disk: &Text, text: &Text, steps: impl Iterator<Item = &'a Delta>
 /// Takes in the last steps of a document that was closed before anyone looked: an edit of ours that was made in it would
 /// else be taken for the user's text, and stay pending. Without one the difference from what was looked at to what is
 /// there now says more: what the user threw away by closing it has moved nothing.
-fn catch_up(
+pub(crate) fn catch_up(
     workspace: &Workspace,
     session: &Arc<str>,
     source: &DocId,
@@ -223,24 +239,25 @@ fn sync_disk(
     session: &Arc<str>,
     source: &DocId,
     file: &mut ForkFile,
+    look: Option<&Look>,
 ) -> Vec<SetAside> {
     let entry = &mut file.entry;
     let mut aside = entry.set_aside_lost(|id| workspace.is_lost(id));
     entry.free_unexpected(|_| false);
-    let roots = workspace.roots();
-    let Some(Ok(place)) = place_of(&roots, source, is_about_link(entry)) else { return aside };
+    if workspace.is_gone(source) {
+        aside.extend(entry.give_way_to("(the document was closed, and had no file)"));
+        return aside;
+    }
+    let Some((look, place)) = look.and_then(|look| Some((look, look.place.as_ref()?))) else {
+        return aside;
+    };
     // What is to be made is made under its own name: a link above it, which goes first, is not followed. What is to be
     // renamed stands on the file that it leaves, which may come back.
     let is_free = matches!(entry.base, Base::Absent)
         && !matches!(entry.file, Some((FileChange::Rename { .. }, _)))
         && file.place.as_ref().is_some_and(|own| own.path != place.path);
-    let found = match is_free {
-        true => DiskFile::Missing,
-        false => match read_file(&place, &roots) {
-            Ok(found) => found,
-            Err(_) => return aside,
-        },
-    };
+    let found = if is_free { Some(DiskFile::Missing) } else { look.found.clone() };
+    let Some(found) = found else { return aside };
     if let DiskFile::Text { text, .. } = &found {
         melt_returned(workspace, session, file, text);
     }
@@ -288,15 +305,13 @@ fn is_of_bytes(change: &FileChange, hash: ContentHash) -> bool {
 
 /// A mode that the file has already is pending no more, whoever set it; nor is that of a file that is neither there
 /// nor to be made.
-fn sync_mode(workspace: &Workspace, source: &DocId, entry: &mut Entry) {
+fn sync_mode(entry: &mut Entry, look: Option<&Look>) {
     entry.drop_stray_mode();
     let Some((mode, _)) = entry.mode.as_ref().filter(|_| !matches!(entry.base, Base::Absent))
     else {
         return;
     };
-    let roots = workspace.roots();
-    let place = place_of(&roots, source, is_about_link(entry));
-    let there = place.and_then(|place| disk::stat(&roots, &place.ok()?).ok());
+    let there = look.and_then(|look| look.meta);
     if there.is_some_and(|there| there.mode & 0o777 == mode & 0o777) {
         entry.mode = None;
     }
@@ -340,6 +355,9 @@ pub(crate) fn follow_disk(
     file: &mut ForkFile,
     ids: &mut HunkIds,
 ) -> Vec<SetAside> {
+    if file.entry.is_being_renamed() {
+        return Vec::new();
+    }
     // Where nothing of the fork's own is pending any more the editor has all the time to read it.
     if file.entry.is_of_disk_alone() {
         return file.entry.leave_disk();

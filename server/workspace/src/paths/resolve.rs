@@ -67,10 +67,8 @@ pub(super) fn resolve(path: &Path, over: &Links) -> Result<PathBuf, (Trouble, Pa
     if over.0.is_empty() && path.to_str().is_some_and(super::is_plain) && leads_to_itself(path) {
         return Ok(path.to_owned());
     }
-    let mut at = PathBuf::new();
-    let mut steps = VecDeque::new();
+    let (mut at, mut steps, mut links) = (PathBuf::new(), VecDeque::new(), 0);
     put_first(&mut steps, &mut at, path);
-    let mut links = 0;
     // How many components below `at` are known to be missing.
     let mut missing = 0_usize;
     // Whether `at` is something that nothing can be in, which matters only if a step follows.
@@ -80,14 +78,11 @@ pub(super) fn resolve(path: &Path, over: &Links) -> Result<PathBuf, (Trouble, Pa
         if file {
             return Err((Trouble::ThroughFile, at));
         }
-        let name = match step {
-            Step::Up => {
-                // The parent of the file system's root is the root.
-                at.pop();
-                missing = missing.saturating_sub(1);
-                continue;
-            }
-            Step::Into(name) => name,
+        let Step::Into(name) = step else {
+            // The parent of the file system's root is the root.
+            at.pop();
+            missing = missing.saturating_sub(1);
+            continue;
         };
         let parent = at.clone();
         at.push(&name);
@@ -121,11 +116,7 @@ pub(super) fn resolve(path: &Path, over: &Links) -> Result<PathBuf, (Trouble, Pa
             if links > MAX_LINKS {
                 return Err((Trouble::Loop, parent));
             }
-            if is_proc(&parent) {
-                return Err((Trouble::ProcLink, parent));
-            }
-            let target =
-                std::fs::read_link(&at).map_err(|error| (trouble(&error), parent.clone()))?;
+            let target = target_of(&at, &parent).map_err(|trouble| (trouble, parent.clone()))?;
             at = parent;
             put_first(&mut steps, &mut at, &target);
         } else {
@@ -136,6 +127,14 @@ pub(super) fn resolve(path: &Path, over: &Links) -> Result<PathBuf, (Trouble, Pa
         return Err((Trouble::TooLong, at));
     }
     Ok(as_on_disk(at, missing))
+}
+
+/// Where a link of the disk leads; those of the process file system lead to what only their process has.
+fn target_of(link: &Path, folder: &Path) -> Result<PathBuf, Trouble> {
+    if is_proc(folder) {
+        return Err(Trouble::ProcLink);
+    }
+    std::fs::read_link(link).map_err(|error| trouble(&error))
 }
 
 /// Whether a path, in which there are only names, has no link in it and at least its folder is there. False also where

@@ -1,9 +1,11 @@
 //! Publishing to files that are not open: written, removed, renamed or made links on the disk, after a look at
 //! whether what is there is what the fork was made on. No link is followed.
 
+use super::Failure;
+use super::held::{Held, Stop, chosen_of, tried};
 use crate::disk::{self, Expect, FileError};
 use crate::entry::{Base, Content, Entry, FileChange, Maker, Mark};
-use crate::fork::{Fork, base_of};
+use crate::fork::{Fork, ForkFile};
 use crate::ledger::{Left, Published, PublishedFile, Stood};
 use crate::view::LARGEST_FILE;
 use crate::witness::Witness;
@@ -14,96 +16,58 @@ use ropewalk_text::decode::{FileFormat, decode, encode};
 use std::sync::{Arc, Mutex};
 
 /// Publishes the chosen part of a file that is not open, and chosen changes of files themselves. Gives what was
-/// published, and why the rest was not.
+/// published, and why the rest was not. Blocking; the fork is locked for moments only.
 pub(super) fn publish_closed(
-    workspace: &Workspace,
-    fork: &Mutex<Fork>,
+    disk: &Disk<'_>,
     id: &DocId,
-    (ids, seen): (&[HunkId], &[Content]),
-    witness: &dyn Witness,
-) -> (Vec<HunkId>, Option<FileError>) {
-    let mut fork = lock(fork);
-    fork.sync(workspace);
-    let session = fork.session.clone();
-    let Some(file) = fork.files.get(id) else { return Default::default() };
-    let Some(place) = file.place.clone() else { return Default::default() };
-    let of_mode = file.entry.mode.as_ref().map(|(_, mark)| mark.id);
-    let ids = file.entry.unaltered(&file.entry.pending(ids), seen);
-    let change = file.entry.file.clone().filter(|(_, mark)| ids.contains(&mark.id));
-    let disk = Disk { workspace, roots: workspace.roots(), session, witness };
-    let rest = || ids.iter().copied().filter(|id| Some(*id) != of_mode).collect();
-    let (mut done, failure) = match change {
-        None => {
-            // What is to be renamed, and that was not chosen, lies under its old name.
-            let source = base_of(id, &file.entry);
-            let Some(place) = fork.files.get(source).and_then(|left| left.place.clone()) else {
-                return Default::default();
-            };
-            match disk.write_text(&mut fork, id, &place, &ids) {
-                Ok(()) => (rest(), None),
-                Err(error) => (Vec::new(), Some(error)),
-            }
-        }
-        Some((FileChange::Rename { from }, mark)) => {
-            match disk.rename(&mut fork, id, &from, &mark, &ids) {
-                Ok(Ok(())) => (rest(), None),
-                Ok(Err(of_text)) => (vec![mark.id], Some(of_text)),
-                Err(error) => (Vec::new(), Some(error)),
-            }
-        }
-        Some((change, mark)) => match disk.change_file(&mut fork, id, &place, &change, &mark) {
-            Ok(()) => (rest(), None),
-            Err(error) => (Vec::new(), Some(error)),
-        },
+    wanted: (&[HunkId], &[Content]),
+) -> (Vec<HunkId>, Option<Failure>) {
+    let (mut done, failure) = match tried(|| disk.publish(id, wanted)) {
+        Ok((done, failure)) => (done, failure.map(Failure::from)),
+        Err(failure) => (Vec::new(), Some(failure)),
     };
-    let failure = failure.or_else(|| match disk.set_mode(&mut fork, id, &ids) {
-        Ok(()) => {
-            done.extend(of_mode.filter(|id| ids.contains(id)));
-            None
-        }
-        Err(error) => Some(error),
-    });
-    fork.files.retain(|_, file| !file.entry.is_empty());
-    (done, failure)
+    if failure.is_some() {
+        return (done, failure);
+    }
+    match publish_mode(disk, id, wanted.0) {
+        Ok(of_mode) => done.extend(of_mode),
+        Err(failure) => return (done, Some(failure)),
+    }
+    (done, None)
 }
 
-/// Publishes the permission bits of a file that is open: its text is the editor's. Gives what was published.
+/// Publishes the permission bits of a file: what of the file itself was chosen is there by now, and the text of one that
+/// is open is the editor's. Gives what was published.
 pub(super) fn publish_mode(
-    workspace: &Workspace,
-    fork: &Mutex<Fork>,
+    disk: &Disk<'_>,
     id: &DocId,
     ids: &[HunkId],
-    witness: &dyn Witness,
-) -> Result<Vec<HunkId>, FileError> {
-    let mut fork = lock(fork);
-    fork.sync(workspace);
-    let Some(file) = fork.files.get(id) else { return Ok(Vec::new()) };
-    let own = file.entry.mode.iter().map(|(_, mark)| mark.id);
-    let ids: Vec<HunkId> = own.filter(|own| ids.contains(own)).collect();
-    let (roots, session) = (workspace.roots(), fork.session.clone());
-    Disk { workspace, roots, session, witness }.set_mode(&mut fork, id, &ids)?;
-    fork.files.retain(|_, file| !file.entry.is_empty());
-    Ok(ids)
+) -> Result<Vec<HunkId>, Failure> {
+    let mode = |file: &ForkFile| file.entry.mode.as_ref().map(|(_, mark)| mark.id);
+    let own = lock(disk.fork).files.get(id).and_then(mode).filter(|own| ids.contains(own));
+    // One that the file turns out to have is done too.
+    own.map(|own| tried(|| disk.set_mode(id, own)).map(|()| own)).into_iter().collect()
 }
 
 /// What every way of publishing to the disk needs.
-struct Disk<'a> {
-    workspace: &'a Workspace,
-    roots: Roots,
-    session: Arc<str>,
-    witness: &'a dyn Witness,
+pub(super) struct Disk<'a> {
+    pub(super) workspace: &'a Workspace,
+    pub(super) fork: &'a Mutex<Fork>,
+    pub(super) roots: Roots,
+    pub(super) session: Arc<str>,
+    pub(super) witness: &'a dyn Witness,
 }
 
 /// What undo needs to know of a change of a file.
-struct Change {
-    before: Option<Stood>,
-    after: Option<Left>,
-    folders: Vec<u32>,
+pub(super) struct Change {
+    pub(super) before: Option<Stood>,
+    pub(super) after: Option<Left>,
+    pub(super) folders: Vec<u32>,
 }
 
 impl Disk<'_> {
     /// What is there, if it is what the fork was made on.
-    fn read(&self, place: &Place, entry: &Entry) -> Result<Option<Stood>, FileError> {
+    pub(super) fn read(&self, place: &Place, entry: &Entry) -> Result<Option<Stood>, FileError> {
         let found = match disk::link(&self.roots, place)? {
             Some(link) => Some(Stood::Link { link }),
             None => match disk::read(&self.roots, place, LARGEST_FILE) {
@@ -134,7 +98,12 @@ impl Disk<'_> {
     }
 
     /// A line of the ledger.
-    fn about(&self, place: &Place, (id, turn): (HunkId, u64), change: Change) -> PublishedFile {
+    pub(super) fn about(
+        &self,
+        place: &Place,
+        (id, turn): (HunkId, u64),
+        change: Change,
+    ) -> PublishedFile {
         let Change { before, after, folders } = change;
         PublishedFile {
             id,
@@ -150,208 +119,257 @@ impl Disk<'_> {
     }
 
     /// The folders that come with a new file at a place.
-    fn new_folders(&self, place: &Place) -> Result<Vec<u32>, FileError> {
+    pub(super) fn new_folders(&self, place: &Place) -> Result<Vec<u32>, FileError> {
         Ok(vec![0; disk::missing_folders(&self.roots, place)?])
     }
 
-    /// Does something to files that the ledger tells of, and the witness, before it is done. What fails leaves
-    /// the ledger.
+    /// Publishes what was chosen of one file, but for its mode. The second part is why its text was not, where the file
+    /// has got its new name.
+    fn publish(
+        &self,
+        id: &DocId,
+        wanted: (&[HunkId], &[Content]),
+    ) -> Result<(Vec<HunkId>, Option<FileError>), Stop> {
+        let Some(held) = Held::of(self.workspace, self.fork, id) else {
+            return Ok(Default::default());
+        };
+        let (file, under) = (&held.file, held.under());
+        let (Some(place), Some(under)) = (file.place.clone(), under.place.clone()) else {
+            return Ok(Default::default());
+        };
+        let of_mode = file.entry.mode.as_ref().map(|(_, mark)| mark.id);
+        let ids = chosen_of(file, wanted);
+        let rest = || ids.iter().copied().filter(|id| Some(*id) != of_mode).collect();
+        match file.entry.file.clone().filter(|(_, mark)| ids.contains(&mark.id)) {
+            // What is to be renamed, and that was not chosen, lies under its old name.
+            None => self.write_text(&held, &under, &ids).map(|()| (rest(), None)),
+            Some((FileChange::Rename { .. }, mark)) => {
+                match self.rename(&held, (&under, &place), &mark, &ids)? {
+                    None => Ok((rest(), None)),
+                    Some(of_text) => Ok((vec![mark.id], Some(of_text))),
+                }
+            }
+            Some((change, mark)) => {
+                self.change_file(&held, &place, &change, &mark).map(|()| (rest(), None))
+            }
+        }
+    }
+
     fn noted<T>(
         &self,
-        fork: &Fork,
+        held: &Held,
         lines: &[PublishedFile],
+        mark: impl FnOnce(&mut Entry),
         act: impl FnOnce() -> Result<T, FileError>,
-    ) -> Result<T, FileError> {
-        self.workspace.ledger().files.extend_from_slice(lines);
-        self.witness.ahead(fork);
-        let done = act();
-        if done.is_err() {
-            self.workspace.ledger().files.retain(|file| !lines.iter().any(|line| line.is(file)));
-        }
-        done
+        settle: impl FnOnce(&mut Fork, Result<&T, &FileError>),
+    ) -> Result<T, Stop> {
+        held.noted((self.workspace, self.fork), (lines, self.witness), mark, act, settle)
     }
 
     fn change_file(
         &self,
-        fork: &mut Fork,
-        id: &DocId,
+        held: &Held,
         place: &Place,
         change: &FileChange,
         mark: &Mark,
-    ) -> Result<(), FileError> {
-        let Some(file) = fork.files.get(id) else { return Ok(()) };
-        let before = self.read(place, &file.entry)?;
+    ) -> Result<(), Stop> {
+        let before = self.read(place, &held.file.entry)?;
         let expect = expected(before.as_ref());
         let folders = match (change, &before) {
             (FileChange::Delete, _) => disk::folders_of_its_own(&self.roots, place)?,
             (_, None) => self.new_folders(place)?,
             (_, Some(_)) => Vec::new(),
         };
-        let about = |before, after, folders: &[u32]| {
-            let change = Change { before, after, folders: folders.to_vec() };
-            [self.about(place, (mark.id, mark.turn), change)]
-        };
-        match change {
-            FileChange::Delete if before.is_none() => {}
-            FileChange::Delete => {
-                self.noted(fork, &about(before, None, &folders), || {
-                    disk::remove(&self.roots, place, expect)
-                })?;
-                self.workspace.remove_folders(place, folders.len());
-            }
+        let emptied = folders.len();
+        let is_there = before.is_some();
+        let (after, base) = match change {
+            FileChange::Delete => (None, Base::Absent),
             FileChange::Binary(bytes) => {
-                let after = Some(Left::File(ContentHash::of(bytes)));
-                let write = || disk::write(&self.roots, place, bytes, expect);
-                self.noted(fork, &about(before, after, &folders), write)?;
+                (Some(Left::File(ContentHash::of(bytes))), base_of_bytes(bytes))
             }
             FileChange::Link(target) => {
-                let after = Some(Left::Link { link: target.clone() });
-                let write = || disk::write_link(&self.roots, place, target, expect);
-                self.noted(fork, &about(before, after, &folders), write)?;
+                (Some(Left::Link { link: target.clone() }), Base::Link { target: target.clone() })
             }
             // Published under the new name.
             FileChange::Away | FileChange::Rename { .. } => return Ok(()),
-        }
-        let Some(file) = fork.files.get_mut(id) else { return Ok(()) };
-        let base = match change {
-            FileChange::Link(target) => Base::Link { target: target.clone() },
-            FileChange::Binary(bytes) => base_of_bytes(bytes),
-            FileChange::Delete | FileChange::Away | FileChange::Rename { .. } => Base::Absent,
         };
-        // Beside a change of the whole only a mode can be pending.
-        let mode = file.entry.mode.take();
-        file.entry = Entry::new(base);
-        file.entry.mode = mode;
-        Ok(())
+        let line = self.about(place, (mark.id, mark.turn), Change { before, after, folders });
+        let is_nothing = matches!(change, FileChange::Delete) && !is_there;
+        let lines = if is_nothing { &[][..] } else { std::slice::from_ref(&line) };
+        let act = || match change {
+            FileChange::Binary(bytes) => disk::write(&self.roots, place, bytes, expect).map(drop),
+            FileChange::Link(target) => disk::write_link(&self.roots, place, target, expect),
+            _ if is_nothing => Ok(()),
+            _ => {
+                disk::remove(&self.roots, place, expect)?;
+                self.workspace.remove_folders(place, emptied);
+                Ok(())
+            }
+        };
+        self.noted(
+            held,
+            lines,
+            |_| {},
+            act,
+            |fork, done| {
+                if let (Ok(()), Some(file)) = (done, fork.files.get_mut(&held.id)) {
+                    // Beside a change of the whole only a mode can be pending.
+                    let mode = file.entry.mode.take();
+                    file.entry = Entry::new(base);
+                    file.entry.mode = mode;
+                }
+                drop_empty(fork, &held.id);
+            },
+        )
     }
 
-    /// Gives the file its permission bits, if those are chosen: what of the file itself was chosen is there by now.
-    fn set_mode(&self, fork: &mut Fork, id: &DocId, ids: &[HunkId]) -> Result<(), FileError> {
-        let Some(file) = fork.files.get(id) else { return Ok(()) };
-        let Some((mode, mark)) = file.entry.mode.clone().filter(|(_, m)| ids.contains(&m.id))
-        else {
+    /// Gives the file its permission bits, if they are still these.
+    fn set_mode(&self, id: &DocId, which: HunkId) -> Result<(), Stop> {
+        let Some(held) = Held::of(self.workspace, self.fork, id) else { return Ok(()) };
+        let own = held.file.entry.mode.clone();
+        let Some((mode, mark)) = own.filter(|(_, mark)| mark.id == which) else {
             return Ok(());
         };
         // It may be renamed, and that not be chosen.
-        let source = base_of(id, &file.entry);
-        let Some(place) = fork.files.get(source).and_then(|file| file.place.clone()) else {
-            return Ok(());
+        let Some(place) = held.under().place.clone() else { return Ok(()) };
+        let now = match disk::stat(&self.roots, &place) {
+            Ok(there) => there.mode & 0o777,
+            // The buffer was never saved.
+            Err(FileError::NotFound { .. }) if self.workspace.is_open(&held.source) => {
+                return Err(Stop::Failed(Failure::Unsaved));
+            }
+            Err(error) => return Err(error.into()),
         };
-        let now = disk::stat(&self.roots, &place)?.mode & 0o777;
-        if now != mode {
-            let (before, after) = (Stood::Mode { mode: now }, Left::Mode { mode });
-            let change = Change { before: Some(before), after: Some(after), folders: Vec::new() };
-            let line = self.about(&place, (mark.id, mark.turn), change);
-            self.noted(fork, &[line], || disk::set_mode(&self.roots, &place, mode))?;
-        }
-        if let Some(file) = fork.files.get_mut(id) {
-            file.entry.mode = None;
-        }
-        Ok(())
+        let (before, after) = (Stood::Mode { mode: now }, Left::Mode { mode });
+        let change = Change { before: Some(before), after: Some(after), folders: Vec::new() };
+        let line = self.about(&place, (mark.id, mark.turn), change);
+        let lines = if now == mode { &[][..] } else { std::slice::from_ref(&line) };
+        let act = || match now == mode {
+            true => Ok(()),
+            false => disk::set_mode(&self.roots, &place, mode),
+        };
+        self.noted(
+            &held,
+            lines,
+            |_| {},
+            act,
+            |fork, done| {
+                let file = fork.files.get_mut(id).filter(|_| done.is_ok());
+                if let Some(file) = file {
+                    file.entry.mode.take_if(|(_, own)| own.id == mark.id);
+                }
+                drop_empty(fork, id);
+            },
+        )
     }
 
-    /// The file gets its new name, keeping its mode, and then those of its pending changes that were chosen. The inner
-    /// result is that of the text: the file has its new name either way.
+    /// The file gets its new name, keeping its mode, and then those of its pending changes that were chosen. Gives why
+    /// its text was not written: the file has its new name either way.
     fn rename(
         &self,
-        fork: &mut Fork,
-        id: &DocId,
-        from: &DocId,
+        held: &Held,
+        (old_place, place): (&Place, &Place),
         mark: &Mark,
         ids: &[HunkId],
-    ) -> Result<Result<(), FileError>, FileError> {
-        let old_place = fork.files.get(from).and_then(|left| left.place.clone());
-        let Some(file) = fork.files.get(id) else { return Ok(Ok(())) };
-        let (Some(old_place), Some(place)) = (old_place, file.place.clone()) else {
-            return Ok(Ok(()));
-        };
-        let stood = self.read(&old_place, &file.entry)?;
+    ) -> Result<Option<FileError>, Stop> {
+        let entry = &held.file.entry;
+        let stood = self.read(old_place, entry)?;
         let old = match &stood {
             Some(Stood::File { bytes, .. }) => bytes.clone(),
-            Some(_) => return Err(FileError::Changed { path: old_place.shown }),
-            None => return Err(FileError::NotFound { path: old_place.shown }),
+            Some(_) => return Err(changed(old_place)),
+            None => return Err(FileError::NotFound { path: old_place.shown.clone() }.into()),
         };
         let old_hash = ContentHash::of(&old);
         let (there, format) = decode(&old).unwrap_or_default();
-        let part = file.entry.part(ids);
-        if !brings(&file.entry, part.as_ref().map(|_| ids), &there) {
-            return Err(FileError::Changed { path: old_place.shown });
+        let part = entry.part(ids);
+        if !brings(entry, part.as_ref().map(|_| ids), &there) {
+            return Err(changed(old_place));
         }
-        let text = part.and_then(|part| part.apply(&file.entry.base.text()).ok());
+        let text = part.and_then(|part| part.apply(&entry.base.text()).ok());
         // Encoded first, so that what can't be written changes nothing.
-        let bytes = text.map(|text| encoded(&text, format, &place)).transpose()?;
+        let bytes = text.map(|text| encoded(&text, format, place)).transpose()?;
         let after = bytes.as_deref().map_or(old_hash, ContentHash::of);
         let which = (mark.id, mark.turn);
         let left = |hash| Some(Left::File(hash));
-        let folders = self.new_folders(&place)?;
+        let folders = self.new_folders(place)?;
         let new = Change { before: None, after: left(after), folders };
-        let new = self.about(&place, which, new);
-        let folders = disk::folders_of_its_own(&self.roots, &old_place)?;
+        let new = self.about(place, which, new);
+        let folders = disk::folders_of_its_own(&self.roots, old_place)?;
         let emptied = folders.len();
-        let gone = self.about(&old_place, which, Change { before: stood, after: None, folders });
+        let gone = self.about(old_place, which, Change { before: stood, after: None, folders });
         let publish = self.workspace.publish_id();
-        if let Some(file) = fork.files.get_mut(id) {
-            file.entry.mark_sent(ids, Some(publish));
-        }
-        let renamed = self.noted(fork, &[new.clone(), gone], || {
-            disk::rename(&self.roots, &old_place, &place, Expect::Hash(old_hash))
+        let lines = [new.clone(), gone];
+        let mark_sent = |entry: &mut Entry| drop(entry.mark_sent(ids, Some(publish)));
+        let act = || {
+            disk::rename(&self.roots, old_place, place, Expect::Hash(old_hash))?;
+            self.workspace.remove_folders(old_place, emptied);
+            let write =
+                |bytes| disk::write(&self.roots, place, bytes, Expect::Hash(old_hash)).err();
+            Ok(bytes.as_deref().and_then(write))
+        };
+        self.noted(held, &lines, mark_sent, act, |fork, done| {
+            if let Some(file) = fork.files.get_mut(&held.id) {
+                file.entry.mark_sent(ids, None);
+            }
+            let Ok(written) = done else { return };
+            // The name is new; where the text could not be written it stays pending.
+            let (bytes, hash) = match (written, &bytes) {
+                (None, Some(bytes)) => (bytes.as_slice(), after),
+                _ => (&*old, old_hash),
+            };
+            self.renamed(fork, (held, mark), (&new, hash), base_of_bytes(bytes));
+        })
+    }
+
+    /// Brings the fork and the ledger to a rename that was made, after which the file has the content of `base`.
+    fn renamed(
+        &self,
+        fork: &mut Fork,
+        (held, mark): (&Held, &Mark),
+        (new, hash): (&PublishedFile, ContentHash),
+        base: Base,
+    ) {
+        let mut ledger = self.workspace.ledger();
+        ledger.files.change_of_hunk(new.id, |line| {
+            if line.is(new) {
+                line.after = Some(Left::File(hash));
+            }
         });
-        if let Some(file) = fork.files.get_mut(id) {
-            file.entry.mark_sent(ids, None);
-        }
-        renamed?;
-        self.workspace.remove_folders(&old_place, emptied);
-        let written = match &bytes {
-            Some(bytes) => disk::write(&self.roots, &place, bytes, Expect::Hash(old_hash)).err(),
-            None => None,
-        };
-        // The name is new; where the text could not be written it stays pending.
-        let (bytes, hash) = match (&written, &bytes) {
-            (None, Some(bytes)) => (bytes.as_slice(), after),
-            _ => (&*old, old_hash),
-        };
-        for line in self.workspace.ledger().files.iter_mut().filter(|line| line.is(&new)) {
-            line.after = left(hash);
-        }
-        let base = base_of_bytes(bytes);
-        fork.files.remove(from);
-        let Some(file) = fork.files.get_mut(id) else { return Ok(Ok(())) };
+        ledger.follow(&held.source, (&held.id, &new.file), (&self.session, mark.id));
+        drop(ledger);
+        fork.files.remove(&held.source);
+        let Some(file) = fork.files.get_mut(&held.id) else { return };
         let rest = ropewalk_text::diff(&base.text(), file.entry.text());
         let mut entry = Entry::new(base);
         entry.mode = file.entry.mode.take();
         let others = Mark { id: fork.ids.give(), sent: None, ..mark.clone() };
         entry.add(&rest, &others, &mut fork.ids);
         file.entry = entry;
-        Ok(written.map_or(Ok(()), Err))
+        drop_empty(fork, &held.id);
     }
 
-    fn write_text(
-        &self,
-        fork: &mut Fork,
-        id: &DocId,
-        place: &Place,
-        ids: &[HunkId],
-    ) -> Result<(), FileError> {
-        let Some(file) = fork.files.get_mut(id) else { return Ok(()) };
-        let Some(part) = file.entry.part(ids) else { return Ok(()) };
-        let before = file.entry.base.text();
+    fn write_text(&self, held: &Held, place: &Place, ids: &[HunkId]) -> Result<(), Stop> {
+        let entry = &held.file.entry;
+        let Some(part) = entry.part(ids) else { return Ok(()) };
+        let before = entry.base.text();
         let Ok(after) = part.apply(&before) else { return Ok(()) };
-        let (expect, format) = match &file.entry.base {
+        let (expect, format) = match &entry.base {
             Base::Disk { hash, format, .. } => (Expect::Hash(*hash), *format),
             Base::Binary { hash } => (Expect::Hash(*hash), FileFormat::default()),
             Base::Link { target } => (Expect::Link(disk::link_hash(target)), FileFormat::default()),
             _ => (Expect::Absent, FileFormat::default()),
         };
         // Where there was no text, undo puts back the bytes, or takes the file away.
-        let whole = match &file.entry.base {
+        let whole = match &entry.base {
             Base::Disk { .. } => None,
-            _ => Some(self.read(place, &file.entry)?),
+            _ => Some(self.read(place, entry)?),
         };
         let bytes = encoded(&after, format, place)?;
         let hash = ContentHash::of(&bytes);
         let publish = self.workspace.publish_id();
-        let marked = file.entry.mark_sent(ids, Some(publish));
-        let hunks = file.entry.sent_by(publish, &part);
+        let mut marked = entry.clone();
+        marked.mark_sent(ids, Some(publish));
+        let hunks = marked.sent_by(publish, &part);
         let lines: Vec<PublishedFile> = match (whole, hunks.first()) {
             (Some(before), Some(first)) => {
                 let folders = match before {
@@ -363,25 +381,44 @@ impl Disk<'_> {
             }
             _ => Vec::new(),
         };
-        let write = || disk::write(&self.roots, place, &bytes, expect);
-        let written = self.noted(fork, &lines, write);
-        let Some(file) = fork.files.get_mut(id) else { return Ok(()) };
-        if let Err(error) = written {
-            file.entry.mark_sent(&marked, None);
-            return Err(error);
-        }
-        if lines.is_empty() {
-            let (session, doc) = (self.session.clone(), place.doc());
-            let about = Published::about(session, doc.clone(), place.shown.clone());
-            let mut ledger = self.workspace.ledger();
-            let about = Published { saved: true, format, ..about };
-            ledger.record(&about, &before, &part, &after, &hunks);
-            ledger.loosen(&doc);
-        }
-        file.entry.published(publish, &part, after.clone());
-        file.entry.base = Base::Disk { text: after, hash, format };
-        Ok(())
+        let mark = |entry: &mut Entry| drop(entry.mark_sent(ids, Some(publish)));
+        let write = || {
+            // The text of a file that is open is the editor's: it may have been opened this very moment.
+            if self.workspace.is_open(&held.source) {
+                return Err(FileError::Changed { path: place.shown.clone() });
+            }
+            disk::write(&self.roots, place, &bytes, expect).map(drop)
+        };
+        self.noted(held, &lines, mark, write, |fork, done| {
+            let Some(file) = fork.files.get_mut(&held.id) else { return };
+            if done.is_err() {
+                file.entry.mark_sent(ids, None);
+                return;
+            }
+            if lines.is_empty() {
+                let (session, doc) = (self.session.clone(), place.doc());
+                let about = Published::about(session, doc.clone(), place.shown.clone());
+                let about = Published { saved: true, format, ..about };
+                let mut ledger = self.workspace.ledger();
+                ledger.record(&about, &before, &part, &after, &hunks);
+                ledger.loosen(&doc);
+            }
+            file.entry.published(publish, &part, after.clone());
+            file.entry.base = Base::Disk { text: after, hash, format };
+            drop_empty(fork, &held.id);
+        })
     }
+}
+
+/// Forgets a file in which nothing is pending any more.
+fn drop_empty(fork: &mut Fork, id: &DocId) {
+    if fork.files.get(id).is_some_and(|file| file.entry.is_empty()) {
+        fork.files.remove(id);
+    }
+}
+
+fn changed(place: &Place) -> Stop {
+    FileError::Changed { path: place.shown.clone() }.into()
 }
 
 /// Whether nothing that stands on the disk is lost when the file is renamed, and then written with these changes of it:

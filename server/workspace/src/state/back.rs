@@ -8,40 +8,83 @@ use super::restore::bring_to_now;
 use super::{Kept, KeptFile};
 use crate::document::Document;
 use crate::entry::Mark;
-use crate::fork::{Fork, ForkFile, base_of, is_about_link, place_of, sync_file};
+use crate::fork::{
+    Answers, Fork, ForkFile, Question, base_of, is_about_link, place_over, sync_file, synced,
+};
 use crate::workspace::Workspace;
 use crate::{DocId, HunkId};
 use ropewalk_text::Change;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+/// Takes a fork that others use too back to what was pending in `to`, without its lock while it looks at the disk.
+/// Gives how many hunks fewer are pending now. Blocking.
+pub fn go_back(workspace: &Workspace, fork: &Mutex<Fork>, to: &Kept) -> usize {
+    let earlier = Earlier::of(workspace, to);
+    let count = |fork: &Fork| fork.reviewed().map(|hunks| hunks.len()).sum::<usize>();
+    let before = synced(workspace, fork, |fork, _| {
+        let before = count(fork);
+        fork.go_back(workspace, to, earlier);
+        before
+    });
+    // What was renamed meanwhile stands on another file than it was asked about.
+    synced(workspace, fork, |fork, _| before.saturating_sub(count(fork)))
+}
+
+/// The files as they were kept, with what the disk has of them now.
+struct Earlier {
+    files: BTreeMap<DocId, ForkFile>,
+    answers: Answers,
+}
+
+impl Earlier {
+    fn of(workspace: &Workspace, to: &Kept) -> Self {
+        let (roots, over) = (workspace.roots(), to.over());
+        let file = |(id, kept): (&DocId, &Arc<KeptFile>)| {
+            let mut file = kept.file_with(kept.entry()?);
+            // A folder that was closed meanwhile has no files that anything could be pending in.
+            let link = is_about_link(&file.entry);
+            file.place = place_over(&roots, id, link, &over).transpose().ok()?;
+            Some((id.clone(), file))
+        };
+        let files: BTreeMap<DocId, ForkFile> = to.files.iter().filter_map(file).collect();
+        let questions = files.iter().filter_map(|(id, file)| Question::of(workspace, id, file));
+        let answers = workspace.answer(questions.collect());
+        Self { files, answers }
+    }
+}
 
 impl Fork {
     /// Pending becomes what it was in `to`, on the texts as they are now: changes made since are gone, those that
     /// were joined with later ones are what they were. What was rejected or accepted since does not come back,
     /// and what is on its way to the editor stays until that is known. What has lost its place is told.
-    pub fn go_back(&mut self, workspace: &Workspace, to: &Kept) {
-        self.sync(workspace);
+    fn go_back(&mut self, workspace: &Workspace, to: &Kept, earlier: Earlier) {
         self.note_accepted(workspace);
         let since = std::mem::take(&mut self.files);
-        for (id, kept) in &to.files {
-            self.bring_back(workspace, to, id, kept);
+        let Earlier { files, answers } = earlier;
+        for (id, file) in files {
+            self.bring_back(workspace, to, (id, file), &answers);
         }
         self.return_renamed();
         for (id, mut file) in since {
-            if only_waited_for(workspace, &id, &mut file) {
+            if file.seen.writing {
+                self.files.insert(id, file);
+            } else if only_waited_for(workspace, &id, &mut file) {
                 self.keep_sent(workspace, id, file);
             }
         }
-        self.files.retain(|_, file| !file.entry.is_empty());
+        self.files.retain(|_, file| file.is_under_way() || !file.entry.is_empty());
     }
 
-    fn bring_back(&mut self, workspace: &Workspace, to: &Kept, id: &DocId, kept: &KeptFile) {
+    fn bring_back(
+        &mut self,
+        workspace: &Workspace,
+        to: &Kept,
+        (id, mut file): (DocId, ForkFile),
+        answers: &Answers,
+    ) {
         let rejected = |id: &HunkId| self.rejected.contains(id) && !to.rejected.contains(id);
         let accepted = |id: &HunkId| self.accepted.contains(id) && !to.accepted.contains(id);
-        let Some(entry) = kept.entry() else { return };
-        let mut file = kept.file_with(entry);
-        let place = place_of(&workspace.roots(), id, is_about_link(&file.entry)).transpose();
-        // A folder that was closed meanwhile has no files that anything could be pending in.
-        let Ok(place) = place else { return };
-        file.place = place;
         let change = file.entry.file.take_if(|(_, mark)| rejected(&mark.id) || accepted(&mark.id));
         if change.is_some_and(|(_, mark)| accepted(&mark.id)) {
             file.entry.home = None;
@@ -54,16 +97,17 @@ impl Fork {
         file.entry.free_unexpected(|_| false);
         file.entry.remove(&gone);
         file.entry.mark_sent(&there, Some(workspace.publish_id()));
-        let source = base_of(id, &file.entry).clone();
+        let source = base_of(&id, &file.entry).clone();
         if let Some(sent) = Sent::first(&self.session, &source, &file) {
             drop_made(&mut file.entry, &sent);
         }
         let now = workspace.with_document(&source, |document| document.text().clone());
-        let aside = bring_to_now(workspace, self, &source, &mut file, now.as_ref());
+        let now = (now.as_ref(), answers.of(&id, &file));
+        let aside = bring_to_now(workspace, self, &source, &mut file, now);
         for one in aside {
             self.tell_conflict(workspace, file.shown.clone(), &one);
         }
-        self.files.insert(id.clone(), file);
+        self.files.insert(id, file);
     }
 
     /// What is on its way stays, before all that it stands in the way of.
@@ -75,8 +119,8 @@ impl Fork {
         // Both on one text: the user may have typed between the two looks.
         let source = base_of(&id, &sent.entry).clone();
         for _ in 0..100 {
-            sync_file(workspace, &self.session, &source, &mut back);
-            sync_file(workspace, &self.session, &source, &mut sent);
+            sync_file(workspace, &self.session, &source, &mut back, None);
+            sync_file(workspace, &self.session, &source, &mut sent, None);
             if back.entry.base.text() == sent.entry.base.text() {
                 break;
             }

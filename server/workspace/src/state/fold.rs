@@ -108,6 +108,10 @@ impl Kept {
                 Arc::make_mut(&mut self.rejected).extend(rejected);
                 Arc::make_mut(&mut self.accepted).extend(accepted);
             }
+            StateRecord::Names { doc, former } => {
+                let names = Arc::make_mut(&mut self.names);
+                names.insert(doc, former.into_iter().collect());
+            }
             StateRecord::News { notes } => self.news = notes,
             StateRecord::Ids { hunk, publish } => {
                 let (hunk, publish) = (counted(hunk)?, counted(publish)?);

@@ -124,7 +124,7 @@ impl Sent {
         let about = Published::about(session.clone(), source.clone(), file.shown.clone());
         ledger.record(&about, &before, &part, &after, &entry.sent_by(publish, &part));
         ledger.loosen(source);
-        Some(Self { publish, ids, part, after, forms: ledger.texts })
+        Some(Self { publish, ids, part, after, forms: ledger.texts.into_iter().collect() })
     }
 
     /// Whether the edit is in `now`, which was `before` when it was sent.

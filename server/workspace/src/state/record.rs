@@ -7,11 +7,11 @@ use super::wire::{BaseState, BaseText, Edit, FileState, StateRecord, WrittenChan
 use super::{Kept, KeptFile, Lines};
 use crate::entry::{Base, FileChange};
 use crate::fork::{Fork, ForkFile};
-use crate::ledger::{Published, PublishedFile, Stood};
+use crate::ledger::{Ledger, Published, PublishedFile, Stood};
 use crate::workspace::Workspace;
 use crate::{DocId, HunkId};
 use ropewalk_text::{ChangeSet, Text, diff};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Says of some bytes that they must not be written anywhere.
@@ -35,7 +35,7 @@ impl Kept {
         workspace: &Workspace,
         private: Private<'_>,
     ) -> Vec<StateRecord> {
-        self.record_up_to(usize::MAX, fork, workspace, private)
+        self.record_of(None, usize::MAX, fork, workspace, private)
     }
 
     /// The same for a moment at which the user waits: a file whose text is longer than [`PROMPT`] and was never
@@ -47,7 +47,22 @@ impl Kept {
         workspace: &Workspace,
         private: Private<'_>,
     ) -> Vec<StateRecord> {
-        self.record_up_to(PROMPT, fork, workspace, private)
+        self.record_of(None, PROMPT, fork, workspace, private)
+    }
+
+    /// The same of the files at hand alone, right before something is done to them: what else is pending is as it was,
+    /// or is kept later. Costs these files and what has changed in the ledger.
+    pub fn record_at_hand(
+        &mut self,
+        files: &[DocId],
+        fork: &Fork,
+        workspace: &Workspace,
+        private: Private<'_>,
+    ) -> Vec<StateRecord> {
+        // Those that were at hand last are done by now.
+        let mut all = std::mem::replace(&mut self.compared.files, files.to_vec());
+        all.extend_from_slice(files);
+        self.record_of(Some(&all), PROMPT, fork, workspace, private)
     }
 
     /// The files that were left out since the last call because they hold something private, as they are shown.
@@ -55,8 +70,9 @@ impl Kept {
         std::mem::take(&mut self.left_out)
     }
 
-    fn record_up_to(
+    fn record_of(
         &mut self,
+        files: Option<&[DocId]>,
         most: usize,
         fork: &Fork,
         workspace: &Workspace,
@@ -65,22 +81,17 @@ impl Kept {
         let mut out = Vec::new();
         self.record_ids(fork, workspace, &mut out);
         self.record_decided(fork, &mut out);
-        let mut ledger = lines(fork, workspace);
-        if private.is_some() {
-            ledger.retain(|id, lines| {
-                self.ledger.get(id).is_some_and(|kept| **kept == *lines) || !lines.hold(private)
-            });
+        self.record_names(fork, &mut out);
+        let gone = self.record_ledger(fork, workspace, private, &mut out);
+        match files {
+            None => self.record_files(fork.files.keys(), most, fork, private, &mut out),
+            Some(files) => self.record_files(files.iter(), most, fork, private, &mut out),
         }
-        for (id, lines) in &ledger {
-            if self.ledger.get(id).is_none_or(|kept| **kept != *lines) {
-                let Lines { texts, files } = lines.clone();
-                out.push(StateRecord::Published { id: *id, texts, files });
-            }
+        if files.is_none() {
+            let kept: Vec<DocId> = self.files.keys().cloned().collect();
+            self.record_gone(kept.iter(), fork, &mut out);
         }
-        self.record_files(most, fork, private, &mut out);
-        let gone = self.ledger.keys().filter(|id| !ledger.contains_key(id));
-        out.extend(gone.map(|id| StateRecord::Unpublished { id: *id }));
-        self.ledger = ledger.into_iter().map(|(id, lines)| (id, self.shared(id, lines))).collect();
+        out.extend(gone.into_iter().map(|id| StateRecord::Unpublished { id }));
         let mut notes = workspace.news_of(&fork.session);
         notes.retain(|note| !holds(private, note.to_string().as_bytes()));
         if notes != self.news {
@@ -90,9 +101,36 @@ impl Kept {
         out
     }
 
-    fn shared(&self, id: HunkId, lines: Lines) -> Arc<Lines> {
-        let kept = self.ledger.get(&id).filter(|kept| ***kept == lines);
-        kept.cloned().unwrap_or_else(|| Arc::new(lines))
+    /// Says what has changed in the ledger since it was last compared. Gives the hunks that are in it no more.
+    fn record_ledger(
+        &mut self,
+        fork: &Fork,
+        workspace: &Workspace,
+        private: Private<'_>,
+        out: &mut Vec<StateRecord>,
+    ) -> Vec<HunkId> {
+        let mut gone = Vec::new();
+        let ledger = workspace.ledger();
+        let since = self.compared.ledger.replace(ledger.revisions());
+        let mut changed = ledger.changed_since(&fork.session, since.unwrap_or_default());
+        if since.is_none() {
+            changed.extend(self.ledger.keys());
+        }
+        for id in changed {
+            let lines = lines(id, fork, &ledger);
+            let is_kept = self.ledger.get(&id).is_some_and(|kept| **kept == lines);
+            if is_kept {
+                continue;
+            }
+            if lines == Lines::default() || private.is_some() && lines.hold(private) {
+                gone.extend(self.ledger.remove(&id).map(|_| id));
+                continue;
+            }
+            let Lines { texts, files } = lines.clone();
+            out.push(StateRecord::Published { id, texts, files });
+            self.ledger.insert(id, Arc::new(lines));
+        }
+        gone
     }
 
     fn record_ids(&mut self, fork: &Fork, workspace: &Workspace, out: &mut Vec<StateRecord>) {
@@ -121,14 +159,29 @@ impl Kept {
         }
     }
 
-    fn record_files(
+    fn record_names(&mut self, fork: &Fork, out: &mut Vec<StateRecord>) {
+        if self.names == fork.names {
+            return;
+        }
+        for (doc, former) in fork.names.iter() {
+            if self.names.get(doc) != Some(former) {
+                let former = former.iter().cloned().collect();
+                out.push(StateRecord::Names { doc: doc.clone(), former });
+            }
+        }
+        self.names = fork.names.clone();
+    }
+
+    fn record_files<'a>(
         &mut self,
+        these: impl Iterator<Item = &'a DocId> + Clone,
         most: usize,
         fork: &Fork,
         private: Private<'_>,
         out: &mut Vec<StateRecord>,
     ) {
-        for (id, file) in fork.files.iter().filter(|(_, file)| !file.entry.is_empty()) {
+        let files = these.clone().filter_map(|id| Some((id, fork.files.get(id)?)));
+        for (id, file) in files.filter(|(_, file)| !file.entry.is_empty()) {
             if !self.bases.contains_key(id) && file.entry.base.text().len() > most {
                 continue;
             }
@@ -150,27 +203,31 @@ impl Kept {
             self.bases.insert(id.clone(), now.text.clone());
             self.files.insert(id.clone(), Arc::new(now));
         }
+        self.record_gone(these, fork, out);
+    }
+
+    /// Says in which of these files nothing is pending any more.
+    fn record_gone<'a>(
+        &mut self,
+        these: impl Iterator<Item = &'a DocId>,
+        fork: &Fork,
+        out: &mut Vec<StateRecord>,
+    ) {
         let empty = |id: &DocId| fork.files.get(id).is_none_or(|file| file.entry.is_empty());
-        let gone: Vec<DocId> = self.files.keys().filter(|id| empty(id)).cloned().collect();
-        for doc in gone {
-            self.files.remove(&doc);
-            out.push(StateRecord::FileGone { doc });
+        for doc in these.filter(|id| empty(id)) {
+            if self.files.remove(doc).is_some() {
+                out.push(StateRecord::FileGone { doc: doc.clone() });
+            }
         }
     }
 }
 
-/// What the ledger has of a session, by hunk, as it is written: without the session, loosened.
-fn lines(fork: &Fork, workspace: &Workspace) -> BTreeMap<HunkId, Lines> {
-    let mut out: BTreeMap<HunkId, Lines> = BTreeMap::new();
-    let ledger = workspace.ledger();
-    for hunk in ledger.texts.iter().filter(|hunk| hunk.session == fork.session) {
-        out.entry(hunk.id).or_default().texts.push(written(hunk));
-    }
-    for file in ledger.files.iter().filter(|file| file.session == fork.session) {
-        let file = PublishedFile { session: Arc::default(), ..file.clone() };
-        out.entry(file.id).or_default().files.push(file);
-    }
-    out
+/// The ledger's line of a hunk of the session, as it is written: without the session, loosened.
+fn lines(id: HunkId, fork: &Fork, ledger: &Ledger) -> Lines {
+    let texts = ledger.texts.of_hunk(id).filter(|hunk| hunk.session == fork.session).map(written);
+    let files = ledger.files.of_hunk(id).filter(|file| file.session == fork.session);
+    let files = files.map(|file| PublishedFile { session: Arc::default(), ..file.clone() });
+    Lines { texts: texts.collect(), files: files.collect() }
 }
 
 /// A published hunk as it is written: without its place in today's text, which moves with each key typed above.

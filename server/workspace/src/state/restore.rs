@@ -10,9 +10,12 @@ use super::leftover::{Fate, Sent, drop_made, fate_of};
 use super::{Kept, KeptFile, Lines};
 use crate::disk;
 use crate::entry::{Base, FileChange, HunkIds, Mark};
-use crate::fork::{Fork, ForkFile, base_of, follow_disk, is_about_link, place_of, sync_file};
-use crate::ledger::{Found, Ledger, Left, Published, PublishedFile, Stands, Stood};
+use crate::fork::{
+    Fork, ForkFile, Look, Question, base_of, follow_disk, is_about_link, place_over, sync_file,
+};
+use crate::ledger::{Found, Ledger, Left, Published, PublishedFile, Stands, Stood, rename_of};
 use crate::note::Note;
+use crate::paths::Links;
 use crate::view::{DiskFile, read_file};
 use crate::workspace::Workspace;
 use crate::{DocId, HunkId, Roots};
@@ -34,6 +37,7 @@ impl Kept {
         fork.ids = HunkIds::after(self.last_hunk);
         fork.rejected = (*self.rejected).clone();
         fork.accepted = (*self.accepted).clone();
+        fork.names = self.names.clone();
         let roots = workspace.roots();
         let mut back = Restoring {
             kept: self,
@@ -42,6 +46,7 @@ impl Kept {
             fork,
             ledger: Ledger::default(),
             fates: BTreeMap::new(),
+            over: self.over(),
         };
         back.load_ledger();
         back.settle_files();
@@ -63,6 +68,8 @@ struct Restoring<'a> {
     ledger: Ledger,
     /// What became of the changes of files that were under way.
     fates: BTreeMap<HunkId, Fate>,
+    /// Names that the changes take away.
+    over: Links,
 }
 
 impl Restoring<'_> {
@@ -78,9 +85,8 @@ impl Restoring<'_> {
     fn load_ledger(&mut self) {
         let session = &self.fork.session;
         let mut ledger = self.workspace.ledger();
-        let live: Vec<Published> =
-            ledger.texts.extract_if(.., |hunk| hunk.session == *session).collect();
-        ledger.files.retain(|file| file.session != *session);
+        let live: Vec<Published> = ledger.texts.take_all(|hunk| hunk.session == *session);
+        ledger.files.take_all(|file| file.session == *session);
         drop(ledger);
         for Lines { texts, files } in self.kept.ledger.values().map(|lines| &**lines) {
             for hunk in texts {
@@ -108,15 +114,15 @@ impl Restoring<'_> {
                 let fate = fate_of(&lines.files, &self.roots);
                 self.fates.insert(*id, fate);
                 if fate == Fate::NotDone {
-                    self.ledger.files.retain(|line| line.id != *id);
+                    self.ledger.files.take_of_hunk(*id, |_| true);
                 }
                 continue;
             }
             // Each file is put back on its own.
             for line in lines.files.iter().filter(|line| line.undoing) {
                 if fate_of(std::slice::from_ref(line), &self.roots) == Fate::NotDone {
-                    let put_back = |own: &mut PublishedFile| own.undoing && own.path == line.path;
-                    self.ledger.files.retain_mut(|own| own.id != *id || !put_back(own));
+                    let put_back = |own: &PublishedFile| own.undoing && own.path == line.path;
+                    self.ledger.files.take_of_hunk(*id, put_back);
                     self.tell(line.undone());
                 }
             }
@@ -128,17 +134,29 @@ impl Restoring<'_> {
             .map(|(id, _)| *id)
             .collect();
         for id in halves {
-            let of_it = || self.ledger.files.iter().filter(move |line| line.id == id);
-            let left = of_it().find_map(|line| match &line.before {
+            let left = self.ledger.files.of_hunk(id).find_map(|line| match &line.before {
                 Some(Stood::File { bytes, .. }) => Some(Left::File(crate::ContentHash::of(bytes))),
                 _ => None,
             });
-            for line in self.ledger.files.iter_mut().filter(|l| l.id == id && l.after.is_some()) {
-                line.after.clone_from(&left);
-            }
+            self.ledger.files.change_of_hunk(id, |line| {
+                if line.after.is_some() {
+                    line.after.clone_from(&left);
+                }
+            });
         }
-        for line in &mut self.ledger.files {
-            line.undoing = false;
+        self.ledger.files.change_all(|line| line.undoing = false);
+        self.follow_renames();
+    }
+
+    /// What was published in a file that got its other name right before the end goes with it.
+    fn follow_renames(&mut self) {
+        let is_made = |(_, fate): &(&HunkId, &Fate)| matches!(fate, Fate::Done | Fate::HalfRenamed);
+        for (id, _) in self.fates.iter().filter(is_made) {
+            let lines: Vec<PublishedFile> = self.ledger.files.of_hunk(*id).cloned().collect();
+            let Some((gone, new)) = rename_of(&lines, *id) else { continue };
+            let (from, to) = (DocId::from_path(&gone.path), DocId::from_path(&new.path));
+            let shown = new.file.clone();
+            self.ledger.follow(&from, (&to, &shown), (&self.fork.session, *id));
         }
     }
 
@@ -154,7 +172,7 @@ impl Restoring<'_> {
     fn file(&mut self, id: &DocId, kept: &KeptFile) {
         let Some(entry) = kept.entry() else { return };
         let link = is_about_link(&entry);
-        let place = match place_of(&self.roots, id, link).transpose() {
+        let place = match place_over(&self.roots, id, link, &self.over).transpose() {
             Ok(place) => place,
             Err(error) => return self.not_restored(&kept.shown, &error.to_string()),
         };
@@ -175,7 +193,11 @@ impl Restoring<'_> {
         // Its text may have been sent without it.
         let renamed = kept.file.as_ref().is_some_and(|(_, m)| self.fates.contains_key(&m.id));
         self.settle_sent(&source, &mut file, now.as_ref(), renamed);
-        let aside = bring_to_now(self.workspace, &mut self.fork, &source, &mut file, now.as_ref());
+        let look = Question::of(self.workspace, id, &file);
+        let look = look.map(|question| self.workspace.answer(vec![question]));
+        let look = look.and_then(|answers| answers.of(id, &file));
+        let now = (now.as_ref(), look);
+        let aside = bring_to_now(self.workspace, &mut self.fork, &source, &mut file, now);
         for one in aside {
             self.fork.tell_conflict(self.workspace, file.shown.clone(), &one);
         }
@@ -248,7 +270,10 @@ impl Restoring<'_> {
     }
 
     fn disk_text(&self, id: &DocId) -> Option<Text> {
-        let place = self.roots.place_of(&id.path()?).ok()?;
+        let place = place_over(&self.roots, id, false, &self.over)?.ok()?;
+        if place.is_untitled() {
+            return None;
+        }
         match read_file(&place, &self.roots).ok()? {
             DiskFile::Text { text, .. } => Some(text),
             DiskFile::Binary { .. } | DiskFile::Link { .. } | DiskFile::Missing => None,
@@ -322,7 +347,7 @@ impl Restoring<'_> {
             let same = |own: &Published| {
                 (own.id, &own.doc, &own.old, &own.new) == (form.id, &form.doc, &form.old, &form.new)
             };
-            if !self.ledger.texts.iter().any(same) {
+            if !self.ledger.texts.of_hunk(form.id).any(same) {
                 self.ledger.texts.push(Published { saved, ..form });
             }
         }
@@ -339,7 +364,7 @@ impl Restoring<'_> {
 
     fn finish(mut self) -> Fork {
         self.fork.files.retain(|_, file| !file.entry.is_empty());
-        self.workspace.ledger().files.append(&mut self.ledger.files);
+        self.workspace.ledger().files.extend(self.ledger.files);
         for mut hunk in self.ledger.texts {
             let doc = hunk.doc.clone();
             // Where it is found for certain its place is followed again, from this very text on.
@@ -364,7 +389,7 @@ pub(super) fn bring_to_now(
     fork: &mut Fork,
     source: &DocId,
     file: &mut ForkFile,
-    now: Option<&Text>,
+    (now, look): (Option<&Text>, Option<Arc<Look>>),
 ) -> Vec<crate::entry::SetAside> {
     let mut aside = match now {
         // The editor has read the disk anew meanwhile: what the fork had brought along is there.
@@ -375,7 +400,7 @@ pub(super) fn bring_to_now(
         _ if file.entry.is_whole() => Vec::new(),
         _ => file.entry.leave_disk(),
     };
-    aside.extend(sync_file(workspace, &fork.session, source, file));
+    aside.extend(sync_file(workspace, &fork.session, source, file, look));
     aside.extend(follow_disk(workspace, source, file, &mut fork.ids));
     aside
 }

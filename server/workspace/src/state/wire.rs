@@ -48,6 +48,13 @@ pub enum StateRecord {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         accepted: Vec<HunkId>,
     },
+    /// The names that the content of a file had before it was moved, all of them.
+    Names {
+        /// The file.
+        doc: DocId,
+        /// What it was called.
+        former: Vec<DocId>,
+    },
     /// The session's news that the model has not been told yet, all of them.
     News {
         /// The news, oldest first.

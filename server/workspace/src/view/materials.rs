@@ -50,11 +50,11 @@ impl View {
     pub fn materials(&self) -> Vec<Material> {
         let mut found: BTreeMap<PathBuf, Material> = BTreeMap::new();
         for (id, seen) in &self.snapshot.buffers {
-            let Some(material) = self.of_buffer(id, seen) else { continue };
-            // A file that is open under two names: the unsaved text is the one that counts.
-            if material.differs || !found.contains_key(&material.place.path) {
-                found.insert(material.place.path.clone(), material);
-            }
+            let material = match self.snapshot.same_file(id) {
+                None => self.of_buffer(id, seen),
+                Some(names) => self.of_several(id, seen, names),
+            };
+            found.extend(material.map(|material| (material.place.path.clone(), material)));
         }
         for frozen in self.entries.values() {
             if let Some(material) = self.of_entry(frozen) {
@@ -72,6 +72,18 @@ impl View {
         Some(Material { place, stands, mode: None, open: true, differs })
     }
 
+    /// The same of a file that is open under several names: each has the text of the one in use, or what is pending.
+    fn of_several(&self, id: &DocId, seen: &Seen, names: &[DocId]) -> Option<Material> {
+        let used = names.first().and_then(|used| self.snapshot.buffers.get(used)).unwrap_or(seen);
+        let material = self.of_buffer(id, used)?;
+        let is_text = |frozen: &&Frozen| matches!(frozen.content, Some(FrozenContent::Text(..)));
+        let pending = names.iter().filter_map(|name| self.entries.get(name)).find(is_text);
+        match pending.and_then(|frozen| self.of_entry(frozen)) {
+            Some(pending) => Some(Material { stands: pending.stands, differs: true, ..material }),
+            None => Some(material),
+        }
+    }
+
     fn of_entry(&self, frozen: &Frozen) -> Option<Material> {
         let under = self.snapshot.buffers.get(&frozen.source);
         let stands = match &frozen.content {
@@ -84,7 +96,7 @@ impl View {
             Some(FrozenContent::Link(target)) => Stands::Link(target.clone()),
         };
         Some(Material {
-            place: frozen.place.clone()?,
+            place: frozen.place.clone().filter(|place| !place.is_untitled())?,
             stands,
             mode: frozen.mode.or_else(|| self.mode_left(frozen)),
             open: under.is_some(),

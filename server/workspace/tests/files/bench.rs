@@ -19,7 +19,9 @@ pub(crate) enum Thing {
 }
 
 pub(crate) struct Bench {
-    dir: tempfile::TempDir,
+    /// Removed in the end; None where it is somebody else's.
+    _dir: Option<tempfile::TempDir>,
+    root: PathBuf,
     pub(crate) workspace: Arc<Workspace>,
     pub(crate) fork: Mutex<Fork>,
 }
@@ -28,9 +30,7 @@ impl Bench {
     pub(crate) fn new(files: &[(&str, &[u8])]) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let roots = Roots::new(vec![("w".to_owned(), dir.path().to_owned())]);
-        let workspace = Arc::new(Workspace::new(roots));
-        workspace.set_client(Coordinates::default(), Habits::of(Some("Visual Studio Code")));
-        let bench = Self { dir, workspace, fork: Mutex::new(Fork::new("s".into())) };
+        let bench = Self { _dir: Some(dir), ..Self::at(roots) };
         for (name, bytes) in files {
             let path = bench.path(name);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -39,8 +39,16 @@ impl Bench {
         bench
     }
 
+    /// A workspace on these roots, of which the first is worked in.
+    pub(crate) fn at(roots: Roots) -> Self {
+        let root = roots.iter().next().unwrap().path().to_owned();
+        let workspace = Arc::new(Workspace::new(roots));
+        workspace.set_client(Coordinates::default(), Habits::of(Some("Visual Studio Code")));
+        Self { _dir: None, root, workspace, fork: Mutex::new(Fork::new("s".into())) }
+    }
+
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.dir.path().canonicalize().unwrap().join(name)
+        self.root.join(name)
     }
 
     pub(crate) fn open(&self, name: &str, text: &str) {
@@ -77,7 +85,7 @@ impl Bench {
     pub(crate) fn view(&self) -> View {
         let mut fork = self.fork.lock().unwrap();
         self.workspace.look_at_disks();
-        fork.sync(&self.workspace);
+        fork.sync_now(&self.workspace);
         fork.view(self.workspace.snapshot())
     }
 

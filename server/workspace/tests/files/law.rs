@@ -16,7 +16,7 @@ const NAMES: [&str; 10] =
 const FREE: [&str; 2] = ["n/m/new", "new.txt"];
 const MODES: [u32; 4] = [0o644, 0o755, 0o600, 0o664];
 
-fn bench() -> Bench {
+pub(crate) fn bench() -> Bench {
     let bench = Bench::new(&[
         ("a.txt", b"one\ntwo\nthree\n"),
         ("b.txt", b"caf\xe9\n"),
@@ -32,7 +32,7 @@ fn bench() -> Bench {
 }
 
 /// What is to stand at each name: no folders.
-type Model = BTreeMap<String, Thing>;
+pub(crate) type Model = BTreeMap<String, Thing>;
 
 fn is_free(model: &Model, name: &str) -> bool {
     model.keys().all(|there| {
@@ -42,9 +42,9 @@ fn is_free(model: &Model, name: &str) -> bool {
 }
 
 /// One step of a command: what, on which name, and two numbers that say how.
-type Step = (u8, u8, u8, u8);
+pub(crate) type Step = (u8, u8, u8, u8);
 
-fn step(bench: &Bench, model: &mut Model, (kind, a, b, c): Step) {
+pub(crate) fn step(bench: &Bench, model: &mut Model, (kind, a, b, c): Step) {
     let name = NAMES[usize::from(a) % NAMES.len()];
     let bits = MODES[usize::from(c) % MODES.len()];
     let there = model.get(name).cloned();
@@ -102,7 +102,7 @@ fn step(bench: &Bench, model: &mut Model, (kind, a, b, c): Step) {
     }
 }
 
-fn files(things: BTreeMap<String, Thing>) -> Model {
+pub(crate) fn files(things: BTreeMap<String, Thing>) -> Model {
     things.into_iter().filter(|(_, thing)| *thing != Thing::Folder).collect()
 }
 

@@ -9,8 +9,11 @@
 )]
 #![cfg(unix)]
 
+mod aliases;
 mod bench;
+mod doors;
 mod law;
 mod links;
 mod materials;
+mod patch;
 mod together;

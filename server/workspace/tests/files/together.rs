@@ -293,7 +293,7 @@ fn what_was_done_before_something_failed_is_said_to_be_done() {
     /// Somebody else takes the file away right before its mode is set.
     struct Thief(std::path::PathBuf, std::sync::Mutex<usize>);
     impl Witness for Thief {
-        fn ahead(&self, _: &Fork) {
+        fn ahead(&self, _: &Fork, _: &[DocId]) {
             let mut count = self.1.lock().unwrap();
             *count += 1;
             if *count == 2 {

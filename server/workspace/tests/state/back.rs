@@ -1,7 +1,7 @@
 //! Going back to what was pending earlier.
 
 use crate::world::World;
-use ropewalk_workspace::{HunkId, Selection};
+use ropewalk_workspace::{HunkId, Selection, state};
 
 const TEXT: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\n";
 
@@ -16,7 +16,7 @@ fn world() -> (World, ropewalk_workspace::state::Kept) {
 }
 
 fn go_back(world: &World, to: &ropewalk_workspace::state::Kept) {
-    world.fork.lock().unwrap().go_back(&world.workspace, to);
+    state::go_back(&world.workspace, &world.fork, to);
     world.keep();
 }
 

@@ -259,7 +259,7 @@ fn merged_after(
     happens: impl Fn(),
 ) -> MergeReport {
     let mut fork = world.fork.lock().unwrap();
-    fork.sync(&world.workspace);
+    fork.sync_now(&world.workspace);
     let view = fork.view(world.workspace.snapshot());
     let place = view.roots().place_in(0, Path::new(name)).unwrap();
     view.read(&place).unwrap();

@@ -4,8 +4,9 @@
 use crate::world::World;
 use proptest::prelude::*;
 use ropewalk_workspace::state::{Kept, StateError, StateRecord};
-use ropewalk_workspace::{DocId, Fork, Note, Selection};
+use ropewalk_workspace::{DocId, Fork, Note, Selection, state};
 use serde_json::{Value, json};
+use std::sync::Mutex;
 
 const TEXT: &str = "é\ntwo\nthree\n";
 
@@ -185,7 +186,7 @@ proptest! {
         let open = World::beside(&world, &kept, &world.outside());
         open.accept(&Selection::All);
         open.undo(&Selection::All);
-        Fork::new("s".into()).go_back(&open.workspace, &kept);
+        state::go_back(&open.workspace, &Mutex::new(Fork::new("s".into())), &kept);
         prop_assert_eq!(open.text("b.txt"), "x\n");
     }
 }

@@ -160,6 +160,21 @@ fn contents(world: &World) -> BTreeMap<HunkId, Content> {
     fork.files().flat_map(of_file).map(|content| (content.id, content)).collect()
 }
 
+/// True if it tells of a change that was accepted and never saved.
+fn is_of_accepted(note: &Note) -> bool {
+    matches!(note, Note::NotRestored { why, .. } if why.contains("was accepted and never saved"))
+}
+
+/// True if the user has thrown away the accepted text that a note names: the file is as the disk has it, and lacks it.
+fn stands_nowhere(world: &World, note: &Note) -> bool {
+    let Note::NotRestored { file, why } = note else { return false };
+    let outside = world.outside();
+    let disk = outside.disk.get(file).map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+    let is_as_saved = outside.open.get(file).is_none_or(|open| Some(open) == disk.as_ref());
+    let line = why.split('“').nth(1).and_then(|rest| rest.split('”').next());
+    is_as_saved && line.is_none_or(|line| !disk.unwrap_or_default().contains(line))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { max_shrink_iters: 60, ..ProptestConfig::default() })]
 
@@ -183,8 +198,13 @@ proptest! {
             prop_assert_eq!(kept.pending() > 0, !world.hunks().is_empty());
             prop_assert_eq!(again.published(), world.published());
             let told = again.workspace.take_news("s");
-            let lost = |note: &Note| matches!(note, Note::NotRestored { .. });
-            if told.iter().any(lost) {
+            let lost = |note: &&Note| matches!(note, Note::NotRestored { .. });
+            let (thrown_away, lost): (Vec<_>, Vec<_>) =
+                told.iter().filter(lost).partition(|note| is_of_accepted(note));
+            for note in thrown_away {
+                prop_assert!(stands_nowhere(&world, note), "{note:?}");
+            }
+            if !lost.is_empty() {
                 // Only the rename of a file that has gone has nothing to come back to.
                 prop_assert!(world.renames_nothing(), "{told:?}");
                 break;

@@ -16,4 +16,5 @@ mod hostile;
 mod law;
 mod renames;
 mod restore;
+mod under_way;
 mod world;

@@ -1,8 +1,9 @@
 //! What comes back after a clean end, and after an editor that died unsaved.
 
 use crate::world::World;
+use ropewalk_text::Text;
 use ropewalk_workspace::state::{BaseText, StateRecord};
-use ropewalk_workspace::{HunkState, Note, Selection};
+use ropewalk_workspace::{HunkState, Note, ProposedChange, Selection};
 
 const TEXT: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\n";
 const DONE: &str = "one\ntwo\nTHREE\nfour\nfive\nsix\nseven\neight\n";
@@ -169,4 +170,40 @@ fn a_published_change_is_not_made_once_more_upon_one_that_looks_like_what_it_rep
     let again = world.after(&world.keep(), &world.outside());
     assert_eq!(again.review(), world.review());
     assert_eq!(again.published(), world.published());
+}
+
+#[test]
+fn what_is_made_below_a_name_that_goes_comes_back_there_and_nowhere_else() {
+    let world = World::new(&[("file", "f\n")]);
+    std::fs::create_dir(world.path("real")).unwrap();
+    std::fs::write(world.path("real/a"), "mine\n").unwrap();
+    std::os::unix::fs::symlink("real", world.path("link")).unwrap();
+    let text = |text: &str| ProposedChange::Write(Text::from(text));
+    for (name, change) in [
+        ("file", ProposedChange::Delete),
+        ("file/x", text("in\n")),
+        ("link", ProposedChange::Delete),
+        ("link/a", text("in\n")),
+        ("link/b", text("in\n")),
+        ("link/c", ProposedChange::Link("a".into())),
+    ] {
+        let report = world.propose_itself(name, change);
+        assert_eq!((report.hunks.len(), report.refused.len()), (1, 0), "{name}: {report:?}");
+    }
+    let kept = world.keep();
+    let after = world.beside(&kept, &world.outside());
+    assert_eq!(after.workspace.take_news("s"), []);
+    assert_eq!(after.review(), world.review());
+    // The same when a turn is taken back.
+    world.write("z", "z\n");
+    ropewalk_workspace::state::go_back(&world.workspace, &world.fork, &kept);
+    assert_eq!(world.review(), after.review());
+    let report = after.accept(&Selection::All);
+    assert_eq!(report.failed, []);
+    let read = |name: &str| std::fs::read_to_string(after.path(name)).ok();
+    assert_eq!(read("file/x").as_deref(), Some("in\n"));
+    assert_eq!(read("link/a").as_deref(), Some("in\n"));
+    assert!(!after.path("link").is_symlink() && after.path("link/c").is_symlink());
+    assert_eq!(read("real/a").as_deref(), Some("mine\n"));
+    assert_eq!(read("real/b"), None);
 }

@@ -47,18 +47,32 @@ pub(crate) struct Pages {
     reader: Kept,
     lines: Vec<String>,
     moments: Vec<Moment>,
+    /// The state after each record since the last moment: a journal can be cut off there.
+    cuts: Vec<Kept>,
+    cut_moments: Vec<Moment>,
 }
 
 impl Journal {
     /// Records, reads back what was recorded, and gives the state that was read.
     pub(crate) fn keep(&self, fork: &Fork, workspace: &Workspace) -> Kept {
+        self.take(|writer| writer.record(fork, workspace, None))
+    }
+
+    /// The same right before something is done to these files.
+    fn keep_at_hand(&self, files: &[DocId], fork: &Fork, workspace: &Workspace) -> Kept {
+        self.take(|writer| writer.record_at_hand(files, fork, workspace, None))
+    }
+
+    fn take(&self, record: impl FnOnce(&mut Kept) -> Vec<StateRecord>) -> Kept {
         let mut pages = self.0.lock().unwrap();
-        for record in pages.writer.record(fork, workspace, None) {
+        for record in record(&mut pages.writer) {
             let line = serde_json::to_string(&record).unwrap();
             let read: StateRecord = serde_json::from_str(&line).unwrap();
             assert_eq!(read, record);
             pages.reader.take(read).unwrap();
             pages.lines.push(line);
+            let cut = pages.reader.clone();
+            pages.cuts.push(cut);
         }
         assert_eq!(pages.reader, pages.writer, "a reader knows what the writer does");
         pages.reader.clone()
@@ -72,10 +86,21 @@ impl Journal {
 struct Watching<'a>(&'a World);
 
 impl Witness for Watching<'_> {
-    fn ahead(&self, fork: &Fork) {
-        let kept = self.0.journal.keep(fork, &self.0.workspace);
+    fn ahead(&self, fork: &Fork, files: &[DocId]) {
+        let types = self.0.types.lock().unwrap().clone();
+        // Not where the very edit is about to be made: that would be looked at anew each time.
+        if let Some((name, what)) = types.filter(|(name, _)| !files.contains(&self.0.id(name))) {
+            let text = self.0.text(&name);
+            self.0.type_text(&name, &format!("{what}{text}{what}"));
+        }
+        self.0.at_hand.lock().unwrap().push(files.len());
+        let kept = self.0.journal.keep_at_hand(files, fork, &self.0.workspace);
         let outside = self.0.outside();
-        self.0.journal.0.lock().unwrap().moments.push(Moment { kept, outside });
+        let mut pages = self.0.journal.0.lock().unwrap();
+        let cuts = std::mem::take(&mut pages.cuts).into_iter();
+        let cuts = cuts.map(|kept| Moment { kept, outside: outside.clone() });
+        pages.cut_moments.extend(cuts);
+        pages.moments.push(Moment { kept, outside });
     }
 }
 
@@ -114,6 +139,10 @@ pub(crate) struct World {
     pub(crate) fork: Mutex<Fork>,
     pub(crate) journal: Journal,
     pub(crate) turn: u64,
+    /// A document, and the text that the user types in it at each moment.
+    types: Mutex<Option<(String, String)>>,
+    /// How many files each moment was about.
+    at_hand: Mutex<Vec<usize>>,
 }
 
 impl World {
@@ -124,7 +153,18 @@ impl World {
         }
         let workspace = workspace(dir.path());
         let fork = Mutex::new(Fork::new("s".into()));
-        Self { dir, workspace, fork, journal: Journal::default(), turn: 1 }
+        let (types, at_hand) = (Mutex::default(), Mutex::default());
+        Self { dir, workspace, fork, journal: Journal::default(), turn: 1, types, at_hand }
+    }
+
+    /// From now on the user types this at both ends of a document right before each side effect.
+    pub(crate) fn type_at_each_moment(&self, name: &str, what: &str) {
+        *self.types.lock().unwrap() = Some((name.to_owned(), what.to_owned()));
+    }
+
+    /// How many files each moment was about since the last call.
+    pub(crate) fn at_hand(&self) -> Vec<usize> {
+        std::mem::take(&mut *self.at_hand.lock().unwrap())
     }
 
     /// Another process, in which `kept` came back and nothing but `outside` was left of this one.
@@ -159,6 +199,8 @@ impl World {
             fork: Mutex::new(Fork::new("s".into())),
             journal: Journal::default(),
             turn: self.turn,
+            types: Mutex::default(),
+            at_hand: Mutex::default(),
         };
         for (name, text) in &outside.open {
             world.open(name, text);
@@ -251,7 +293,7 @@ impl World {
     pub(crate) fn propose(&self, name: &str, change: ProposedChange) -> MergeReport {
         let mut fork = self.fork.lock().unwrap();
         self.workspace.look_at_disks();
-        fork.sync(&self.workspace);
+        fork.sync_now(&self.workspace);
         let view = fork.view(self.workspace.snapshot());
         let place = view.contain(name).unwrap();
         let maker = Maker::Call(format!("c{}", self.turn).into());
@@ -263,7 +305,7 @@ impl World {
     pub(crate) fn propose_itself(&self, name: &str, change: ProposedChange) -> MergeReport {
         let mut fork = self.fork.lock().unwrap();
         self.workspace.look_at_disks();
-        fork.sync(&self.workspace);
+        fork.sync_now(&self.workspace);
         let view = fork.view(self.workspace.snapshot());
         let place = view.roots().place_in(0, Path::new(name)).unwrap();
         let proposals = vec![Proposal { place, change }];
@@ -279,7 +321,7 @@ impl World {
     pub(crate) fn agent_tries(&self, name: &str, change: ProposedChange) {
         let state = {
             let mut fork = self.fork.lock().unwrap();
-            fork.sync(&self.workspace);
+            fork.sync_now(&self.workspace);
             let view = fork.view(self.workspace.snapshot());
             view.read(&view.contain(name).unwrap()).unwrap()
         };
@@ -309,7 +351,7 @@ impl World {
     pub(crate) fn agent_writes(&self, name: &str, make: impl FnOnce(&str) -> String) {
         let (state, away) = {
             let mut fork = self.fork.lock().unwrap();
-            fork.sync(&self.workspace);
+            fork.sync_now(&self.workspace);
             let view = fork.view(self.workspace.snapshot());
             let away = view.entries().get(&self.id(name)).is_some_and(|frozen| frozen.away);
             (view.read(&view.contain(name).unwrap()).unwrap(), away)
@@ -326,7 +368,7 @@ impl World {
     pub(crate) fn agent_renames(&self, name: &str, to: &str) {
         let free = {
             let mut fork = self.fork.lock().unwrap();
-            fork.sync(&self.workspace);
+            fork.sync_now(&self.workspace);
             let view = fork.view(self.workspace.snapshot());
             // Nothing goes under a name that a file has only just left, and no file is renamed twice.
             let taken = |name: &str| view.entries().contains_key(&self.id(name));
@@ -368,8 +410,13 @@ impl World {
         std::mem::take(&mut self.journal.0.lock().unwrap().moments)
     }
 
+    /// The moments since the last call at which what was journalled right before a side effect was cut off.
+    pub(crate) fn cuts(&self) -> Vec<Moment> {
+        std::mem::take(&mut self.journal.0.lock().unwrap().cut_moments)
+    }
+
     pub(crate) fn sync(&self) {
-        self.fork.lock().unwrap().sync(&self.workspace);
+        self.fork.lock().unwrap().sync_now(&self.workspace);
     }
 
     pub(crate) fn hunks(&self) -> Vec<Hunk> {

@@ -2,7 +2,7 @@
 //!
 //! Nothing here says what they mean. What a server may send as another type than it should is not looked at.
 
-use crate::lenient::{Raw, maybe, number};
+use crate::lenient::{Raw, maybe, tokens};
 use serde::{
     Deserialize, Deserializer,
     de::{IgnoredAny, SeqAccess, Visitor},
@@ -33,6 +33,9 @@ pub(super) enum Choices<'a> {
 pub(super) struct Choice<'a> {
     #[serde(borrow)]
     pub(super) delta: Option<Change<'a>>,
+    /// The whole reply, where a server answers as if it had not been asked to stream.
+    #[serde(borrow)]
+    pub(super) message: Option<Change<'a>>,
     #[serde(borrow)]
     pub(super) finish_reason: Raw<'a>,
     #[serde(borrow)]
@@ -85,22 +88,22 @@ pub(super) struct Groq<'a> {
 
 #[derive(Deserialize)]
 pub(super) struct WireUsage {
-    #[serde(default, deserialize_with = "number")]
+    #[serde(default, deserialize_with = "tokens")]
     pub(super) prompt_tokens: Option<u64>,
-    #[serde(default, deserialize_with = "number")]
+    #[serde(default, deserialize_with = "tokens")]
     pub(super) completion_tokens: Option<u64>,
     #[serde(default, deserialize_with = "maybe")]
     pub(super) prompt_tokens_details: Option<Details>,
     /// DeepSeek's name for cached tokens.
-    #[serde(default, deserialize_with = "number")]
+    #[serde(default, deserialize_with = "tokens")]
     pub(super) prompt_cache_hit_tokens: Option<u64>,
 }
 
 #[derive(Deserialize)]
 pub(super) struct Details {
-    #[serde(default, deserialize_with = "number")]
+    #[serde(default, deserialize_with = "tokens")]
     pub(super) cached_tokens: Option<u64>,
-    #[serde(default, deserialize_with = "number")]
+    #[serde(default, deserialize_with = "tokens")]
     pub(super) cache_write_tokens: Option<u64>,
 }
 

@@ -79,7 +79,7 @@ impl Items {
         self.0.get_mut(at)
     }
 
-    /// Whether this one goes on.
+    /// True if this one goes on.
     pub(super) fn is_open(&self, at: usize) -> bool {
         self.0.get(at).is_some_and(|item| !item.is_done)
     }

@@ -3,7 +3,7 @@
 //! All members may be missing, or of another type: servers differ in what they send. Items and the response at the end
 //! are parsed only when their event needs them, since those at the start repeat the whole request.
 
-use crate::lenient::{Raw, maybe, number, place, words};
+use crate::lenient::{Raw, maybe, place, tokens, words};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -68,6 +68,8 @@ pub(super) struct Response<'a> {
     #[serde(default, deserialize_with = "maybe")]
     pub(super) usage: Option<WireUsage>,
     #[serde(default, deserialize_with = "maybe")]
+    pub(super) status: Option<String>,
+    #[serde(default, deserialize_with = "maybe")]
     pub(super) incomplete_details: Option<Incomplete>,
 }
 
@@ -79,9 +81,9 @@ pub(super) struct Incomplete {
 
 #[derive(Deserialize)]
 pub(super) struct WireUsage {
-    #[serde(default, deserialize_with = "number")]
+    #[serde(default, deserialize_with = "tokens")]
     pub(super) input_tokens: Option<u64>,
-    #[serde(default, deserialize_with = "number")]
+    #[serde(default, deserialize_with = "tokens")]
     pub(super) output_tokens: Option<u64>,
     #[serde(default, deserialize_with = "maybe")]
     pub(super) input_tokens_details: Option<InputDetails>,
@@ -89,10 +91,10 @@ pub(super) struct WireUsage {
 
 #[derive(Deserialize)]
 pub(super) struct InputDetails {
-    #[serde(default, deserialize_with = "number")]
+    #[serde(default, deserialize_with = "tokens")]
     pub(super) cached_tokens: Option<u64>,
     /// Only from servers that charge for them.
-    #[serde(default, deserialize_with = "number")]
+    #[serde(default, deserialize_with = "tokens")]
     pub(super) cache_write_tokens: Option<u64>,
 }
 

@@ -131,11 +131,24 @@ pub(super) fn range_of(value: &Value) -> Option<(Position, Position)> {
 /// # Errors
 /// In words, when a part is missing or not as the protocol has it.
 pub(super) fn file_ops(params: &Value) -> Result<Vec<FileOp>, String> {
+    if let Some(plain) = params.pointer("/edit/changes").and_then(Value::as_object) {
+        return plain.iter().map(|(uri, edits)| plain_edit(uri, edits)).collect();
+    }
     let changes = params
         .pointer("/edit/documentChanges")
         .and_then(Value::as_array)
         .ok_or("an edit without documentChanges")?;
     changes.iter().map(|change| file_op(params, change)).collect()
+}
+
+/// An entry of `changes`, which has no version.
+fn plain_edit(uri: &str, edits: &Value) -> Result<FileOp, String> {
+    let edits = edits.as_array().into_iter().flatten().map(|edit| {
+        let (start, end) = range_of(edit.get("range")?)?;
+        Some((start, end, edit.get("newText")?.as_str()?.to_owned()))
+    });
+    let edits = edits.collect::<Option<Vec<_>>>().ok_or_else(|| format!("no edits of {uri}"))?;
+    Ok(FileOp::Edit { uri: uri.to_owned(), version: None, edits, needs_confirmation: false })
 }
 
 fn file_op(params: &Value, change: &Value) -> Result<FileOp, String> {

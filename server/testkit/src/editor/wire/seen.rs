@@ -236,10 +236,9 @@ impl Seen {
         } else {
             let progress = self.progress().into_iter().filter(|progress| progress.kind == "end");
             progress
-                .map(|progress| {
-                    // Behind it stands what was used.
-                    let reason = progress.message.split(':').next().unwrap_or_default();
-                    TurnEnd { stop_reason: reason.to_owned(), message: None }
+                .map(|progress| TurnEnd {
+                    stop_reason: stop_reason(&progress.message).to_owned(),
+                    message: None,
                 })
                 .collect()
         };
@@ -499,6 +498,16 @@ impl Seen {
             "$/progress" => self.tokens.contains(&token_of(params)),
             "workspace/semanticTokens/refresh" => profile.barrier,
             "workspace/codeLens/refresh" => profile.lenses,
+            "workspace/applyEdit" => {
+                let has = |path: &str| params.pointer(path).is_some();
+                let changes = params.pointer("/edit/documentChanges").and_then(Value::as_array);
+                let kinds = changes.into_iter().flatten().filter_map(|change| change.get("kind"));
+                profile.apply_edit == Some(true)
+                    && (profile.takes_versions || !has("/edit/documentChanges"))
+                    && kinds
+                        .filter_map(Value::as_str)
+                        .all(|kind| profile.operations.contains(&kind) && !profile.rename_writes)
+            }
             _ => true,
         };
         if !known {
@@ -511,6 +520,25 @@ impl Seen {
         self.client.profile.flush == Flush::Debounced
     }
 }
+
+/// How a turn ended, by the words that its progress ends with: the protocol's name of the reason. Behind them stands what
+/// was used and what waits. Words that are none of these are given as they are.
+fn stop_reason(words: &str) -> &str {
+    let first = words.split(" · ").next().unwrap_or_default();
+    let known = ENDS.iter().find(|(words, _)| *words == first);
+    known.map_or(first, |(_, reason)| reason)
+}
+
+/// What a user reads at the end of a turn, and the name it has elsewhere.
+const ENDS: &[(&str, &str)] = &[
+    ("Done", "end_turn"),
+    ("The answer was cut off", "max_tokens"),
+    ("Stopped at the limit of steps", "max_steps"),
+    ("Stopped: the budget is used up", "budget"),
+    ("The model declined", "refusal"),
+    ("Stopped", "interrupted"),
+    ("Failed", "error"),
+];
 
 fn token_of(params: &Value) -> String {
     match params.get("token") {

@@ -2,7 +2,7 @@
 
 use crate::command::{
     Collector, CommandError, CommandOutcome, Exit, Secrets, Sink, Stopped, allowed_environment,
-    attend, private_file, shell,
+    attend, private_file, shell, without_network,
 };
 use crate::commands::{Asked, CommandSettings};
 use crate::tool::{Context, Output};
@@ -33,6 +33,8 @@ pub(super) struct Veil {
     pub(super) hidden: Vec<PathBuf>,
     /// What it sees after all, of what is hidden from all commands.
     pub(super) unhidden: Vec<PathBuf>,
+    /// Files outside of roots that it sees in other words.
+    pub(super) replaced: Vec<(PathBuf, Vec<u8>)>,
 }
 
 /// How it went.
@@ -57,6 +59,9 @@ impl Asked {
         let ours = allowed_environment(std::env::vars_os(), &settings.environment);
         let mut env = context.secrets.environment(ours, &settings.environment);
         env.push(("TMPDIR".into(), "/tmp".into()));
+        if !context.reach.network {
+            without_network(&mut env);
+        }
         ForSandbox {
             asked: self,
             env,
@@ -102,14 +107,7 @@ pub(super) async fn attended(
     }
     // Whether there is such a folder is seen inside: it may be the fork's alone.
     let program = shell(&env).map_err(not_started)?;
-    let file = match &asked.output_file {
-        Some(path) => Some(
-            private_file(path)
-                .await
-                .map_err(|error| not_started(CommandError::OutputFile(path.clone(), error)))?,
-        ),
-        None => None,
-    };
+    let file = output_file(&asked).await.map_err(not_started)?;
     let pipe = || {
         let (receive, send) = std::io::pipe()?;
         Ok((tokio::net::unix::pipe::Receiver::from_owned_fd(receive.into())?, send))
@@ -126,10 +124,11 @@ pub(super) async fn attended(
         hidden: veil.hidden,
         unhidden: veil.unhidden,
         laid,
+        replaced: veil.replaced,
     };
     let began = Instant::now();
     let mut running = sandbox.run(spec).await.map_err(|error| {
-        Output::error(format_args!("the command could not be started over the fork: {error}"))
+        Output::error(format_args!("the command could not be started in the sandbox: {error}"))
     })?;
     let mut collector = Collector::new(receiver, file, Some(sink), &secrets);
     let (stopped, is_read) = attend(&mut collector, asked.timeout, interrupt, running.wait()).await;
@@ -148,9 +147,17 @@ pub(super) async fn attended(
         output,
         duration: began.elapsed(),
         left_running: false,
+        lost: None,
         output_file: asked.output_file.clone().filter(|_| file_is_whole),
     };
     Ok(Attended { outcome, end, network, file: asked.output_file })
+}
+
+/// The file that takes all that is printed, if there is to be one.
+async fn output_file(asked: &Asked) -> Result<Option<tokio::fs::File>, CommandError> {
+    let Some(path) = &asked.output_file else { return Ok(None) };
+    let file = private_file(path).await;
+    file.map(Some).map_err(|error| CommandError::OutputFile(path.clone(), error))
 }
 
 async fn killed(running: &mut ropewalk_sandbox::Running) -> End {

@@ -5,7 +5,7 @@ use crate::commands::folders::{LayerFolder, Unfinished, roots_of};
 use crate::commands::hidden::{Hidden, Hiding};
 use crate::commands::over_fork::attended::Veil;
 use crate::commands::{BUILDS, CommandSettings, repository};
-use crate::layer::{BuildCaches, Collected, EverDirty, Layer, LayerError};
+use crate::layer::{BuildCaches, Collected, EverDirty, Layer, LayerError, struck_outside};
 use crate::policy::is_sensitive;
 use crate::tool::{Context, Output};
 use ropewalk_sandbox::{End, Limits, Plan, Room, Sandbox, Spec, Upper};
@@ -105,6 +105,7 @@ impl Live {
             hidden: Vec::new(),
             unhidden: Vec::new(),
             laid: Vec::new(),
+            replaced: Vec::new(),
         };
         let mut running = self.sandbox.run(spec).await.map_err(|error| error.to_string())?;
         match running.wait().await {
@@ -126,6 +127,7 @@ impl Live {
         }
         let mut shown = self.hide(command, context);
         self.layer.veil(&shown.veil.hidden);
+        self.layer.strike_accounts(&self.hidden.repositories);
         shown.told.extend(self.layer.materialise(&context.view, &mut self.built.ever)?.told);
         self.built.begins();
         Ok(shown)
@@ -145,7 +147,20 @@ impl Live {
         };
         let unhidden = context.reach.outside.iter().filter(is_allowed).cloned().collect();
         let hidden = self.hidden.for_command(command, &context.reach);
-        Shown { veil: Veil { hidden, unhidden }, told }
+        let replaced = self.without_accounts(&context.reach.outside);
+        Shown { veil: Veil { hidden, unhidden, replaced }, told }
+    }
+
+    /// The settings of repositories around the roots, and of those that a command names, without what opens accounts.
+    fn without_accounts(&self, named: &[PathBuf]) -> Vec<(PathBuf, Vec<u8>)> {
+        let in_root = |path: &Path| self.roots.iter().any(|root| path.starts_with(root));
+        let mut folders = self.around.clone();
+        folders.extend(self.hidden.repositories.iter().filter(|git| !in_root(git)).cloned());
+        folders.extend(named.iter().map(|path| path.join(".git")));
+        folders.extend(named.iter().flat_map(|path| path.ancestors()).map(Path::to_owned));
+        let mut found = struck_outside(folders);
+        found.retain(|(path, _)| !in_root(path));
+        found
     }
 
     /// The command that was to run next never did.
@@ -206,6 +221,7 @@ impl Live {
         // What is ignored in the layer was built from what commands of ours have seen.
         built.ever.take_in(&self.built.ever);
         layer.veil(&shown.veil.hidden);
+        layer.strike_accounts(&self.hidden.repositories);
         shown.told.extend(layer.materialise(view, &mut built.ever)?.told);
         built.begins();
         let builds = built.builds(&layer, &self.hidden);

@@ -49,6 +49,7 @@ impl Walk<'_, '_, '_> {
             self.judge.told.elsewhere.push(plain(path));
         }
         if is_copied && let Some(inner) = &inner {
+            self.judge.left_out.folder(inner);
             if put_back(self.own, path, inner)? {
                 self.judge.told.git.push(plain(path));
             }
@@ -60,6 +61,10 @@ impl Walk<'_, '_, '_> {
         };
         if !is_untouched {
             self.judge.told.git.push(plain(path));
+            match &inner {
+                Some(inner) => self.judge.left_out.folder(inner),
+                None => self.judge.left_out.now(up, name),
+            }
         }
         up.remove(name)
     }

@@ -3,6 +3,7 @@
 use super::{MOST_NAMES, Walk, enter};
 use crate::layer::folder::{DEEPEST, Folder, Kind};
 use crate::layer::told::plain;
+use ropewalk_workspace::repository::is_git_name;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -48,7 +49,7 @@ impl Walk<'_, '_, '_> {
             self.names += 1;
             let Some(stamp) = lower.look(&name)? else { continue };
             let is_folder = stamp.kind == Kind::Folder;
-            if name == ".git" || self.ignores.ignores(&name, is_folder) {
+            if is_git_name(&name) || self.ignores.ignores(&name, is_folder) {
                 continue;
             }
             let path = path.join(&name);

@@ -3,13 +3,14 @@
 use super::{Changed, Deleted, Judge};
 use crate::layer::Collected;
 use crate::layer::compare::{Becomes, Content};
-use ropewalk_workspace::{Proposal, ProposedChange};
+use crate::layer::told::plain;
+use ropewalk_workspace::{Place, Proposal, ProposedChange};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 impl Judge<'_, '_> {
     /// The proposals, and the words.
-    pub(in crate::layer) fn finish(self) -> Collected {
+    pub(in crate::layer) fn finish(mut self) -> Collected {
         if !self.told.elsewhere.is_empty() {
             // What it wrote stands in the layer until the next command is shown the view again.
             return Collected { proposals: Vec::new(), told: self.told.words() };
@@ -18,10 +19,20 @@ impl Judge<'_, '_> {
         let mut proposals = Vec::with_capacity(self.deleted.len() + self.changed.len());
         let place = |path: &Path| self.view.roots().place(path.to_owned());
         let arrived: HashSet<&PathBuf> = renames.values().collect();
-        for Deleted { place: from, .. } in self.deleted {
-            let change = match renames.get(&from.path) {
-                Some(to) => place(to).map(|to| ProposedChange::Rename { to }),
-                None => Some(ProposedChange::Delete),
+        let over: HashMap<Content, Place> =
+            self.changed.iter().filter_map(|new| Some((new.over?, new.place.clone()))).collect();
+        for Deleted { place: from, content } in std::mem::take(&mut self.deleted) {
+            let change = match (renames.get(&from.path), content.filter(|content| content.1 > 0)) {
+                (Some(to), _) => place(to).map(|to| ProposedChange::Rename { to }),
+                (None, Some(content)) => match over.get(&content) {
+                    Some(to) => Some(ProposedChange::MoveOver { to: to.clone() }),
+                    None if self.left_out.holds(content) => {
+                        self.told.half.push(plain(Path::new(&from.shown)));
+                        None
+                    }
+                    None => Some(ProposedChange::Delete),
+                },
+                (None, None) => Some(ProposedChange::Delete),
             };
             proposals.extend(change.map(|change| Proposal { place: from, change }));
         }

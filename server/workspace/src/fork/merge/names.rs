@@ -6,11 +6,10 @@
 
 use super::{Merging, Whole, own_format};
 use crate::DocId;
-use crate::disk::{self, FileError};
+use crate::disk::FileError;
 use crate::entry::{Base, Entry, FileChange, Mark};
 use crate::fork::{ForkFile, base_of, is_link};
 use crate::paths::Place;
-use crate::view::LARGEST_FILE;
 use ropewalk_text::Text;
 use ropewalk_text::decode::FileFormat;
 
@@ -40,7 +39,7 @@ impl Merging<'_> {
 
     /// The entry moves to its new name with all that is pending; under the old one a deletion stays.
     pub(super) fn rename(&mut self, id: &DocId, to: Place) -> Result<(), FileError> {
-        let new_id = self.view.id_of(&to, self.view.roots());
+        let new_id = self.doc_of(&to);
         if new_id == *id {
             return Ok(());
         }
@@ -86,7 +85,7 @@ impl Merging<'_> {
                 let mut gone = Entry::new(file.entry.base.clone());
                 gone.file = Some((FileChange::Away, mark.clone()));
                 let (shown, place) = (file.shown.clone(), file.place.clone());
-                let left = ForkFile { shown, place, entry: gone, returned: Vec::new() };
+                let left = ForkFile::new(shown, place, gone);
                 self.fork.files.insert(id.clone(), left);
             }
             file.entry.home = Some(from.clone());
@@ -182,10 +181,9 @@ impl Merging<'_> {
         let entry = &file.entry;
         let source = base_of(id, entry);
         let under = self.fork.files.get(source).and_then(|left| left.place.as_ref());
-        let roots = self.view.roots();
-        let there = under.and_then(|place| disk::stat(roots, place).ok());
+        let there = under.and_then(|place| self.ahead.under.get(&place.path));
         let mode = entry.mode.as_ref().map(|(mode, _)| *mode);
-        let mode = mode.or(there.map(|there| there.mode & 0o777));
+        let mode = mode.or(there.and_then(|there| there.mode));
         let format = own_format(entry).or_else(|| {
             let seen = self.view.buffers().get(source)?;
             Some(seen.format)
@@ -196,7 +194,8 @@ impl Merging<'_> {
             (Some((FileChange::Link(target), _)), ..) => Whole::Link(target.clone()),
             (_, Base::Link { target }, _) if entry.set().is_empty() => Whole::Link(target.clone()),
             (_, Base::Binary { .. }, Some(place)) if entry.set().is_empty() => {
-                Whole::Bytes(disk::read(roots, place, LARGEST_FILE)?.bytes.into())
+                let changed = || FileError::Changed { path: place.shown.clone() };
+                Whole::Bytes(there.and_then(|there| there.bytes.clone()).ok_or_else(changed)??)
             }
             _ => Whole::Text(entry.text().clone(), format),
         };

@@ -12,7 +12,7 @@ use ropewalk_text::Text;
 
 /// Whether only the disk says if such a change still has what it was made of: there was no text, and what an editor
 /// shows under the name is something else. (Under a link's name it is what the link leads to.)
-pub(super) fn is_of_no_text(entry: &Entry) -> bool {
+pub(in crate::fork) fn is_of_no_text(entry: &Entry) -> bool {
     entry.is_whole() && matches!(entry.base, Base::Binary { .. } | Base::Link { .. })
 }
 

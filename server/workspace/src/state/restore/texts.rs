@@ -4,8 +4,9 @@
 use super::Restoring;
 use crate::DocId;
 use crate::entry::{Base, Entry, Mark};
-use crate::fork::ForkFile;
+use crate::fork::{ForkFile, place_of};
 use crate::ledger::{Ledger, Published, Stands};
+use crate::note::shortened;
 use crate::view::{DiskFile, read_file};
 use ropewalk_text::{Change, ChangeSet, Text};
 use std::ops::Range;
@@ -30,22 +31,39 @@ impl Restoring<'_> {
                 (Stands::Old(_), _) if undoing => self.tell(hunk.undone()),
                 (Stands::Old(range), Some(now)) if !hunk.saved => {
                     if !self.give_back(&hunk, &now, range) {
-                        self.ledger.texts.push(hunk);
+                        self.lose(hunk);
                     }
                 }
                 (Stands::Unclear, now) if !hunk.saved && !undoing => {
                     // Where the text is the disk's, nothing unsaved has survived, the user's words beside it neither.
                     let now = now.filter(|now| self.disk_text(&hunk.doc).as_ref() == Some(now));
+                    let is_gone = now.as_ref().is_some_and(|now| !holds_part_of(&hunk, now));
                     let stood = now.and_then(|now| Some((Ledger::stood(&hunk, &now)?, now)));
                     let given = self.give_back_upon(&hunk)
                         || stood.is_some_and(|(range, now)| self.give_back(&hunk, &now, range));
-                    if !given {
-                        self.ledger.texts.push(hunk);
+                    match (given, is_gone) {
+                        (true, _) => {}
+                        (false, true) => self.lose(hunk),
+                        (false, false) => self.ledger.texts.push(hunk),
                     }
                 }
                 _ => self.ledger.texts.push(hunk),
             }
         }
+    }
+
+    /// A published hunk went with the editor's unsaved text and has no place in what is there now. It is told once.
+    fn lose(&mut self, mut hunk: Published) {
+        let what = match hunk.new.lines().find(|line| !line.trim().is_empty()) {
+            Some(line) => shortened(line),
+            None => "a deletion".to_owned(),
+        };
+        let why =
+            format!("{what} was accepted and never saved, and the text that it stood in is gone");
+        self.not_restored(&hunk.file, &why);
+        // Nothing waits for it any more; should its text turn up, it can be undone still.
+        hunk.saved = true;
+        self.ledger.texts.push(hunk);
     }
 
     /// Makes a published hunk pending again where its old text stands in the user's. False if that can't be.
@@ -90,7 +108,7 @@ impl Restoring<'_> {
     /// The fork's file of a document, with nothing pending if it had none.
     fn file_for(&mut self, id: &DocId) -> Option<&mut ForkFile> {
         if !self.fork.files.contains_key(id) {
-            let place = id.path().map(|path| self.roots.place_of(&path)).transpose().ok()?;
+            let place = place_of(&self.roots, id, false).transpose().ok()?;
             let open = self.workspace.with_document(id, |document| Base::Buffer {
                 text: document.text().clone(),
                 cursor: document.cursor(),
@@ -106,7 +124,7 @@ impl Restoring<'_> {
                 (None, None) => return None,
             };
             let shown = self.workspace.shown(id);
-            let file = ForkFile { shown, place, entry: Entry::new(base), returned: Vec::new() };
+            let file = ForkFile::new(shown, place, Entry::new(base));
             self.fork.files.insert(id.clone(), file);
         }
         self.fork.files.get_mut(id)
@@ -125,4 +143,11 @@ fn is_upon_returned(file: &ForkFile, hunk: &Published, range: &Range<usize>) -> 
 
 fn mark_of(hunk: &Published) -> Mark {
     Mark { id: hunk.id, turn: hunk.turn, makers: Vec::new(), sent: None }
+}
+
+/// True if a line that the hunk brought stands in a text: the user has changed it and saved it, so it is not lost. O(n).
+fn holds_part_of(hunk: &Published, text: &Text) -> bool {
+    let text = text.to_string();
+    let lines = hunk.new.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.filter(|line| !hunk.old.contains(line)).any(|line| text.contains(line))
 }

@@ -1,0 +1,221 @@
+//! Commands typed as a prompt: `/stop`, `/mode plan`, `/reject too slow`.
+//!
+//! A client that can only send a prompt does everything with them. They are read here, so that each front end
+//! knows the same ones; what they do is the front end's. Any other text that begins with `/` is plain text.
+
+use ropewalk_protocol::Mode;
+
+/// A command that was typed as a prompt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Slash {
+    /// Stops the running turn.
+    Stop,
+    /// Starts another session.
+    New,
+    /// Changes the mode; none asks for it.
+    Mode(Option<Mode>),
+    /// Changes the model, named `PROVIDER/NAME`; none asks for it.
+    Model(Option<String>),
+    /// Accepts all pending changes.
+    Accept,
+    /// Rejects all pending changes, perhaps with a reason for the model.
+    Reject(Option<String>),
+    /// Goes to the next pending change.
+    Next,
+    /// Takes back what was accepted last.
+    Undo,
+    /// Takes back this turn and all after it; none means the last one.
+    Rewind(Option<u64>),
+    /// Says how things stand.
+    Status,
+    /// Lists the sessions of these folders.
+    Sessions,
+    /// Goes on with a session, by its number in the list or its id; none means the last one.
+    Resume(Option<String>),
+    /// Allows the call that has waited longest, once.
+    Allow,
+    /// Refuses it, perhaps with words for the model.
+    Refuse(Option<String>),
+    /// Lists these commands.
+    Help,
+}
+
+/// How the words behind a name are read.
+#[derive(Clone, Copy)]
+enum Reads {
+    /// There are none.
+    Nothing(fn() -> Slash),
+    /// They are one value, or none; anything else is no command.
+    Value(fn(Option<&str>) -> Option<Slash>),
+    /// They are text, or none.
+    Words(fn(Option<String>) -> Slash),
+}
+
+/// Every command: its name, what may follow, what it does, and how it is read.
+const TABLE: &[(&str, &str, &str, Reads)] = &[
+    ("stop", "", "stops what is running", Reads::Nothing(|| Slash::Stop)),
+    ("new", "", "begins another conversation", Reads::Nothing(|| Slash::New)),
+    ("mode", "auto, review or plan", "says or changes the mode", Reads::Value(mode)),
+    ("model", "PROVIDER/NAME", "says or changes the model", Reads::Value(model)),
+    ("accept", "", "accepts all changes", Reads::Nothing(|| Slash::Accept)),
+    ("reject", "why", "rejects all changes", Reads::Words(Slash::Reject)),
+    ("next", "", "goes to the next change", Reads::Nothing(|| Slash::Next)),
+    ("undo", "", "takes back what was accepted last", Reads::Nothing(|| Slash::Undo)),
+    (
+        "rewind",
+        "the number of a request",
+        "takes back a request and its changes",
+        Reads::Value(rewind),
+    ),
+    ("status", "", "says how things stand", Reads::Nothing(|| Slash::Status)),
+    ("sessions", "", "lists the sessions of these folders", Reads::Nothing(|| Slash::Sessions)),
+    ("resume", "a number of the list", "goes on with one of them", Reads::Value(resume)),
+    ("allow", "", "allows what waits for your approval, once", Reads::Nothing(|| Slash::Allow)),
+    ("refuse", "why", "refuses it", Reads::Words(Slash::Refuse)),
+    ("help", "", "lists these", Reads::Nothing(|| Slash::Help)),
+];
+
+impl Slash {
+    /// The command that a prompt is. None for plain text, such as `/etc/hosts is wrong`, or any text with a blank before
+    /// the slash.
+    ///
+    /// # Errors
+    /// In words for the user, when the name is one of these and what follows is not what it takes.
+    pub fn read(prompt: &str) -> Option<Result<Slash, String>> {
+        let typed = prompt.strip_prefix('/')?;
+        let (name, rest) = typed.split_once(char::is_whitespace).unwrap_or((typed, ""));
+        let (name, takes, _, reads) = TABLE.iter().find(|(known, ..)| *known == name)?;
+        let rest = Some(rest.trim()).filter(|rest| !rest.is_empty());
+        let wrong = |takes: &str| {
+            format!(
+                "/{name} takes {takes}. For the model, put a blank before it: “ {}”.",
+                prompt.chars().take(40).collect::<String>().trim_end()
+            )
+        };
+        Some(match (reads, rest) {
+            (Reads::Nothing(make), None) => Ok(make()),
+            (Reads::Nothing(_), Some(_)) => Err(wrong("nothing more")),
+            (Reads::Words(make), rest) => Ok(make(rest.map(str::to_owned))),
+            (Reads::Value(read), rest) => read(rest).ok_or_else(|| wrong(takes)),
+        })
+    }
+
+    /// All of them, one a line.
+    pub fn help() -> String {
+        let line = |(name, takes, does, _): &(&str, &str, &str, Reads)| match *takes {
+            "" => format!("/{name}: {does}"),
+            takes => format!("/{name} [{takes}]: {does}"),
+        };
+        TABLE.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+}
+
+fn mode(word: Option<&str>) -> Option<Slash> {
+    let mode = word.map(|word| word.to_ascii_lowercase().parse::<Mode>());
+    mode.transpose().ok().map(Slash::Mode)
+}
+
+fn model(word: Option<&str>) -> Option<Slash> {
+    one_word(word).map(Slash::Model)
+}
+
+fn rewind(word: Option<&str>) -> Option<Slash> {
+    word.map(str::parse::<u64>).transpose().ok().map(Slash::Rewind)
+}
+
+fn resume(word: Option<&str>) -> Option<Slash> {
+    one_word(word).map(Slash::Resume)
+}
+
+/// None where there are several words.
+fn one_word(word: Option<&str>) -> Option<Option<String>> {
+    let is_one = word.is_none_or(|word| !word.contains(char::is_whitespace));
+    is_one.then(|| word.map(str::to_owned))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_told_from_text() {
+        let words = |text: &str| Some(text.to_owned());
+        let read: &[(&str, Slash)] = &[
+            ("/stop", Slash::Stop),
+            ("/new\n", Slash::New),
+            ("/mode", Slash::Mode(None)),
+            ("/mode  Plan ", Slash::Mode(Some(Mode::Plan))),
+            ("/model", Slash::Model(None)),
+            ("/model a/b:c", Slash::Model(words("a/b:c"))),
+            ("/accept", Slash::Accept),
+            ("/reject", Slash::Reject(None)),
+            ("/reject too slow,\nand ünïcode ", Slash::Reject(words("too slow,\nand ünïcode"))),
+            ("/next", Slash::Next),
+            ("/undo", Slash::Undo),
+            ("/rewind", Slash::Rewind(None)),
+            ("/rewind 3", Slash::Rewind(Some(3))),
+            ("/status", Slash::Status),
+            ("/sessions", Slash::Sessions),
+            ("/resume", Slash::Resume(None)),
+            ("/resume 2", Slash::Resume(words("2"))),
+            ("/allow", Slash::Allow),
+            ("/refuse", Slash::Refuse(None)),
+            ("/refuse\tuse make", Slash::Refuse(words("use make"))),
+            ("/help", Slash::Help),
+        ];
+        for (text, slash) in read {
+            assert_eq!(Slash::read(text), Some(Ok(slash.clone())), "{text}");
+        }
+        for (name, ..) in TABLE {
+            let is_tried = |(text, _): &&(&str, Slash)| {
+                text.split_whitespace().next() == Some(&format!("/{name}"))
+            };
+            assert!(read.iter().any(|row| is_tried(&row)), "/{name} is not tried here");
+            assert!(Slash::help().contains(&format!("/{name}")));
+        }
+    }
+
+    #[test]
+    fn any_other_text_is_plain() {
+        for text in [
+            "/etc/hosts is wrong",
+            "/",
+            "/ stop",
+            "//stop",
+            " /stop",
+            "\n/stop",
+            "/stopp",
+            "/stop! now",
+            "/Stop",
+            "/status.html is empty",
+            "/mode/x",
+            "stop",
+            "",
+            "/\u{0}",
+            "/ünïcode 😀",
+            "say /stop",
+        ] {
+            assert_eq!(Slash::read(text), None, "{text:?}");
+        }
+        assert_eq!(Slash::read(&format!("/{}", "x".repeat(1 << 20))), None);
+    }
+
+    #[test]
+    fn nonsense_is_answered_with_what_is_possible() {
+        for (text, words) in [
+            ("/mode sideways", "/mode takes auto, review or plan."),
+            ("/mode plan please", "/mode takes auto, review or plan."),
+            ("/model two words", "/model takes PROVIDER/NAME."),
+            ("/rewind -1", "/rewind takes the number of a request."),
+            ("/rewind 99999999999999999999999", "/rewind takes the number of a request."),
+            (
+                "/stop the press",
+                "/stop takes nothing more. For the model, put a blank before it: “ /stop the press”.",
+            ),
+            ("/resume the old one", "/resume takes a number of the list."),
+        ] {
+            let said = Slash::read(text).unwrap().unwrap_err();
+            assert!(said.starts_with(words), "{text}: {said}");
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! The events of a turn, from the first to the last: shown, asked about at a terminal, and held back while a question
+//! waits for its answer.
+
+use super::ask::Asking;
+use super::show::Show;
+use ropewalk_agent::Session;
+use ropewalk_protocol::{Event, Op, StopReason};
+use std::collections::VecDeque;
+use std::io::Write;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, MissedTickBehavior};
+
+/// How often the line of what runs now is written anew; what is done sooner needs none.
+const SECOND: Duration = Duration::from_secs(1);
+
+/// Shows the turn until it ends; then why it did, and what is to be said of that. None if the session broke down.
+pub(super) async fn watch<W: Write>(
+    session: &Session,
+    events: &mut mpsc::UnboundedReceiver<Event>,
+    show: &mut Show<W>,
+) -> Option<(StopReason, Option<String>)> {
+    let mut asking = Asking::new();
+    let mut held = VecDeque::new();
+    let mut second = tokio::time::interval_at(Instant::now() + SECOND, SECOND);
+    second.set_missed_tick_behavior(MissedTickBehavior::Skip);
+    loop {
+        tokio::select! {
+            biased;
+            (approval, verdict) = asking.answer(), if asking.is_open() => {
+                session.send(Op::Approve(Some(approval), verdict));
+            }
+            event = events.recv() => {
+                let event = event?;
+                if asking.event(&event) {
+                    show.break_off();
+                }
+                held.push_back(event);
+            }
+            _ = second.tick(), if !asking.is_open() => show.tick(),
+        }
+        while !asking.is_open()
+            && let Some(event) = held.pop_front()
+        {
+            if let Err(error) = show.event(&event) {
+                // Nobody can see what the agent does any more, so it stops.
+                tracing::info!(%error, "standard output is closed");
+                session.send(Op::Interrupt);
+            }
+            if let Event::TurnEnded { stop_reason, message, .. } = event {
+                return Some((stop_reason, message));
+            }
+            if held.is_empty() {
+                asking.open();
+            }
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! Events: everything a session tells a front end.
+//!
+//! They serialise as one JSON object each, tagged by `type`, in camelCase: this is what `ropewalk/event`
+//! and `ropewalk run --json` carry. What each says stands in EXTENSIONS.md, in the words of the comments here.
+
+use crate::{Approval, CallId, HunkInfo, Mode, Resolution, ReviewAction, SessionId, Tokens};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Why a turn ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum StopReason {
+    /// The model was done.
+    EndTurn,
+    /// The model's answer hit the bound for output tokens.
+    MaxTokens,
+    /// The bound for steps was reached; another prompt goes on.
+    MaxSteps,
+    /// A budget is used up; another prompt goes on.
+    Budget,
+    /// The model declined.
+    Refusal,
+    /// The user stopped it.
+    Interrupted,
+    /// It could not go on.
+    Error,
+}
+
+impl StopReason {
+    /// The reason as people read it. Each has words of its own.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            StopReason::EndTurn => "Done",
+            StopReason::MaxTokens => "The answer was cut off",
+            StopReason::MaxSteps => "Stopped at the limit of steps",
+            StopReason::Budget => "Stopped: the budget is used up",
+            StopReason::Refusal => "The model declined",
+            StopReason::Interrupted => "Stopped",
+            StopReason::Error => "Failed",
+        }
+    }
+}
+
+impl std::fmt::Display for StopReason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            StopReason::EndTurn => "end_turn",
+            StopReason::MaxTokens => "max_tokens",
+            StopReason::MaxSteps => "max_steps",
+            StopReason::Budget => "budget",
+            StopReason::Refusal => "refusal",
+            StopReason::Interrupted => "interrupted",
+            StopReason::Error => "error",
+        })
+    }
+}
+
+/// How important a notice is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// Good to know.
+    Info,
+    /// Something did not go as asked.
+    Warning,
+    /// Something failed.
+    Error,
+}
+
+/// An event of a session.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub enum Event {
+    /// A session has begun, or goes on, and is the current one: the first event of each.
+    SessionStarted {
+        /// Its name; empty while it has none.
+        title: String,
+        /// How many turns it has had.
+        turns: u64,
+    },
+    /// It has another name.
+    SessionRenamed {
+        /// The name.
+        title: String,
+    },
+    /// The words and the edits of this turn and of all after it were taken back; `prompt` is what it had begun with.
+    Rewound {
+        /// The turn.
+        turn: u64,
+        /// The words it had begun with, for the user to say it another way.
+        prompt: String,
+    },
+    /// A turn has begun. Turns are numbered from 1.
+    TurnStarted {
+        /// Its number in the session, from one.
+        turn: u64,
+        /// The user's words.
+        prompt: String,
+    },
+    /// A prompt waits until the running turn has ended.
+    Queued {
+        /// The turn it will be.
+        turn: u64,
+        /// The user's words.
+        prompt: String,
+    },
+    /// The model is asked; steps are numbered from 1 in each turn.
+    StepStarted {
+        /// The turn.
+        turn: u64,
+        /// Its number in the turn, from one.
+        step: u32,
+    },
+    /// Words of the user to the running turn have joined it.
+    Steered {
+        /// The turn.
+        turn: u64,
+        /// Their words.
+        text: String,
+    },
+    /// A piece of the model's words.
+    TextDelta {
+        /// The turn.
+        turn: u64,
+        /// A piece of its words.
+        text: String,
+    },
+    /// A piece of its thoughts.
+    ThinkingDelta {
+        /// The turn.
+        turn: u64,
+        /// A piece of its thoughts.
+        text: String,
+    },
+    /// The model's server failed and is asked again: what this step has said so far is void.
+    Retrying {
+        /// The turn.
+        turn: u64,
+        /// Which try comes next, from two.
+        attempt: u32,
+        /// How long it waits first, in milliseconds.
+        wait_ms: u64,
+        /// Why.
+        reason: String,
+    },
+    /// Nothing of the reply has come from the model's server for so long, before its first words or between two; told
+    /// a few times while it lasts. `isQueued`: it was not asked yet, since other requests are before this one.
+    Waiting {
+        /// The turn.
+        turn: u64,
+        /// How long it has been, in milliseconds.
+        waited_ms: u64,
+        /// True if other requests of ours are before this one, so that it was not sent yet.
+        is_queued: bool,
+    },
+    /// A tool call begins; `call` is its id.
+    ToolCall {
+        /// The turn.
+        turn: u64,
+        /// The call's id.
+        call: CallId,
+        /// The tool.
+        tool: String,
+        /// The subject of the call, short.
+        title: String,
+        /// Its input.
+        input: Value,
+    },
+    /// A running command says something: a piece every 50 ms at most, without escape sequences, and no more than a
+    /// megabyte of each call. One in the background goes on after the call has its result.
+    ToolOutput {
+        /// The turn.
+        turn: u64,
+        /// The call's id.
+        call: CallId,
+        /// A piece of its output.
+        text: String,
+    },
+    /// A call has its result, of which this is the start. `secret` is the name in the call that may hold secrets, if
+    /// it ran: mark what is kept of it. Else null.
+    ToolResult {
+        /// The turn.
+        turn: u64,
+        /// The call's id.
+        call: CallId,
+        /// True if it failed.
+        is_error: bool,
+        /// The start of the result.
+        preview: String,
+        /// The name in the call that may hold secrets, if it ran: what it gave may hold them too.
+        secret: Option<String>,
+    },
+    /// A call waits, for as long as it takes; see Approvals below.
+    ApprovalRequested {
+        /// The turn.
+        turn: u64,
+        /// The approval, whose fields stand beside the turn.
+        #[serde(flatten)]
+        approval: Approval,
+    },
+    /// It waits no more: `allowed`, `refused`, `waiting for save` or `interrupted`.
+    ApprovalResolved {
+        /// The turn.
+        turn: u64,
+        /// The approval's id.
+        approval: u64,
+        /// How it ended.
+        how: Resolution,
+    },
+    /// All pending hunks as they are now, in the order of files and lines; see Hunks below.
+    Hunks {
+        /// In the order of files and lines.
+        hunks: Vec<HunkInfo>,
+    },
+    /// The outcome of an `accept`, `reject`, `edit`, `undo` or `rewind`: how many hunks, and what could not be done,
+    /// in words.
+    Reviewed {
+        /// The kind of review that was asked for.
+        action: ReviewAction,
+        /// How many hunks it was done for.
+        done: usize,
+        /// Failures, in words.
+        failed: Vec<String>,
+    },
+    /// Tokens of the last step, of the turn so far, and of the session, with what they cost; see Tokens below.
+    Usage {
+        /// The turn.
+        turn: u64,
+        /// By the last step.
+        step: Tokens,
+        /// By the turn so far.
+        in_turn: Tokens,
+        /// By the session so far. (Not called `session`: its id stands beside these fields.)
+        total: Tokens,
+    },
+    /// Something the user should know: `info`, `warning` or `error`.
+    Notice {
+        /// How important it is.
+        level: Level,
+        /// One sentence.
+        message: String,
+    },
+    /// The mode is another.
+    ModeChanged {
+        /// The mode now.
+        mode: Mode,
+    },
+    /// The model is another.
+    ModelChanged {
+        /// Its name.
+        model: String,
+    },
+    /// A turn has ended: `end_turn`, `max_tokens`, `max_steps`, `budget`, `refusal`, `interrupted` or `error`;
+    /// `message` says more, or is null.
+    TurnEnded {
+        /// The turn.
+        turn: u64,
+        /// Why.
+        stop_reason: StopReason,
+        /// Words about the end, unless it ended well.
+        message: Option<String>,
+    },
+    /// The configuration of the folder `root`, in `file` (a URI), asks for what only the user can grant: `enables`
+    /// says it line by line, `question` in one paragraph, and `hash` stands for exactly that. Until it is trusted it
+    /// is ignored. Of no session.
+    TrustRequested {
+        /// The folder, links resolved.
+        root: String,
+        /// The URI of the file that asks.
+        file: String,
+        /// The things it asks for, in words, one line each.
+        enables: Vec<String>,
+        /// Of exactly that: an answer that names it is to nothing else.
+        hash: String,
+        /// The question in words.
+        question: String,
+    },
+}
+
+/// An event as front ends get it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SessionEvent {
+    /// The session it is of, if it is of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionId>,
+    /// The event, whose fields stand beside the session.
+    #[serde(flatten)]
+    pub event: Event,
+}

@@ -1,0 +1,89 @@
+//! Pending hunks as events carry them, and what the user does about them.
+
+use crate::CallId;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A pending hunk.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct HunkInfo {
+    /// Its id, unique in its session.
+    pub id: u64,
+    /// The document's URI.
+    pub uri: String,
+    /// The path as it is shown.
+    pub file: String,
+    /// The kind of change: of all but `text` and `create`, `diff` says in words what changes.
+    pub kind: ChangeKind,
+    /// The first line it replaces in the user's text, from zero.
+    pub line: usize,
+    /// How many lines it replaces.
+    pub lines: usize,
+    /// The lines as they are.
+    pub old: String,
+    /// The lines as they would be.
+    pub new: String,
+    /// A unified diff with the lines around it.
+    pub diff: String,
+    /// The turn it was made in.
+    pub turn: u64,
+    /// The ids of the tool calls that it came of, in order.
+    pub calls: Vec<CallId>,
+    /// The first line of each command among them, in order.
+    pub commands: Vec<String>,
+    /// True if it is on its way to the editor.
+    pub sent: bool,
+    /// The program or agent that runs or follows the file, in words: it waits for the user in mode `auto` too. Absent where none does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub review: Option<String>,
+}
+
+/// Kinds of changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ChangeKind {
+    /// Lines of a text.
+    Text,
+    /// A new file.
+    Create,
+    /// A file goes away.
+    Delete,
+    /// A file gets another name.
+    Rename,
+    /// The bytes of a file that is no text.
+    Binary,
+    /// The mode of a file.
+    Mode,
+    /// A symbolic link.
+    Link,
+}
+
+/// A decision of the user about changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ReviewAction {
+    /// Takes pending hunks.
+    Accept,
+    /// Drops pending hunks.
+    Reject,
+    /// Puts own lines in the place of the proposed ones.
+    Edit,
+    /// Takes published hunks back.
+    Undo,
+    /// Takes the words and the changes of a turn back, and of all after it.
+    Rewind,
+}
+
+impl ReviewAction {
+    /// The word for it, in lower case.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ReviewAction::Accept => "accept",
+            ReviewAction::Reject => "reject",
+            ReviewAction::Edit => "edit",
+            ReviewAction::Undo => "undo",
+            ReviewAction::Rewind => "rewind",
+        }
+    }
+}

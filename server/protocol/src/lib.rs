@@ -1,0 +1,28 @@
+//! The words that front ends and the agent say to each other: requests in, events out, and the few values both sides name.
+//!
+//! Plain data: every type serialises and has a JSON schema, from which `editors/protocol.json` and the tables of
+//! EXTENSIONS.md are written. Nothing here does anything, waits, or knows LSP, a model or a file.
+//!
+//! Reading order: [`content`], [`request`], [`event`] with [`hunk`], [`approval`] and [`usage`], [`mode`] and [`limits`], [`ids`],
+//! [`schema`].
+
+pub mod approval;
+pub mod content;
+pub mod event;
+pub mod hunk;
+pub mod ids;
+pub mod limits;
+pub mod mode;
+pub mod request;
+pub mod schema;
+pub mod usage;
+
+pub use approval::{Approval, Resolution, Verdict};
+pub use content::Content;
+pub use event::{Event, Level, SessionEvent, StopReason};
+pub use hunk::{ChangeKind, HunkInfo, ReviewAction};
+pub use ids::{CallId, SessionId};
+pub use limits::{ModelLimits, Price, SessionLimits, Thinking};
+pub use mode::{Mode, OverFork};
+pub use request::{Op, Prompt, SelectedText, Selection};
+pub use usage::{Money, Spent, Tokens, Usage};

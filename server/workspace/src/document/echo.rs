@@ -1,0 +1,377 @@
+//! One notification's steps: which of them are edits of ours, and what became of those that are not among them.
+//!
+//! An editor makes an edit at one moment, between two content changes of the user's, and tells it as changes of its
+//! own; so it is looked for in the changes as they were told. Only what is left is the user's, and only of that what
+//! is coarse is reduced to the difference of its texts: taken together with an edit of ours, a text that was sorted or
+//! reversed has no difference in which the edit could be found again.
+
+use super::{COARSE_LINES, Changed, Document, Step, settle};
+use crate::log::{Delta, Origin};
+use crate::proof::{Expected, Settled, Sighting, carry};
+use crate::said::as_sent;
+use ropewalk_text::{ChangeSet, Coordinates, Text, diff, refine};
+
+/// At least so many content changes are looked at as what an edit of ours may have come in.
+const RUN: usize = 16;
+
+/// The most bytes of text whose differences are made to find one edit in one notification.
+const MOST_DIFFED: usize = 64 << 20;
+
+/// One content change, made in the text.
+pub(super) struct Told {
+    pub(super) set: ChangeSet,
+    pub(super) after: Text,
+    /// How many bytes it replaced.
+    pub(super) deleted: usize,
+    /// How many lines it replaced, where they may be many.
+    pub(super) deleted_lines: usize,
+    /// True if it was told without a range.
+    pub(super) whole: bool,
+}
+
+/// An edit of ours among the steps `from..to`, counted from those that are left.
+struct Found {
+    /// Which of those expected it is.
+    index: usize,
+    from: usize,
+    to: usize,
+    /// The edit on the text before `from`. None if it was made as it was sent, in a text in which its place was gone
+    /// or elsewhere.
+    edit: Option<ChangeSet>,
+}
+
+/// How much some steps replace together.
+#[derive(Default)]
+struct Extent {
+    steps: usize,
+    deleted: usize,
+    lines: usize,
+    whole: bool,
+}
+
+impl Extent {
+    fn of(steps: &[Told]) -> Self {
+        let mut extent = Self::default();
+        steps.iter().for_each(|step| extent.add(step));
+        extent
+    }
+
+    fn add(&mut self, step: &Told) {
+        self.steps += 1;
+        self.deleted += step.deleted;
+        self.lines += step.deleted_lines;
+        self.whole |= step.whole;
+    }
+
+    /// True if so much is deleted that only the difference of the texts says what it was: a formatter, a reload, a
+    /// filter.
+    fn is_coarse(&self, before: &Text) -> bool {
+        let Self { steps, deleted, lines, whole } = *self;
+        // A filter inserts all that is new first, and then deletes all that is old, however little that is.
+        let anew = steps > 1 && deleted > 0 && deleted >= before.len();
+        whole || anew || lines > COARSE_LINES || (deleted > 80 && deleted > before.len() / 2)
+    }
+}
+
+impl Document {
+    /// Takes in the steps of one notification: the user's up to an edit of ours, the edit, the user's after it.
+    ///
+    /// A client that checks versions makes an edit first, in the text it was sent for, or not at all, but for
+    /// versions that are never checked; one that checks nothing makes it wherever its positions point by then. So an
+    /// edit is looked for at each step, as it was mapped over the steps before and as it was sent. No step
+    /// settles an edit as skipped or lost before all were looked at.
+    pub(super) fn take_in(
+        &mut self,
+        before: Text,
+        steps: &[Told],
+        (coordinates, checks_versions): (Coordinates, bool),
+        out: &mut Changed,
+    ) {
+        let (mut before, mut rest) = (before, steps);
+        while let Some(found) = self.find(&before, rest, coordinates, checks_versions) {
+            let expected = self.expected.remove(found.index);
+            let (run, others) = rest.split_at(found.to);
+            let (users, ours) = run.split_at(found.from);
+            let Some(last) = ours.last() else { break };
+            match found.edit {
+                Some(edit) => {
+                    self.users(&before, users, checks_versions, out);
+                    let place = users.last().map_or(&before, |step| &step.after).clone();
+                    self.follow(&place, &edit, &last.after, checks_versions);
+                    let own = ChangeSet::identity(last.after.len());
+                    self.made(Expected { edit, ..expected }, own, &place, &last.after, out);
+                }
+                // Told as if it had been made first, and then been moved with the text: its place is known then.
+                None => {
+                    let whole = diff(&before, &last.after);
+                    self.follow(&before, &whole, &last.after, checks_versions);
+                    let ours = expected.edit.apply(&before).unwrap_or_else(|_| before.clone());
+                    let own = diff(&ours, &last.after);
+                    self.made(expected, own, &before, &last.after, out);
+                }
+            }
+            before = last.after.clone();
+            rest = others;
+        }
+        self.users(&before, rest, checks_versions, out);
+    }
+
+    /// The first of the steps that are exactly an edit of ours.
+    fn find(
+        &self,
+        before: &Text,
+        steps: &[Told],
+        coordinates: Coordinates,
+        checks_versions: bool,
+    ) -> Option<Found> {
+        let possible = |(_, expected): &(usize, &Expected)| {
+            expected.edit.before_len() == before.len()
+                && (!checks_versions || !expected.passed_over)
+        };
+        let found = self.expected.iter().enumerate().filter(possible).filter_map(|(index, one)| {
+            let (from, to, edit) = find_one(one, before, steps, coordinates)?;
+            Some(Found { index, from, to, edit })
+        });
+        found.min_by_key(|found| (found.from, found.index))
+    }
+
+    /// The user's steps, coarse ones as one. From the first that puts an edit of ours in doubt, the rest is judged as
+    /// one too: what it destroyed may have come back. Where no edit is found in it the steps are kept as they are.
+    fn users(&mut self, before: &Text, steps: &[Told], checks_versions: bool, out: &mut Changed) {
+        let Some(last) = steps.last() else { return };
+        let coarse = Extent::of(steps).is_coarse(before);
+        let (mut before, mut rest) = (before.clone(), steps);
+        while !coarse && let Some((Told { set, after, .. }, others)) = rest.split_first() {
+            let sightings = self.sightings(&before, set, after, checks_versions);
+            let in_doubt = |seen: &Sighting| matches!(seen, Sighting::Overtaken | Sighting::Gone);
+            if !others.is_empty() && sightings.iter().any(in_doubt) {
+                break;
+            }
+            self.judge(sightings, &before, set.clone(), after, checks_versions, out);
+            before = after.clone();
+            rest = others;
+        }
+        if rest.is_empty() {
+            return;
+        }
+        let set = diff(&before, &last.after);
+        let sightings = self.sightings(&before, &set, &last.after, checks_versions);
+        let own = if coarse { None } else { self.step_by_step(&before, rest, &sightings) };
+        let Some(sightings) = own else {
+            return self.judge(sightings, &before, set, &last.after, checks_versions, out);
+        };
+        self.settle_seen(sightings, checks_versions);
+        for Told { set, after, .. } in rest {
+            self.record(Origin::User, set.clone(), &before, after, out);
+            before = after.clone();
+        }
+    }
+
+    /// Sightings of each edit under way over all of these steps, with its place as each of them leads to it: by a
+    /// difference of the texts it may stand beyond words that the user kept. None where one was made, or has its place
+    /// again that was destroyed meanwhile: of that only the difference knows.
+    fn step_by_step(
+        &self,
+        before: &Text,
+        steps: &[Told],
+        seen: &[Sighting],
+    ) -> Option<Vec<Sighting>> {
+        let one = |(expected, seen): (&Expected, &Sighting)| match seen {
+            Sighting::Made(_) => None,
+            Sighting::NotYet(_) => over_all(&expected.edit, before, steps).map(Sighting::NotYet),
+            Sighting::Overtaken => Some(Sighting::Overtaken),
+            Sighting::Gone => Some(Sighting::Gone),
+        };
+        self.expected.iter().zip(seen).map(one).collect()
+    }
+
+    /// What a step says of each edit under way.
+    fn sightings(
+        &self,
+        before: &Text,
+        set: &ChangeSet,
+        after: &Text,
+        checks_versions: bool,
+    ) -> Vec<Sighting> {
+        let look = |expected: &Expected| expected.look(before, set, after, checks_versions);
+        self.expected.iter().map(look).collect()
+    }
+
+    /// Takes in a step of which this was seen: the user's, or an edit of ours with the user's in it.
+    fn judge(
+        &mut self,
+        sightings: Vec<Sighting>,
+        before: &Text,
+        set: ChangeSet,
+        after: &Text,
+        checks_versions: bool,
+        out: &mut Changed,
+    ) {
+        match self.settle_seen(sightings, checks_versions) {
+            Some((expected, own)) => self.made(expected, own, before, after, out),
+            None => self.record(Origin::User, set, before, after, out),
+        }
+    }
+
+    /// Keeps those edits that are still possible, and settles the others but one that was made.
+    fn settle_seen(
+        &mut self,
+        sightings: Vec<Sighting>,
+        checks_versions: bool,
+    ) -> Option<(Expected, ChangeSet)> {
+        let mut made = None;
+        let mut kept = Vec::with_capacity(self.expected.len());
+        for (mut expected, seen) in self.expected.drain(..).zip(sightings) {
+            match seen {
+                Sighting::Made(own) if made.is_none() => made = Some((expected, own)),
+                Sighting::Overtaken if checks_versions && !expected.unconfirmed => {
+                    settle(expected.waiter, Settled::Skipped);
+                }
+                Sighting::Made(_) | Sighting::Overtaken | Sighting::Gone => {
+                    self.lost.push(expected.id);
+                    settle(expected.waiter, Settled::Conflict);
+                }
+                Sighting::NotYet(edit) => {
+                    expected.edit = edit;
+                    kept.push(expected);
+                }
+            }
+        }
+        self.expected = kept;
+        made
+    }
+
+    /// Carries the other edits under way over a step that is one of ours.
+    fn follow(&mut self, before: &Text, set: &ChangeSet, after: &Text, checks_versions: bool) {
+        let sightings = self.sightings(before, set, after, checks_versions);
+        // The step is one edit, not two.
+        let not_made = |seen| if matches!(seen, Sighting::Made(_)) { Sighting::Gone } else { seen };
+        let made = self.settle_seen(sightings.into_iter().map(not_made).collect(), checks_versions);
+        debug_assert!(made.is_none());
+    }
+
+    /// An edit of ours is in the text, and after it the user's `own` part.
+    fn made(
+        &mut self,
+        expected: Expected,
+        own: ChangeSet,
+        before: &Text,
+        after: &Text,
+        out: &mut Changed,
+    ) {
+        let ours = expected.edit.apply(before).unwrap_or_else(|_| after.clone());
+        self.record(Origin::Publish(expected.id), expected.edit, before, &ours, out);
+        self.record(Origin::User, own, &ours, after, out);
+        settle(expected.waiter, Settled::Confirmed);
+    }
+
+    pub(super) fn record(
+        &mut self,
+        origin: Origin,
+        change: ChangeSet,
+        before: &Text,
+        after: &Text,
+        out: &mut Changed,
+    ) {
+        if origin == Origin::User && change.is_empty() {
+            return;
+        }
+        let before = (!change.only_inserts()).then(|| before.clone());
+        out.steps.push(Step { origin, change: change.clone(), before, after: after.clone() });
+        self.log.push(Delta { change, origin });
+    }
+
+    /// After a whole notification: what was not in it, although it should have been, was skipped.
+    pub(super) fn pass_over(&mut self, trusts_versions: bool) {
+        for expected in &mut self.expected {
+            expected.passed_over = true;
+        }
+        self.settle_skipped(trusts_versions);
+    }
+
+    /// Settles those edits of which it is now certain that the client skipped them.
+    pub(super) fn settle_skipped(&mut self, trusts_versions: bool) {
+        let mut index = 0;
+        while let Some(expected) = self.expected.get(index) {
+            let skipped = match expected.answer {
+                Some(false) => true,
+                Some(true) => expected.passed_over && trusts_versions,
+                None => false,
+            };
+            if skipped {
+                let expected = self.expected.remove(index);
+                settle(expected.waiter, Settled::Skipped);
+            } else {
+                index += 1;
+            }
+        }
+    }
+}
+
+/// Where the steps are exactly this edit: from which to which, and the edit on the text before them unless it was made
+/// as it was sent. O(steps + n).
+fn find_one(
+    expected: &Expected,
+    before: &Text,
+    steps: &[Told],
+    coordinates: Coordinates,
+) -> Option<(usize, usize, Option<ChangeSet>)> {
+    let grows = |at: &Text, after: &Text| {
+        at.len() + expected.edit.after_len() == after.len() + before.len()
+    };
+    let longest = expected.edit.changes().len().max(RUN);
+    let (basis, sent) = &expected.sent;
+    let mut mapped = Some(expected.edit.clone());
+    let mut at = before;
+    let (mut users, mut diffed) = (Extent::default(), 0_usize);
+    for (from, step) in steps.iter().enumerate() {
+        let window = steps.get(from..).unwrap_or_default();
+        let window = window.get(..longest).unwrap_or(window);
+        let run = |edit: &ChangeSet| {
+            let made = edit.apply(at).ok()?;
+            window.iter().position(|step| step.after == made).map(|last| from + last + 1)
+        };
+        if window.iter().any(|step| grows(at, &step.after)) {
+            let here = match diffed < MOST_DIFFED && users.is_coarse(before) {
+                true => {
+                    diffed = diffed.saturating_add(at.len());
+                    over(&expected.edit, &diff(before, at))
+                }
+                false => mapped.clone(),
+            };
+            if let Some(edit) = &here
+                && let Some(to) = run(edit)
+            {
+                return Some((from, to, here));
+            }
+            // Text that it replaces elsewhere than where it stands now may be other text that reads the same.
+            if (here.is_none() || sent.only_inserts())
+                && let Some(to) = as_sent(sent, basis, at, coordinates).and_then(|edit| run(&edit))
+            {
+                return Some((from, to, None));
+            }
+        }
+        mapped = mapped.and_then(|edit| over(&edit, &refine(&step.set, at)));
+        users.add(step);
+        at = &step.after;
+    }
+    None
+}
+
+/// The edit over each of these steps, if all of it has its place after each.
+fn over_all(edit: &ChangeSet, before: &Text, steps: &[Told]) -> Option<ChangeSet> {
+    let (mut edit, mut at) = (edit.clone(), before);
+    for step in steps {
+        edit = over(&edit, &refine(&step.set, at))?;
+        at = &step.after;
+    }
+    Some(edit)
+}
+
+/// The edit over what the user did, if all of it has its place still.
+fn over(edit: &ChangeSet, users: &ChangeSet) -> Option<ChangeSet> {
+    match carry(edit, users)? {
+        Sighting::NotYet(edit) => Some(edit),
+        _ => None,
+    }
+}

@@ -1,0 +1,78 @@
+//! Publishing what was chosen of one file, and what of it could not be done.
+
+use super::{
+    Failure, PublishReport, Publishing, Wanted, is_published, note_of, others, publish_file, rename,
+};
+use crate::fork::base_of;
+use crate::workspace::lock;
+use crate::{DocId, HunkId};
+
+impl Publishing<'_> {
+    /// Publishes what was chosen of one file: first its other name, if the editor is to give it, then the rest.
+    pub(super) async fn one(
+        &self,
+        id: &DocId,
+        Wanted { ids, seen }: Wanted,
+        report: &mut PublishReport,
+    ) {
+        let Publishing { workspace, fork, .. } = *self;
+        let shown =
+            lock(fork).files.get(id).map_or_else(|| workspace.shown(id), |file| file.shown.clone());
+        let wanted = (&*ids, &*seen);
+        let leaving = rename::leaving(fork, id, &ids);
+        let (mut done, mut failure) = (Vec::new(), None);
+        match self.rename_by_editor(id, wanted).await {
+            None => {}
+            Some(Ok(renamed)) => done.push(renamed),
+            Some(Err(why)) => failure = Some(why),
+        }
+        if failure.is_none() {
+            let Publishing { editor, bounds, witness, .. } = *self;
+            let (rest, why) =
+                publish_file(workspace, editor, fork, id, wanted, bounds, witness).await;
+            done.extend(rest);
+            failure = why;
+        }
+        if let Some(leaving) = leaving.filter(|leaving| done.contains(&leaving.mark)) {
+            leaving.tell_if_open(workspace, &shown, report);
+        }
+        if let Some(failure) = failure {
+            report.done.extend(done);
+            report.notes.extend(note_of(&shown, &failure));
+            report.failed.push((shown, failure));
+            return;
+        }
+        self.tell_rest(id, (ids, done), shown, report);
+    }
+
+    /// What another publish had carried by then is done too; the rest had lost its place.
+    fn tell_rest(
+        &self,
+        id: &DocId,
+        (ids, done): (Vec<HunkId>, Vec<HunkId>),
+        shown: String,
+        report: &mut PublishReport,
+    ) {
+        let (session, docs) = {
+            let fork = lock(self.fork);
+            let source = fork.files.get(id).map(|file| base_of(id, &file.entry).clone());
+            (fork.session.clone(), [source.unwrap_or_else(|| id.clone()), id.clone()])
+        };
+        let (done, lost): (Vec<HunkId>, Vec<HunkId>) = ids.iter().partition(|hunk| {
+            done.contains(hunk) || is_published(self.workspace, &session, &docs, **hunk)
+        });
+        if let ([source, _], false) = (&docs, done.is_empty()) {
+            report.also_open.extend(others(self.workspace, source));
+        }
+        report.done.extend(done);
+        let under_way = lock(self.fork)
+            .files
+            .get(id)
+            .is_some_and(|file| file.entry.pending(&lost).len() > file.entry.unsent(&lost).len());
+        if under_way {
+            report.failed.push((shown, Failure::Unconfirmed));
+        } else if !lost.is_empty() {
+            report.failed.push((shown, Failure::Conflict));
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! Another name for a file that is open: the editor gives it, so that the buffer follows.
+//!
+//! Its answer proves nothing. What counts is that the old name was closed and the new one opened. Where only the disk
+//! shows the new name the rename was made as well, and the buffer has stayed behind, which is told.
+
+use super::closed::{Change, Disk};
+use super::held::{Held, Stop, chosen_of, tried};
+use super::{Failure, PublishReport, Publishing, is_of_git};
+use crate::disk::{self, FileError};
+use crate::editor::{EditorError, FileRename};
+use crate::entry::{Content, FileChange};
+use crate::fork::{Answers, Fork, ForkFile, catch_up};
+use crate::ledger::{Left, PublishedFile, Stood};
+use crate::note::Note;
+use crate::workspace::{Workspace, lock};
+use crate::{ContentHash, DocId, HunkId, Place, Roots};
+use std::sync::Mutex;
+use std::time::Duration;
+
+/// A chosen rename, and the name that its file leaves.
+pub(super) struct Leaving {
+    pub(super) mark: HunkId,
+    from: DocId,
+    shown: String,
+}
+
+/// The rename among the chosen changes of a file, if there is one.
+pub(super) fn leaving(fork: &Mutex<Fork>, id: &DocId, ids: &[HunkId]) -> Option<Leaving> {
+    let fork = lock(fork);
+    let (change, mark) = fork.files.get(id)?.entry.file.as_ref()?;
+    let FileChange::Rename { from } = change else { return None };
+    let shown = fork.files.get(from).map_or_else(|| from.to_string(), |left| left.shown.clone());
+    ids.contains(&mark.id).then(|| Leaving { mark: mark.id, from: from.clone(), shown })
+}
+
+impl Leaving {
+    /// Says so where the editor has the file open under its old name still.
+    pub(super) fn tell_if_open(
+        &self,
+        workspace: &Workspace,
+        now: &str,
+        report: &mut PublishReport,
+    ) {
+        if workspace.is_open(&self.from) {
+            report.told.push(old_name(&self.shown, now));
+            report.notes.push(Note::OldName { file: now.to_owned(), old: self.shown.clone() });
+        }
+    }
+}
+
+/// What the user is told where a file has another name than its buffer.
+pub(crate) fn old_name(old: &str, now: &str) -> String {
+    format!(
+        "{old} is {now} now, but your editor still has it open as {old}: close that and open {now}. Saving it would \
+         make {old} anew."
+    )
+}
+
+/// Waits until `from` is closed and `to` is open. False if that has not come in time.
+async fn follows(workspace: &Workspace, from: &DocId, to: &DocId, bound: Duration) -> bool {
+    let followed = async {
+        loop {
+            // Taken before the look, so that nothing is missed in between.
+            let next = workspace.next_opening();
+            if !workspace.is_open(from) && workspace.is_open(to) {
+                return;
+            }
+            next.await;
+        }
+    };
+    tokio::time::timeout(bound, followed).await.is_ok()
+}
+
+/// True if the disk has the file under its new name alone.
+fn is_on_disk(roots: &Roots, old: &Place, new: &Place) -> bool {
+    disk::stat(roots, new).is_ok()
+        && matches!(disk::stat(roots, old), Err(FileError::NotFound { .. }))
+}
+
+/// What became of a rename that the editor was asked for.
+///
+/// # Errors
+/// [`Failure`] where nothing was renamed.
+pub(crate) async fn made(
+    workspace: &Workspace,
+    (old, new): (&Place, &Place),
+    answer: Result<bool, EditorError>,
+    bound: Duration,
+) -> Result<(), Failure> {
+    let why = match answer {
+        Ok(true) | Err(EditorError::NoAnswer) => None,
+        Ok(false) => Some("it said no".to_owned()),
+        Err(error) => Some(error.to_string()),
+    };
+    let is_made = || is_on_disk(&workspace.roots(), old, new);
+    let has_followed = match why {
+        None => follows(workspace, &old.doc(), &new.doc(), bound).await,
+        Some(_) => false,
+    };
+    if has_followed || is_made() {
+        return Ok(());
+    }
+    Err(Failure::Refused(why.unwrap_or_else(|| "it has not renamed the file".to_owned())))
+}
+
+/// A rename that the editor is about to be asked for.
+struct Begun {
+    mark: HunkId,
+    old: Place,
+    new: Place,
+    lines: [PublishedFile; 2],
+    /// How many folders the file leaves empty.
+    emptied: usize,
+}
+
+impl Publishing<'_> {
+    /// Has the editor rename the file, if that was chosen, the file is open, and the editor is one that does it well.
+    /// None: it is for the disk.
+    pub(super) async fn rename_by_editor(
+        &self,
+        id: &DocId,
+        (ids, seen): (&[HunkId], &[Content]),
+    ) -> Option<Result<HunkId, Failure>> {
+        let Publishing { workspace, editor, fork, bounds, .. } = *self;
+        let Leaving { from, .. } = leaving(fork, id, ids)?;
+        if !editor.habits().renames_files || !workspace.is_open(&from) {
+            return None;
+        }
+        let slot = workspace.slot(&from);
+        let _turn = slot.lock().await;
+        editor.barrier().await;
+        if workspace.is_unsaved(id) || workspace.is_unsaved(&from) {
+            return Some(Err(Failure::Unsaved));
+        }
+        let begun = match tried(|| self.begin(&from, id, (ids, seen))) {
+            Ok(begun) => begun,
+            Err(failure) => return Some(Err(failure)),
+        };
+        let rename = FileRename {
+            from: workspace.spelling(&from),
+            to: id.to_uri(),
+            label: "Ropewalk: accept".to_owned(),
+        };
+        let answer = editor.rename(rename).await;
+        let made = made(workspace, (&begun.old, &begun.new), answer, bounds.echo).await;
+        let (old, emptied) = (begun.old.clone(), begun.emptied);
+        let finished = self.finish(id, &from, begun, made);
+        if finished.is_ok() {
+            workspace.remove_folders(&old, emptied);
+        }
+        Some(finished)
+    }
+
+    /// Notes in the ledger and the journal what is about to be done.
+    fn begin(
+        &self,
+        from: &DocId,
+        id: &DocId,
+        wanted: (&[HunkId], &[Content]),
+    ) -> Result<Begun, Stop> {
+        let Publishing { workspace, fork, witness, .. } = *self;
+        let conflict = || Stop::Failed(Failure::Conflict);
+        let held = Held::of(workspace, fork, id).ok_or_else(conflict)?;
+        if is_of_git(fork, [id, from]) {
+            return Err(Stop::Failed(Failure::OfGit));
+        }
+        let (roots, session) = (workspace.roots(), lock(fork).session.clone());
+        let disk = Disk { workspace, fork, roots, session, witness };
+        let file = &held.file;
+        let (Some(old), Some((_, mark)), Some(new)) =
+            (held.under().place.clone(), &file.entry.file, file.place.clone())
+        else {
+            return Err(conflict());
+        };
+        if held.left.is_none() || !chosen_of(file, wanted).contains(&mark.id) {
+            return Err(conflict());
+        }
+        let stood = disk.read(&old, &file.entry)?;
+        let Some(Stood::File { bytes, .. }) = &stood else { return Err(conflict()) };
+        if !matches!(disk::stat(&disk.roots, &new), Err(FileError::NotFound { .. })) {
+            return Err(FileError::Exists { path: new.shown.clone() }.into());
+        }
+        let which = (mark.id, mark.turn);
+        let (after, folders) = (Some(Left::File(ContentHash::of(bytes))), disk.new_folders(&new)?);
+        let came = disk.about(&new, which, Change { before: None, after, folders });
+        let folders = disk::folders_of_its_own(&disk.roots, &old)?;
+        let emptied = folders.len();
+        let gone = disk.about(&old, which, Change { before: stood, after: None, folders });
+        let lines = [came, gone];
+        let publish = workspace.publish_id();
+        let mut fork = lock(fork);
+        if !held.stands_in(&fork) {
+            return Err(Stop::Moved);
+        }
+        for name in [id, from] {
+            if let Some(file) = fork.files.get_mut(name) {
+                file.entry.mark_renaming(Some(publish));
+            }
+        }
+        workspace.ledger().files.extend(lines.iter().cloned());
+        witness.ahead(&fork, &held.docs());
+        Ok(Begun { mark: which.0, old, new, lines, emptied })
+    }
+
+    /// Brings the fork and the ledger to what was done.
+    fn finish(
+        &self,
+        id: &DocId,
+        from: &DocId,
+        begun: Begun,
+        made: Result<(), Failure>,
+    ) -> Result<HunkId, Failure> {
+        let workspace = self.workspace;
+        let mut fork = lock(self.fork);
+        for name in [id, from] {
+            if let Some(file) = fork.files.get_mut(name) {
+                file.entry.mark_renaming(None);
+            }
+        }
+        let is_it = |file: &ForkFile| match &file.entry.file {
+            Some((FileChange::Rename { from: own }, mark)) => own == from && mark.id == begun.mark,
+            _ => false,
+        };
+        if let Err(failure) = made {
+            let is_of_it = |line: &PublishedFile| begun.lines.iter().any(|own| own.is(line));
+            workspace.ledger().files.take_of_hunk(begun.mark, is_of_it);
+            for name in [id, from] {
+                fork.sync_one(workspace, name, &Answers::default());
+            }
+            return Err(failure);
+        }
+        let session = fork.session.clone();
+        let mut aside = Vec::new();
+        if let Some(file) = fork.files.get_mut(id).filter(|file| is_it(file)) {
+            // The last that was typed under the old name, and what of ours was made there.
+            aside = catch_up(workspace, &session, from, file);
+            aside.extend(file.entry.leave_disk());
+            (file.entry.file, file.entry.home) = (None, None);
+            fork.files.remove(from);
+        }
+        for one in aside {
+            fork.tell_conflict(workspace, begun.new.shown.clone(), &one);
+        }
+        let to = (id, &*begun.new.shown);
+        workspace.ledger().follow(from, to, (&session, begun.mark));
+        workspace.anchor(id);
+        fork.sync_one(workspace, id, &Answers::default());
+        Ok(begun.mark)
+    }
+}

@@ -1,0 +1,290 @@
+//! What accepting costs: many new files at once, one edit late in a session, and a call while much is pending. Bars are
+//! in the README.
+
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a bench that can't run may say so bluntly"
+)]
+
+#[expect(dead_code, reason = "the other benches use the rest of it")]
+mod harness;
+
+use harness::{Bar, Report, Work};
+use ropewalk_agent::journal::record::{Head, Record, VERSION};
+use ropewalk_agent::prompt::PromptFacts;
+use ropewalk_agent::session::Settings;
+use ropewalk_agent::{Session, SessionConfig, Sessions};
+use ropewalk_model::{Http, Protocol, ServerConfig, ServerModel};
+use ropewalk_protocol::{self as protocol, Event, Mode, Op, SessionLimits, StopReason};
+use ropewalk_text::{ChangeSet, Text};
+use ropewalk_tools::{Registry, Rules};
+use ropewalk_workspace::entry::Maker;
+use ropewalk_workspace::fork::{merge, synced};
+use ropewalk_workspace::publish::{Bounds, publish};
+use ropewalk_workspace::state::{Kept, StateRecord};
+use ropewalk_workspace::{
+    DocId, Fork, NoEditor, Proposal, ProposedChange, Roots, Selection, Witness, Workspace,
+};
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant, SystemTime};
+use tokio::sync::mpsc;
+
+const WORKS: &[Work] = &[
+    Work { name: "accept", run: |files| println!("{:?}", accept(files as usize)) },
+    Work { name: "call", run: |files| call(files as usize) },
+];
+
+fn main() {
+    harness::main(WORKS, |report| {
+        for files in [250, 500, 1_000, 2_000, 5_000] {
+            let name = format!("accept {files} new files");
+            let bar = if files == 5_000 { Bar::AtMost(1_000.0) } else { Bar::Shown };
+            if report.wants(&name) {
+                report.row(&name, accept(files).as_secs_f64() * 1e3, "ms", bar);
+            }
+        }
+        calls_by_size(report);
+        late_edit(report);
+        let name = "file reads of a call with 1,000 pending";
+        if report.wants(name)
+            && let Some(lines) = traced("call", 1_000)
+        {
+            let is_read = |line: &&String| line.contains("read(") || line.contains("pread64(");
+            report.row(
+                name,
+                lines.iter().filter(is_read).count() as f64,
+                "reads",
+                Bar::AtMost(0.0),
+            );
+        }
+    });
+}
+
+/// System calls for each of 500 and of 5,000 files, from the op to its end.
+fn calls_by_size(report: &mut Report) {
+    let name = "calls per file of 5,000, against 500";
+    if !report.wants(name) {
+        return;
+    }
+    let each = |files: u64| Some(traced("accept", files)?.len() as f64 / files as f64);
+    let (Some(few), Some(many)) = (each(500), each(5_000)) else { return };
+    report.row("system calls per file of 500", few, "calls", Bar::Shown);
+    report.row(name, many / few, "times", Bar::AtMost(1.1));
+}
+
+/// A path that is looked at where counting begins and ends.
+const MARK: &str = "/ropewalk-bench-mark";
+
+/// The system calls of a piece of work between its marks; None, which is said, without `strace`.
+fn traced(work: &str, times: u64) -> Option<Vec<String>> {
+    let log = tempfile::NamedTempFile::new().expect("a file");
+    let traced = Command::new("strace")
+        .args(["-f", "-q", "-o"])
+        .arg(log.path())
+        .arg(std::env::current_exe().expect("this program's path"))
+        .args(["--work", work, &times.to_string()])
+        .stdout(Stdio::null())
+        .status();
+    let Ok(status) = traced else {
+        println!("{work:<44} skipped: strace is not installed");
+        return None;
+    };
+    assert!(status.success(), "{work} under strace: {status}");
+    let lines = fs::read_to_string(log.path()).expect("strace's words");
+    let between = lines.lines().skip_while(|line| !line.contains(MARK)).skip(1);
+    Some(between.take_while(|line| !line.contains(MARK)).map(str::to_owned).collect())
+}
+
+/// Accepts so many new files in a session that goes on with them pending. Gives how long that took.
+fn accept(files: usize) -> Duration {
+    let (state, root) = (folder(), folder());
+    let sessions = Sessions::new(state.path());
+    write_journal(state.path(), root.path(), files);
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let _inside = runtime.enter();
+    let (journal, past) = sessions.open("bench").expect("a good journal");
+    let model = ServerModel::new(ServerConfig::new(Protocol::Anthropic, "bench"), Http::new());
+    let settings = Settings {
+        configured_model: None,
+        model_choice: None,
+        model: Ok(Arc::new(model.expect("a model"))),
+        registry: Registry::standard(),
+        mode: Mode::Review,
+        rules: Rules::default(),
+        always: None,
+        limits: SessionLimits::default(),
+        commands: Default::default(),
+        facts: PromptFacts::default(),
+        interactive: false,
+        secrets: Arc::default(),
+    };
+    let config = SessionConfig {
+        id: "bench".into(),
+        settings,
+        outputs: None,
+        publish: Default::default(),
+        journal,
+        past: Some(past),
+    };
+    let (sender, mut events) = mpsc::unbounded_channel();
+    let session = Session::start(config, workspace(root.path()), Arc::new(NoEditor), sender);
+    runtime.block_on(async {
+        while let Some(event) = events.recv().await {
+            if matches!(&event, Event::Hunks { hunks } if hunks.len() == files) {
+                break;
+            }
+        }
+        let _ = fs::metadata(MARK);
+        let start = Instant::now();
+        session.send(Op::Accept(protocol::Selection::All));
+        let done = loop {
+            match events.recv().await.expect("the review ends") {
+                Event::Reviewed { done, failed, .. } if failed.is_empty() => break done,
+                Event::Reviewed { failed, .. } => panic!("{failed:?}"),
+                _ => {}
+            }
+        };
+        let time = start.elapsed();
+        let _ = fs::metadata(MARK);
+        assert_eq!(done, files);
+        time
+    })
+}
+
+/// A folder in memory where the system has that: a file system that has just deleted many files is slow to make others.
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a folder")
+}
+
+fn workspace(root: &Path) -> Arc<Workspace> {
+    Arc::new(Workspace::new(Roots::new(vec![(String::new(), root.to_owned())])))
+}
+
+/// A journal of a session with so many new files pending.
+fn write_journal(state: &Path, root: &Path, files: usize) {
+    let workspace = workspace(root);
+    let mut fork = Fork::new("bench".into());
+    let view = fork.view(workspace.snapshot());
+    let one = |file: usize| {
+        let name = format!("made/in_{}/file_{file}.rs", file % 20);
+        let text = format!("//! File {file}.\n\npub fn number() -> usize {{\n    {file}\n}}\n");
+        let place = view.contain(&name).expect("a place");
+        Proposal { place, change: ProposedChange::Write(Text::from(text.as_str())) }
+    };
+    let maker = Maker::Call("call".into());
+    fork.merge(&workspace, &view, 1, &maker, (0..files).map(one).collect());
+    let head = Head { version: VERSION, session: "bench".into(), at: 0, roots: vec![] };
+    let turn = Record::Turn { turn: 1, at: 1, prompt: "Make them".into() };
+    let ended = Record::Ended { turn: 1, at: 1, stop_reason: StopReason::EndTurn };
+    let states = Kept::default().record(&fork, &workspace, None).into_iter().map(Record::State);
+    let all = [Record::Journal(head), turn].into_iter().chain(states).chain([ended]);
+    let line = |record| serde_json::to_string(&record).expect("a record") + "\n";
+    let lines: String = all.map(line).collect();
+    let folder = state.join("sessions");
+    fs::create_dir_all(&folder).expect("a folder");
+    fs::write(folder.join("bench.jsonl"), lines).expect("written");
+}
+
+/// Writes the state into a file, as a journal does.
+struct Lines(Mutex<(Kept, File)>, Arc<Workspace>);
+
+impl Lines {
+    fn keep(&self, record: impl FnOnce(&mut Kept) -> Vec<StateRecord>) {
+        let (kept, file) = &mut *self.0.lock().expect("whole");
+        for record in record(kept) {
+            let line = serde_json::to_string(&record).expect("a record") + "\n";
+            file.write_all(line.as_bytes()).expect("written");
+        }
+    }
+}
+
+impl Witness for Lines {
+    fn ahead(&self, fork: &Fork, files: &[DocId]) {
+        self.keep(|kept| kept.record_at_hand(files, fork, &self.1, None));
+    }
+}
+
+/// The time of the processor of this thread.
+fn processor_time() -> Duration {
+    let stat = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let nanos = stat.split(' ').next().and_then(|nanos| nanos.parse().ok());
+    Duration::from_nanos(nanos.unwrap_or_default())
+}
+
+/// So many files with a pending change each, written an hour ago, in a folder.
+fn pending(root: &Path, files: usize) -> (Arc<Workspace>, Mutex<Fork>) {
+    let workspace = workspace(root);
+    let fork = Mutex::new(Fork::new("bench".into()));
+    for file in 0..files {
+        let path = root.join(format!("file_{file}.rs"));
+        fs::write(&path, harness::code(2_000, "\n")).expect("written");
+        let aged = SystemTime::now() - Duration::from_secs(3600);
+        let file = File::options().write(true).open(&path).expect("open");
+        file.set_modified(aged).expect("aged");
+    }
+    (workspace, fork)
+}
+
+/// Proposes one more line in a file, as a call does.
+fn propose(workspace: &Workspace, fork: &Mutex<Fork>, file: usize, turn: u64) {
+    let view = synced(workspace, fork, |fork, _| fork.view(workspace.snapshot()));
+    let place = view.contain(&format!("file_{file}.rs")).expect("a place");
+    let Ok(ropewalk_workspace::FileState::Text { text, .. }) = view.read(&place) else {
+        panic!("no text")
+    };
+    let set = ChangeSet::single(text.len(), 0..0, format!("// turn {turn}\n"));
+    let proposals = vec![Proposal { place, change: ProposedChange::Edit(set) }];
+    merge(workspace, fork, &view, (turn, &Maker::Call("call".into())), proposals);
+}
+
+/// Edits of a session that are accepted one by one: the 2,000th against the 100th, each with those around it.
+fn late_edit(report: &mut Report) {
+    let name = "an accepted edit, the 2,000th against the 100th";
+    if !report.wants(name) {
+        return;
+    }
+    let root = folder();
+    let (workspace, fork) = pending(root.path(), 100);
+    let file = tempfile::tempfile().expect("a file");
+    let lines = Lines(Mutex::new((Kept::default(), file)), workspace.clone());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+    let runtime = runtime.expect("a runtime");
+    let mut times = Vec::new();
+    for edit in 0..2_050 {
+        let start = processor_time();
+        propose(&workspace, &fork, edit % 100, edit as u64 + 1);
+        let bounds = Bounds::default();
+        let published = publish(&workspace, &NoEditor, &fork, &Selection::All, bounds, &lines);
+        assert_eq!(runtime.block_on(published).failed, []);
+        let fork = fork.lock().expect("whole");
+        lines.keep(|kept| kept.record(&fork, &workspace, None));
+        times.push(processor_time().saturating_sub(start).as_secs_f64() * 1e6);
+    }
+    let around = |middle: usize| {
+        let mut some = times[middle - 50..middle + 50].to_vec();
+        some.sort_by(f64::total_cmp);
+        some[some.len() / 2]
+    };
+    report.row("an accepted edit, the 100th", around(100), "us", Bar::Shown);
+    report.row(name, around(2_000) / around(100), "times", Bar::AtMost(1.3));
+}
+
+/// What a call looks at while so many files have a pending change.
+fn call(files: usize) {
+    let root = folder();
+    let (workspace, fork) = pending(root.path(), files);
+    for file in 0..files {
+        propose(&workspace, &fork, file, 1);
+    }
+    let look = || synced(&workspace, &fork, |fork, _| fork.view(workspace.snapshot()));
+    look();
+    let _ = fs::metadata(MARK);
+    assert_eq!(look().entries().len(), files);
+    let _ = fs::metadata(MARK);
+}
