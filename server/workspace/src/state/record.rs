@@ -9,7 +9,7 @@ use crate::entry::{Base, FileChange};
 use crate::fork::{Fork, ForkFile};
 use crate::ledger::{Ledger, Published, PublishedFile, Stood};
 use crate::workspace::Workspace;
-use crate::{DocId, HunkId};
+use crate::{DocId, HunkId, PublishId};
 use ropewalk_text::{ChangeSet, Text, diff};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -82,6 +82,12 @@ impl Kept {
         self.record_ids(fork, workspace, &mut out);
         self.record_decided(fork, &mut out);
         self.record_names(fork, &mut out);
+        // First where changes are only new or only sent: one that is in the ledger alone counts as made.
+        let ahead: Vec<&DocId> = match files {
+            None => fork.files.keys().filter(|id| self.has_only_more(id, fork)).collect(),
+            Some(files) => files.iter().filter(|id| self.has_only_more(id, fork)).collect(),
+        };
+        self.record_files(ahead.into_iter(), most, fork, private, &mut out);
         let gone = self.record_ledger(fork, workspace, private, &mut out);
         match files {
             None => self.record_files(fork.files.keys(), most, fork, private, &mut out),
@@ -99,6 +105,14 @@ impl Kept {
             out.push(StateRecord::News { notes });
         }
         out
+    }
+
+    /// True if more is pending or sent in a file than was kept, and all that was kept still is.
+    fn has_only_more(&self, id: &DocId, fork: &Fork) -> bool {
+        let Some(file) = fork.files.get(id) else { return false };
+        let now = KeptFile::of(file);
+        let (kept, now) = (self.files.get(id).map(|kept| kept.stages()), now.stages());
+        kept.is_none_or(|kept| kept.len() < now.len() && kept.is_subset(&now))
     }
 
     /// Says what has changed in the ledger since it was last compared. Gives the hunks that are in it no more.
@@ -293,6 +307,14 @@ impl KeptFile {
             disk: entry.disk.clone(),
             returned: file.returned.iter().map(written).collect(),
         }
+    }
+
+    /// What is pending, and as well what of it was sent.
+    fn stages(&self) -> BTreeSet<(HunkId, Option<PublishId>)> {
+        let (file, mode) = (self.file.as_ref(), self.mode.as_ref());
+        let alone = file.map(|(_, mark)| mark).into_iter().chain(mode.map(|(_, mark)| mark));
+        let marks = self.marks.iter().chain(alone);
+        marks.flat_map(|mark| [(mark.id, None), (mark.id, mark.sent)]).collect()
     }
 
     /// Whether restoring `self` on `now`'s text gives `now`: only the user has typed.
