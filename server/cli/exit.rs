@@ -48,6 +48,7 @@ const EXITS: &[(Exit, u8, &str)] = &[
 
 /// `ropewalk demo` was asked for an editor that is not there; for tests/run, too, 3 means that something was
 /// left out.
+#[cfg(feature = "demo")]
 pub(crate) const NO_EDITOR: u8 = 3;
 
 impl Exit {

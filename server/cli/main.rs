@@ -4,6 +4,7 @@
 //! and of the rooms.
 
 mod available;
+#[cfg(feature = "demo")]
 mod demo;
 mod doctor;
 mod exit;
@@ -65,6 +66,7 @@ enum Command {
     #[command(after_help = exit::short_table())]
     Reject(review::RejectArgs),
     /// Show a whole turn and its review, with a scripted model: no key and no network are needed.
+    #[cfg(feature = "demo")]
     Demo(demo::DemoArgs),
     /// Say what is set up, what is missing, and how to fix it.
     #[command(after_help = exit::short_table())]
@@ -128,6 +130,7 @@ fn choose(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Diff(args) => review::diff(args).map(ExitCode::from),
         Command::Accept(args) => review::accept(args, cli.set).map(ExitCode::from),
         Command::Reject(args) => review::reject(args, cli.set).map(ExitCode::from),
+        #[cfg(feature = "demo")]
         Command::Demo(args) => demo::demo(args),
         Command::Doctor => doctor::doctor(cli.set).map(ExitCode::from),
         Command::Models => available::models(cli.set).map(ExitCode::from),

@@ -25,6 +25,7 @@
 
 mod instructions;
 mod keys;
+mod lock;
 mod private_file;
 mod problem;
 mod resolve;
@@ -38,7 +39,7 @@ use ropewalk_protocol::{Mode, OverFork, Price, SessionLimits, Thinking};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use resolve::Lock;
+use lock::Lock;
 
 pub use instructions::{Instructions, MAX_INSTRUCTIONS_BYTES};
 pub use keys::{KEYS, Key, KeyDefault, ProjectRule, markdown_table};

@@ -20,7 +20,6 @@ use crate::sources::{self, Environment, MAX_FILE_BYTES, Sources};
 use crate::value::{Entry, Value};
 use crate::{Commands, Config, DEFAULT_LOG, Keep, PROVIDER_PRESETS, toml_text};
 use crate::{KeyCommand, ModelFacts};
-pub(crate) use locks::Lock;
 use project::{Project, Wish};
 use ropewalk_protocol::{Mode, SessionLimits};
 

@@ -8,8 +8,7 @@ mod decode;
 mod encode;
 
 use crate::{
-    ApiKey, Message, Piece, Prelude, Request, ServerConfig, ToolSpec, protocol::Wire,
-    reader::Decode,
+    ApiKey, Message, Piece, Prelude, Request, ServerConfig, ToolSpec, reader::Decode, wire::Wire,
 };
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use ropewalk_protocol::Thinking;

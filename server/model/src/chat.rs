@@ -13,8 +13,8 @@ mod sealed;
 pub use dialect::{DIALECTS, Dialect, Thoughts};
 
 use crate::{
-    ApiKey, Message, Piece, Prelude, Request, ServerConfig, ToolSpec, protocol::Wire,
-    reader::Decode, thinking::never_reasons,
+    ApiKey, Message, Piece, Prelude, Request, ServerConfig, ToolSpec, reader::Decode,
+    thinking::never_reasons, wire::Wire,
 };
 use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use ropewalk_protocol::Thinking;

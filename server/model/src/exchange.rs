@@ -7,7 +7,7 @@ mod line;
 
 pub(crate) use line::Line;
 
-use crate::{Delta, ModelError, clean::Clean, protocol::Wire, reader::ReplyReader};
+use crate::{Delta, ModelError, clean::Clean, reader::ReplyReader, wire::Wire};
 use bytes::Bytes;
 use futures::{
     FutureExt,

@@ -6,25 +6,19 @@
 //! the reply. Nothing is decided here about what such a call means.
 
 mod body;
+mod call;
 mod json;
 mod python;
 mod scan;
 
-use crate::{Block, ToolInput};
+use crate::Block;
+pub use call::PrintedCall;
+
 use ropewalk_protocol::Content;
 use scan::{Item, scan};
 
 /// The longest sentence that may follow a call which is meant: "Done."
 const MOST_AFTER: usize = 40;
-
-/// A call that was printed.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PrintedCall {
-    /// The tool.
-    pub name: String,
-    /// The arguments.
-    pub input: ToolInput,
-}
 
 /// The calls printed in a text, in order, and the text without them. `is_tool` says which names are those of tools.
 /// None where any of them can't be read, or may be an example. Linear in the text.

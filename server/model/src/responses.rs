@@ -10,7 +10,7 @@ mod encode;
 
 use crate::{
     ApiKey, Message, Piece, Prelude, Request, ServerConfig, ToolSpec, model::takes_cache_key,
-    protocol::Wire, reader::Decode, thinking::never_reasons,
+    reader::Decode, thinking::never_reasons, wire::Wire,
 };
 use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use ropewalk_protocol::Thinking;

@@ -1,6 +1,6 @@
 //! Bounds of sessions and of models, what a model is asked to think, and what its tokens cost.
 
-use crate::{Money, Usage};
+use crate::Money;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -152,37 +152,6 @@ impl Thinking {
             Thinking::Medium => "medium",
             Thinking::High => "high",
         }
-    }
-}
-
-/// The price of a model's tokens: each number is in millionths of a US dollar per million tokens, which is [`Money`]'s
-/// unit per token.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Price {
-    /// Prompt tokens read anew.
-    pub input: u64,
-    /// Tokens the model writes.
-    pub output: u64,
-    /// Prompt tokens read from the cache.
-    pub cache_read: u64,
-    /// Prompt tokens written to the cache.
-    pub cache_write: u64,
-}
-
-impl Price {
-    /// The cost of these tokens.
-    pub fn of(&self, usage: Usage) -> Money {
-        let parts = [
-            (usage.input, self.input),
-            (usage.output, self.output),
-            (usage.cache_read, self.cache_read),
-            (usage.cache_write, self.cache_write),
-        ];
-        Money(
-            parts.iter().fold(0_u64, |sum, (tokens, each)| {
-                sum.saturating_add(tokens.saturating_mul(*each))
-            }),
-        )
     }
 }
 

@@ -1,6 +1,5 @@
 //! Tokens that were used, and what they cost: counts of servers, exact sums, and both as programs and people read them.
 
-use crate::Price;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{fmt, ops::AddAssign};
@@ -240,6 +239,37 @@ fn short_count(count: u64) -> String {
         0..10_000 => count.to_string(),
         10_000..1_000_000 => format!("{}k", count / 1_000),
         _ => format!("{}.{}M", count / 1_000_000, count / 100_000 % 10),
+    }
+}
+
+/// The price of a model's tokens: each number is in millionths of a US dollar per million tokens, which is [`Money`]'s
+/// unit per token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Price {
+    /// Prompt tokens read anew.
+    pub input: u64,
+    /// Tokens the model writes.
+    pub output: u64,
+    /// Prompt tokens read from the cache.
+    pub cache_read: u64,
+    /// Prompt tokens written to the cache.
+    pub cache_write: u64,
+}
+
+impl Price {
+    /// The cost of these tokens.
+    pub fn of(&self, usage: Usage) -> Money {
+        let parts = [
+            (usage.input, self.input),
+            (usage.output, self.output),
+            (usage.cache_read, self.cache_read),
+            (usage.cache_write, self.cache_write),
+        ];
+        Money(
+            parts.iter().fold(0_u64, |sum, (tokens, each)| {
+                sum.saturating_add(tokens.saturating_mul(*each))
+            }),
+        )
     }
 }
 

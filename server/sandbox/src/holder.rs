@@ -12,6 +12,7 @@ mod namespaces;
 mod owners;
 mod places;
 mod root;
+mod session;
 mod shown;
 mod tools;
 mod trial;
@@ -21,11 +22,13 @@ use crate::plan::{End, Plan};
 use crate::wire::{self, Failure, FromHolder, ToHolder, WireSpec};
 use command::{Told, start};
 use mounts::During;
+use namespaces::close_all_but;
 use nix::sys::signal::{SigSet, SigmaskHow, Signal, sigprocmask};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::Mode;
 use rustix::process::{Pid, WaitOptions, kill_process};
+use session::Holder;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -35,21 +38,6 @@ use std::process::ExitCode;
 pub(crate) fn helper() -> Option<ExitCode> {
     let is_holder = std::env::args_os().nth(1).is_some_and(|first| first == crate::HELPER);
     is_holder.then(|| if hold().is_some() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-/// State that the holder keeps for its life.
-struct Holder {
-    plan: Plan,
-    root: root::Root,
-    /// Keys found in toolchains.
-    keys: keys::Keys,
-    /// The network namespace of commands without the machine's network.
-    loopback: OwnedFd,
-    /// The mode mask that the server was started with.
-    umask: Mode,
-    /// The layer of the first command, which is the session's own.
-    first_layer: Option<String>,
-    commands: Vec<Command>,
 }
 
 /// A command that was started and has not been reported as ended.
@@ -100,40 +88,10 @@ fn set_up(plan: Plan) -> Result<Holder, Failure> {
     plan.roots.iter().try_for_each(|root| owners::check(root))?;
     let loopback = namespaces::loopback()?;
     let root = root::make(&plan)?;
-    let mut holder = Holder {
-        plan,
-        root,
-        keys: Default::default(),
-        loopback,
-        umask,
-        first_layer: None,
-        commands: Vec::new(),
-    };
+    let mut holder =
+        Holder { plan, root, keys: Default::default(), loopback, umask, first_layer: None };
     tools::lay_for_all(&mut holder)?;
     Ok(holder)
-}
-
-/// Closes what the server's own parent may have left open, or what is not a command's business.
-fn close_all_but(kept: &[i32]) {
-    let mut kept: Vec<u32> = kept.iter().filter_map(|fd| u32::try_from(*fd).ok()).collect();
-    kept.sort_unstable();
-    let mut next = 0;
-    for fd in kept {
-        if fd > next {
-            close_range(next, fd - 1);
-        }
-        next = fd + 1;
-    }
-    close_range(next, u32::MAX);
-}
-
-fn close_range(first: u32, last: u32) {
-    #[expect(unsafe_code, reason = "what a parent left open has no owner in this program")]
-    // SAFETY: called before anything is opened that is used later, or in a child that uses none of what it
-    // closes and never runs its owners' drops.
-    unsafe {
-        libc::syscall(libc::SYS_close_range, first, last, 0);
-    }
 }
 
 /// Does what the server says until it is gone.
@@ -145,11 +103,12 @@ fn serve(holder: &mut Holder, socket: BorrowedFd<'_>) -> Result<(), Failure> {
         .during("listening for ends")?;
     // Its write end lives as long as the holder.
     let (lifeline, _alive) = std::io::pipe().during("making the lifeline")?;
+    let mut commands: Vec<Command> = Vec::new();
     loop {
         let (from_server, children) = {
             let mut fds =
                 vec![PollFd::new(&socket, PollFlags::IN), PollFd::new(&ended, PollFlags::IN)];
-            let reports = holder.commands.iter().filter_map(|command| command.report.as_ref());
+            let reports = commands.iter().filter_map(|command| command.report.as_ref());
             fds.extend(reports.map(|report| PollFd::new(report, PollFlags::IN)));
             match poll(&mut fds, None) {
                 Err(rustix::io::Errno::INTR) => continue,
@@ -159,12 +118,12 @@ fn serve(holder: &mut Holder, socket: BorrowedFd<'_>) -> Result<(), Failure> {
             (has(0), has(1))
         };
         let mut news = Vec::new();
-        for command in &mut holder.commands {
+        for command in &mut commands {
             command.listen(&mut news);
         }
         if children {
             while ended.read_signal().is_ok_and(|signal| signal.is_some()) {}
-            reap(holder, &mut news);
+            reap(&mut commands, &mut news);
         }
         if from_server {
             match wire::receive::<ToHolder>(socket) {
@@ -177,12 +136,13 @@ fn serve(holder: &mut Holder, socket: BorrowedFd<'_>) -> Result<(), Failure> {
                             errno: None,
                         }),
                     };
-                    if let Err(failure) = started {
-                        news.push(FromHolder::NotStarted(id, failure));
+                    match started {
+                        Ok(command) => commands.push(command),
+                        Err(failure) => news.push(FromHolder::NotStarted(id, failure)),
                     }
                 }
                 Ok(Some((ToHolder::Kill(id), _))) => {
-                    for command in holder.commands.iter_mut().filter(|command| command.id == id) {
+                    for command in commands.iter_mut().filter(|command| command.id == id) {
                         command.killed = true;
                         let _ = kill_process(command.first, rustix::process::Signal::KILL);
                     }
@@ -203,31 +163,24 @@ fn run(
     spec: WireSpec,
     output: &OwnedFd,
     lifeline: BorrowedFd<'_>,
-) -> Result<(), Failure> {
+) -> Result<Command, Failure> {
     let id = spec.id;
     holder.first_layer.get_or_insert_with(|| spec.layer.clone());
     keys::look(holder);
     let (report, tell) = std::io::pipe().during("making a pipe")?;
     rustix::io::ioctl_fionbio(&report, true).during("making a pipe")?;
     let first = start(holder, spec, output, &OwnedFd::from(tell), lifeline)?;
-    holder.commands.push(Command {
-        id,
-        first,
-        report: Some(File::from(OwnedFd::from(report))),
-        told: Vec::new(),
-        end: None,
-        killed: false,
-    });
-    Ok(())
+    let report = Some(File::from(OwnedFd::from(report)));
+    Ok(Command { id, first, report, told: Vec::new(), end: None, killed: false })
 }
 
 /// Takes note of the first processes that have ended, with all their namespaces.
-fn reap(holder: &mut Holder, news: &mut Vec<FromHolder>) {
+fn reap(commands: &mut Vec<Command>, news: &mut Vec<FromHolder>) {
     while let Ok(Some((pid, status))) = rustix::process::wait(WaitOptions::NOHANG) {
-        let Some(at) = holder.commands.iter().position(|command| command.first == pid) else {
+        let Some(at) = commands.iter().position(|command| command.first == pid) else {
             continue;
         };
-        let mut command = holder.commands.swap_remove(at);
+        let mut command = commands.swap_remove(at);
         command.listen(news);
         let end = match (command.end, command.killed) {
             (Some(end), _) => end,

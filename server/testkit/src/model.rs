@@ -14,6 +14,7 @@ mod responses;
 mod script;
 mod serve;
 mod speech;
+mod spoken;
 
 pub use script::{Place, ScriptedReply};
 

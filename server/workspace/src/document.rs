@@ -9,7 +9,6 @@ use crate::disk::FileMeta;
 use crate::editor::Habits;
 use crate::log::{DeltaLog, Origin};
 use crate::proof::{Expected, Settled};
-use crate::workspace::DiskLook;
 use crate::{ContentHash, PublishId};
 use echo::Told;
 use ropewalk_text::decode::{Encoding, FileFormat};
@@ -107,6 +106,21 @@ pub struct Step {
     pub before: Option<Text>,
     /// The text after it.
     pub after: Text,
+}
+
+/// The result of comparing an open document with the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DiskLook {
+    /// The document shows no file, or the file can't be read.
+    NoFile,
+    /// Equal, line ends aside.
+    Clean,
+    /// The buffer is as it was saved; the disk has moved on.
+    Moved,
+    /// The buffer has unsaved text.
+    Dirty,
+    /// The buffer has unsaved text and the disk has moved on too.
+    Conflict,
 }
 
 impl Document {

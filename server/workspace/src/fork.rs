@@ -26,7 +26,7 @@ use crate::entry::{Base, Entry, FileChange, HunkIds, Maker, SetAside};
 use crate::ledger::{Published, Revisions};
 use crate::note::Note;
 use crate::paths::{Links, PathError, Place, Roots};
-use crate::view::{Frozen, FrozenContent, Snapshot, View};
+use crate::view::{FormerNames, Frozen, FrozenContent, Snapshot, View};
 use crate::workspace::Workspace;
 use crate::{DocId, HunkId};
 use ropewalk_text::decode::FileFormat;
@@ -237,9 +237,6 @@ pub struct Fork {
     /// How much of the ledger is among `accepted`.
     noted: Revisions,
 }
-
-/// The names that the contents of files had before, by the names they have now.
-pub(crate) type FormerNames = BTreeMap<DocId, BTreeSet<DocId>>;
 
 impl Fork {
     /// An empty fork.

@@ -29,7 +29,7 @@ pub mod view;
 pub mod witness;
 pub mod workspace;
 
-pub use document::{ContentChange, Document};
+pub use document::{ContentChange, DiskLook, Document};
 pub use editor::{
     Declared, DocumentEdit, EditForm, Editor, EditorError, FileRename, Habits, NoEditor,
 };
@@ -43,7 +43,7 @@ pub use paths::{PathError, Place, Roots};
 pub use ropewalk_text::ContentHash;
 pub use view::{FileState, Material, Snapshot, Source, Stands, View};
 pub use witness::{NoWitness, Witness};
-pub use workspace::{DiskLook, Workspace};
+pub use workspace::Workspace;
 
 /// Identifies an edit that was sent to the editor, among all sessions.
 #[derive(

@@ -17,11 +17,12 @@ pub use record::{PROMPT, Private};
 pub use wire::{BaseState, BaseText, Edit, FileState, StateRecord, WrittenChange};
 
 use crate::entry::{Base, Entry, FileChange, Mark};
-use crate::fork::{ForkFile, FormerNames, file_hunks};
+use crate::fork::{ForkFile, file_hunks};
 use crate::ledger::{Published, PublishedFile, Revisions};
 use crate::log::DeltaLog;
 use crate::note::Note;
 use crate::paths::Links;
+use crate::view::FormerNames;
 use crate::{DocId, HunkId};
 use ropewalk_text::{ChangeSet, Text};
 use std::collections::{BTreeMap, BTreeSet};

@@ -8,14 +8,13 @@ mod materials;
 pub use materials::{Material, Stands};
 
 use crate::disk::{self, FileError, FileIdentity};
-use crate::fork::FormerNames;
 use crate::log::Cursor;
 use crate::paths::{Links, PathError, Place, Roots, is_untitled_uri};
 use crate::repository::Repositories;
 use crate::{ContentHash, DocId};
 use ropewalk_text::Text;
 use ropewalk_text::decode::{FileFormat, decode};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -182,6 +181,9 @@ impl Kept {
         }
     }
 }
+
+/// The names that the contents of files had before, by the names they have now.
+pub(crate) type FormerNames = BTreeMap<DocId, BTreeSet<DocId>>;
 
 /// See the module.
 #[derive(Debug, Default)]

@@ -4,7 +4,7 @@
 //! snapshot takes it exclusively, because iterating a DashMap is not atomic. No guard leaves this file.
 
 use crate::disk::{self, FileIdentity};
-use crate::document::{Accord, Changed, ContentChange, Document, Saved};
+use crate::document::{Accord, Changed, ContentChange, DiskLook, Document, Saved};
 use crate::editor::Habits;
 use crate::ledger::Ledger;
 use crate::log::{Cursor, Origin};
@@ -67,21 +67,6 @@ impl Default for Client {
     fn default() -> Self {
         Self { coordinates: Coordinates::default(), habits: Habits::UNKNOWN }
     }
-}
-
-/// The result of comparing an open document with the disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DiskLook {
-    /// The document shows no file, or the file can't be read.
-    NoFile,
-    /// Equal, line ends aside.
-    Clean,
-    /// The buffer is as it was saved; the disk has moved on.
-    Moved,
-    /// The buffer has unsaved text.
-    Dirty,
-    /// The buffer has unsaved text and the disk has moved on too.
-    Conflict,
 }
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -4,10 +4,11 @@
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use super::locks::{self, Lock};
+use super::locks;
 use super::rules;
 
 use crate::keys::{self, Key, Kind};
+use crate::lock::Lock;
 use crate::problem::{Layer, Source, shown};
 use crate::rules::{RuleList, RuleText};
 use crate::sources::{Environment, Known};

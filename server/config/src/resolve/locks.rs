@@ -2,30 +2,11 @@
 //! to those who try is done where keys are set.
 
 use crate::keys;
+use crate::lock::Lock;
 use crate::problem::{Source, shown};
 use crate::value::{Item, Value};
 
 use super::check::{MOST_ENTRIES, Refusal};
-
-/// One lock.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Lock {
-    /// As written, such as `mode`, `limits` or `provider.*.base_url`.
-    pub(crate) pattern: String,
-    /// Where.
-    pub(crate) source: Source,
-}
-
-impl Lock {
-    /// True if it locks a key. A pattern locks what it names and all that lies below; `*` stands for
-    /// one name.
-    pub(crate) fn holds(&self, key: &str) -> bool {
-        let mut segments = key.split('.');
-        self.pattern
-            .split('.')
-            .all(|wanted| segments.next().is_some_and(|segment| wanted == "*" || wanted == segment))
-    }
-}
 
 /// The locks of a list. Each must name a key there is, since one that locks nothing would be taken
 /// for one that does.

@@ -1,6 +1,6 @@
 //! The forms of a printed call, without what stands around it: JSON, tags, a name before JSON, Python.
 
-use super::{PrintedCall, json, python, scan::Scanner};
+use super::{call::PrintedCall, json, python, scan::Scanner};
 use crate::ToolInput;
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! JSON in a text: where it ends, how it is read where it is not quite JSON, and the calls that are in it.
 
-use super::{PrintedCall, scan::Scanner};
+use super::{call::PrintedCall, scan::Scanner};
 use crate::ToolInput;
 use serde_json::{Map, Value};
 

@@ -2,7 +2,7 @@
 //!
 //! Only what can mean one thing is read: arguments by name, whose values are written out.
 
-use super::PrintedCall;
+use super::call::PrintedCall;
 use crate::ToolInput;
 use serde_json::{Map, Number, Value};
 

@@ -4,8 +4,8 @@
 //! than its length.
 
 use super::{
-    PrintedCall,
     body::{Body, body},
+    call::PrintedCall,
 };
 use std::{collections::HashMap, ops::Range};
 

@@ -7,9 +7,9 @@ use super::mounts::{
     During, HARMLESS, attach, attach_over, copy_of, detach, open_inside, overlay, set_flags,
     special,
 };
-use super::places::{self, Place, Show};
-use super::root::{self, OUTSIDE};
-use super::{Holder, calls, close_all_but, limits, namespaces, shown, tools, watch};
+use super::places::{self, OUTSIDE, Place, Show};
+use super::session::Holder;
+use super::{calls, limits, namespaces, root, shown, tools, watch};
 use crate::plan::End;
 use crate::support::ON_AN_OVERLAY;
 use crate::wire::{Failure, WireSpec};
@@ -59,7 +59,7 @@ fn first_process(
 ) -> i32 {
     crate::orphans::mark();
     let _ = set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
-    close_all_but(&[
+    namespaces::close_all_but(&[
         0,
         1,
         2,
@@ -111,7 +111,7 @@ fn prepare(holder: &Holder, spec: &WireSpec) -> Result<Vec<Place>, Failure> {
         lay_cache(holder, &outside, Path::new(cache), Path::new(place))?;
     }
     let kept = places::kept(&holder.plan);
-    for place in &places::inside(holder, spec) {
+    for place in &places::inside(&holder.plan.roots, &holder.root.inside, spec) {
         // A root is the command's to write: what is shown or thrown away outside is simply there.
         let wanted = match place.show {
             Show::Hidden => !unhidden(&place.path),
@@ -212,7 +212,7 @@ fn lies_on_an_overlay(layer: &OwnedFd) -> bool {
 /// Path of a mount inside a folder of the machine, if any: an overlay can't be laid over that.
 fn mounted_inside(root: &Path) -> Option<PathBuf> {
     let text = std::fs::read("/proc/self/mountinfo").ok()?;
-    let root = root::outside_path(root);
+    let root = places::outside_path(root);
     text.split(|byte| *byte == b'\n').find_map(|line| {
         // The fifth word is the mount point, with odd characters as octal numbers.
         let point = unescape(line.split(|byte| *byte == b' ').nth(4)?);

@@ -4,10 +4,10 @@
 //! by the thousand, whose keys are examples. A folder is read again only if its time of change, which nobody can set,
 //! is another or too young to be sure: each costs one system call otherwise.
 
-use super::Holder;
 use super::mounts::open_inside;
-use super::places::Show;
-use super::root::{self, outside_path};
+use super::places::{self, Show, outside_path};
+use super::root;
+use super::session::Holder;
 use super::tools::There;
 use crate::toolchains as data;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, fstat, openat, stat, statat};
@@ -55,7 +55,7 @@ impl Keys {
 
 /// Looks where something has changed since the last command.
 pub(super) fn look(holder: &mut Holder) {
-    let Ok(outside) = root::open_place(root::OUTSIDE) else { return };
+    let Ok(outside) = root::open_place(places::OUTSIDE) else { return };
     let mut keys = std::mem::take(&mut holder.keys);
     let tools = holder.root.tools.iter().filter(|place| place.show == Show::Throwaway);
     let mut there = There::new(&outside, &holder.plan);

@@ -183,3 +183,26 @@ pub(super) fn leave_keyrings() {
         libc::syscall(libc::SYS_keyctl, JOIN_SESSION_KEYRING, std::ptr::null::<libc::c_char>());
     }
 }
+
+/// Closes what the server's own parent may have left open, or what is not a command's business.
+pub(super) fn close_all_but(kept: &[i32]) {
+    let mut kept: Vec<u32> = kept.iter().filter_map(|fd| u32::try_from(*fd).ok()).collect();
+    kept.sort_unstable();
+    let mut next = 0;
+    for fd in kept {
+        if fd > next {
+            close_range(next, fd - 1);
+        }
+        next = fd + 1;
+    }
+    close_range(next, u32::MAX);
+}
+
+fn close_range(first: u32, last: u32) {
+    #[expect(unsafe_code, reason = "what a parent left open has no owner in this program")]
+    // SAFETY: called before anything is opened that is used later, or in a child that uses none of what it
+    // closes and never runs its owners' drops.
+    unsafe {
+        libc::syscall(libc::SYS_close_range, first, last, 0);
+    }
+}

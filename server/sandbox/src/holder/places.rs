@@ -1,12 +1,13 @@
 //! Which paths of the machine a plan's commands see, and how: a list, and nothing is mounted here.
 
-use super::Holder;
-use super::root::outside_path;
 use crate::plan::Plan;
 use crate::toolchains as data;
 use crate::wire::WireSpec;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+/// The machine's tree.
+pub(super) const OUTSIDE: &str = "/.ropewalk/outside";
 
 /// How a path of the machine is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -70,13 +71,12 @@ pub(super) fn places(plan: &Plan) -> Vec<Place> {
 
 /// What is to be laid in roots for a command, outermost first: what is so for all of them, and what this one does not
 /// see besides.
-pub(super) fn inside(holder: &Holder, spec: &WireSpec) -> Vec<Place> {
-    let roots = &holder.plan.roots;
+pub(super) fn inside(roots: &[PathBuf], of_all: &[Place], spec: &WireSpec) -> Vec<Place> {
     let is_inside =
         |path: &PathBuf| roots.iter().any(|root| path.starts_with(root) && path != root);
     let hidden = spec.hidden.iter().map(PathBuf::from).filter(is_inside);
     let hidden = hidden.map(|path| Place { path, show: Show::Hidden });
-    let mut inside: Vec<Place> = holder.root.inside.iter().cloned().chain(hidden).collect();
+    let mut inside: Vec<Place> = of_all.iter().cloned().chain(hidden).collect();
     inside.sort_by_key(|place| place.path.components().count());
     inside
 }
@@ -140,4 +140,9 @@ fn is_fit_toolchain(path: &Path, plan: &Plan) -> bool {
         && !plan.roots.iter().any(|root| path.starts_with(root))
         && !plan.caches.iter().any(|cache| holds(cache) || path.starts_with(cache))
         && !data::SYSTEM.iter().chain(data::SOFTWARE).any(|system| path.starts_with(system))
+}
+
+/// Where a path of the machine is while its tree is still there.
+pub(super) fn outside_path(path: &Path) -> PathBuf {
+    Path::new(OUTSIDE).join(path.strip_prefix("/").unwrap_or(path))
 }

@@ -7,7 +7,7 @@
 use super::mounts::{
     During, HARMLESS, attach, attach_over, copy_of, open_inside, set_flags, special, tmpfs,
 };
-use super::places::{Place, Show, hidden, kept, places};
+use super::places::{OUTSIDE, Place, Show, hidden, kept, outside_path, places};
 use crate::plan::Plan;
 use crate::support::Upper;
 use crate::toolchains as data;
@@ -26,8 +26,6 @@ use std::path::{Path, PathBuf};
 
 /// Where the holder keeps what no command may see. Each command's namespace detaches it before the command runs.
 pub(super) const PRIVATE: &str = "/.ropewalk";
-/// The machine's tree.
-pub(super) const OUTSIDE: &str = "/.ropewalk/outside";
 /// The layers, where they are in memory.
 const LAYERS: &str = "/.ropewalk/layers";
 /// Home, temporary folders and what is written to toolchains.
@@ -113,11 +111,6 @@ pub(super) fn make(plan: &Plan) -> Result<Root, Failure> {
 fn is_of_tools(place: &Place) -> bool {
     let of_system = || data::SYSTEM.iter().any(|path| place.path == Path::new(path));
     place.show == Show::Throwaway || (place.show == Show::ReadOnly && !of_system())
-}
-
-/// Where a path of the machine is while its tree is still there.
-pub(super) fn outside_path(path: &Path) -> PathBuf {
-    Path::new(OUTSIDE).join(path.strip_prefix("/").unwrap_or(path))
 }
 
 /// Opens a folder, to say which it is.

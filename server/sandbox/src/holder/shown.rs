@@ -8,9 +8,9 @@ use super::mounts::{
     During, HARMLESS, attach, attach_over, copy_of, open_inside, read_only_overlay, set_flags,
     tmpfs,
 };
-use super::places::{Place, Show, kept};
-use super::root::{self, EMPTY, OUTSIDE, REPLACED};
-use super::{Holder, places};
+use super::places::{self, OUTSIDE, Place, Show, kept};
+use super::root::{self, EMPTY, REPLACED};
+use super::session::Holder;
 use crate::toolchains as data;
 use crate::wire::{Failure, WireSpec};
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, chmod, fstat, open, openat2};

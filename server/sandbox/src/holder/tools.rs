@@ -7,10 +7,10 @@
 //! of it for writing the last one's out, and all commands share what is laid once: there, what is installed while a
 //! session lives may stay unseen by it.
 
-use super::Holder;
 use super::mounts::{attach_over, open_inside, overlay_of_several};
-use super::places::{Place, Show, kept};
+use super::places::{self, Place, Show, kept};
 use super::root::{self, is_folder, place_for};
+use super::session::Holder;
 use crate::plan::Plan;
 use crate::wire::{Failure, WireSpec};
 use rustix::fs::{AtFlags, Mode, OFlags, open, statat};
@@ -49,7 +49,7 @@ pub(super) fn lay_for_all(holder: &mut Holder) -> Result<(), Failure> {
 }
 
 fn lay(holder: &Holder, layer: &str) -> Result<Vec<Place>, Failure> {
-    let outside = &root::open_place(root::OUTSIDE)?;
+    let outside = &root::open_place(places::OUTSIDE)?;
     let kept = kept(&holder.plan);
     let mut laid: Vec<Place> = Vec::new();
     let mut there = There::new(outside, &holder.plan);

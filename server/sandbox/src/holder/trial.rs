@@ -2,7 +2,7 @@
 
 use super::command::lay_root;
 use super::mounts::During;
-use super::{limits, root, set_up};
+use super::{limits, places, root, set_up};
 use crate::plan::{Limits, Plan};
 use crate::support::{Found, Upper};
 use crate::wire::Failure;
@@ -22,14 +22,14 @@ pub(super) fn attempt(folder: &Path) -> Result<Found, Failure> {
     let layer = holder.root.layers_path.join("trial").join("0");
     fs::create_dir_all(layer.join("up")).during("making a layer")?;
     fs::create_dir_all(layer.join("work")).during("making a layer")?;
-    let outside = root::open_place(root::OUTSIDE)?;
+    let outside = root::open_place(places::OUTSIDE)?;
     lay_root(&holder, "trial", &outside, 0, &real)?;
     fs::write(real.join("file"), "new").during("writing through an overlay")?;
     fs::remove_dir_all(real.join("folder")).during("removing a folder through an overlay")?;
     fs::create_dir(real.join("folder")).during("replacing a folder through an overlay")?;
     let replaced = fs::read_dir(real.join("folder")).during("reading through an overlay")?;
     let written = fs::read_to_string(real.join("file")).during("reading through an overlay")?;
-    let beneath = root::outside_path(&real);
+    let beneath = places::outside_path(&real);
     let untouched =
         fs::read_to_string(beneath.join("file")).during("reading beneath an overlay")?;
     if replaced.count() != 0 || written != "new" || untouched != "old" {

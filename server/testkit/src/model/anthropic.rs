@@ -5,9 +5,8 @@
 //! stop reason near the end. Its requests are in the form that the rules know.
 
 use super::{
-    check::{call_id, without_markers},
     script::{ScriptBlock, ScriptedReply},
-    speech::{Body, Heard, Sent, Speech, pieces},
+    speech::{Body, Heard, Sent, Speech, call_id, pieces, without_markers},
 };
 use ropewalk_model::StopReason;
 use serde::Deserialize;

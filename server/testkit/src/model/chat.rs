@@ -6,9 +6,8 @@
 //! of the decoder.
 
 use super::{
-    check::call_id,
     script::{ScriptBlock, ScriptedReply},
-    speech::{Body, Heard, Sent, Speech, image, pieces},
+    speech::{Body, Heard, Sent, Speech, call_id, image, pieces},
 };
 use ropewalk_model::StopReason;
 use serde::Deserialize;

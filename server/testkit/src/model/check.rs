@@ -6,7 +6,8 @@
 
 use super::{
     script::{Act, ScriptBlock, ScriptedReply},
-    speech::{Sent, Speech, speech_of},
+    speech::{Sent, Speech, call_id},
+    spoken::speech_of,
 };
 use ropewalk_model::Protocol;
 use serde_json::Value;
@@ -128,11 +129,6 @@ impl Checker {
             }
         }
     }
-}
-
-/// The id of the call that is this block of the reply to this request, both counted from 0: its own, or the usual one.
-pub(super) fn call_id(own: Option<&str>, request: usize, block: usize) -> String {
-    own.map_or_else(|| format!("call_{request}_{block}"), str::to_owned)
 }
 
 struct Faults(Vec<String>);
@@ -367,38 +363,6 @@ fn difference(old: &str, new: &str) -> String {
     let around =
         |text: &str| -> String { text.chars().skip(same.saturating_sub(20)).take(60).collect() };
     format!("after {same} characters, …{:?} became …{:?}", around(old), around(new))
-}
-
-/// JSON text without its `cache_control` members. The pattern cannot begin inside of a string:
-/// there, a quote is escaped.
-pub(super) fn without_markers(json: &str) -> String {
-    const NAME: &str = "\"cache_control\"";
-    let (mut out, mut rest) = (String::with_capacity(json.len()), json);
-    while let Some((before, from)) = rest.split_once(NAME) {
-        let Some((_, after)) = from.split_once('}') else { break };
-        let is_member = from.trim_start().starts_with(':') && !before.ends_with('\\');
-        if !is_member {
-            out.push_str(before);
-            out.push_str(NAME);
-            rest = from;
-            continue;
-        }
-        // It takes the comma before it along, or, as the first member, the one behind it.
-        let head = before.trim_end();
-        match head.strip_suffix(',') {
-            Some(head) => {
-                out.push_str(head);
-                rest = after;
-            }
-            None => {
-                out.push_str(head);
-                let tail = after.trim_start();
-                rest = tail.strip_prefix(',').unwrap_or(tail);
-            }
-        }
-    }
-    out.push_str(rest);
-    out
 }
 
 /// Cache markers in the places where the protocol has them.

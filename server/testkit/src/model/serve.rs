@@ -7,7 +7,8 @@ use super::{
     check::Checker,
     gates::Gates,
     script::{Act, Place, ScriptedReply, StatusBody},
-    speech::{Speech, Step, speech_of, steps},
+    speech::{Speech, Step, steps},
+    spoken::speech_of,
 };
 use crate::planted;
 use bytes::Bytes;

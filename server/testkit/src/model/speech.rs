@@ -1,15 +1,9 @@
 //! What a protocol is to the scripted model, and the parts all of them are made of.
 //!
 //! The script and the rules know one form of request and reply; a protocol's file translates. To speak
-//! another protocol is to add its file and its line in [`speech_of`].
+//! another protocol is to add its file and its line in [`spoken`](super::spoken).
 
-use super::{
-    anthropic::Anthropic,
-    chat::Chat,
-    responses::Responses,
-    script::{Act, Place, ScriptedReply},
-};
-use ropewalk_model::Protocol;
+use super::script::{Act, Place, ScriptedReply};
 use serde_json::{Value, json};
 
 /// How a protocol is spoken from the server's side.
@@ -29,15 +23,6 @@ pub(super) trait Speech: Send + Sync {
     /// How thinking with a seal, block `block` of reply `request`, must come back, in the form that the rules
     /// know; none where it must not.
     fn thought(&self, thinking: &str, seal: &str, request: usize, block: usize) -> Option<Value>;
-}
-
-/// The protocol's file.
-pub(super) fn speech_of(protocol: Protocol) -> &'static dyn Speech {
-    match protocol {
-        Protocol::Anthropic => &Anthropic,
-        Protocol::Chat => &Chat,
-        Protocol::Responses => &Responses,
-    }
 }
 
 /// What a request says.
@@ -175,4 +160,41 @@ pub(super) fn image(url: &str) -> Value {
         .unwrap_or(("no data URL", url));
     let source = json!({"type": "base64", "media_type": mime, "data": data});
     json!({"type": "image", "source": source})
+}
+
+/// The id of the call that is this block of the reply to this request, both counted from 0: its own, or the usual one.
+pub(super) fn call_id(own: Option<&str>, request: usize, block: usize) -> String {
+    own.map_or_else(|| format!("call_{request}_{block}"), str::to_owned)
+}
+
+/// JSON text without its `cache_control` members. The pattern cannot begin inside of a string:
+/// there, a quote is escaped.
+pub(super) fn without_markers(json: &str) -> String {
+    const NAME: &str = "\"cache_control\"";
+    let (mut out, mut rest) = (String::with_capacity(json.len()), json);
+    while let Some((before, from)) = rest.split_once(NAME) {
+        let Some((_, after)) = from.split_once('}') else { break };
+        let is_member = from.trim_start().starts_with(':') && !before.ends_with('\\');
+        if !is_member {
+            out.push_str(before);
+            out.push_str(NAME);
+            rest = from;
+            continue;
+        }
+        // It takes the comma before it along, or, as the first member, the one behind it.
+        let head = before.trim_end();
+        match head.strip_suffix(',') {
+            Some(head) => {
+                out.push_str(head);
+                rest = after;
+            }
+            None => {
+                out.push_str(head);
+                let tail = after.trim_start();
+                rest = tail.strip_prefix(',').unwrap_or(tail);
+            }
+        }
+    }
+    out.push_str(rest);
+    out
 }

@@ -1,0 +1,21 @@
+//! State that the holder keeps for its life.
+
+use super::keys::Keys;
+use super::root::Root;
+use crate::plan::Plan;
+use rustix::fs::Mode;
+use std::os::fd::OwnedFd;
+
+/// See the module.
+pub(super) struct Holder {
+    pub(super) plan: Plan,
+    pub(super) root: Root,
+    /// Keys found in toolchains.
+    pub(super) keys: Keys,
+    /// The network namespace of commands without the machine's network.
+    pub(super) loopback: OwnedFd,
+    /// The mode mask that the server was started with.
+    pub(super) umask: Mode,
+    /// The layer of the first command, which is the session's own.
+    pub(super) first_layer: Option<String>,
+}
