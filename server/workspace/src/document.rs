@@ -74,6 +74,9 @@ pub struct Document {
     just_written: bool,
     accord: Accord,
     expected: Vec<Expected>,
+    /// Edits for the first version that it has left behind, until the client has answered: it may still make them if it
+    /// opens the file again for them.
+    overtaken: Vec<Expected>,
     /// Edits that ended in a conflict: of them it will never be known whether they were made.
     lost: Vec<PublishId>,
     /// The version of didOpen, and the edits that were for it: a client that opens the file again for an edit
@@ -138,6 +141,7 @@ impl Document {
             just_written: false,
             accord: Accord::Certain,
             expected: Vec::new(),
+            overtaken: Vec::new(),
             lost: Vec::new(),
             first: (version, Vec::new()),
             used: 0,
@@ -272,12 +276,16 @@ impl Document {
         if let Some(expected) = self.expected.iter_mut().find(|expected| expected.id == id) {
             expected.answer = Some(applied);
         }
+        for overtaken in self.overtaken.extract_if(.., |own| own.id == id) {
+            settle(overtaken.waiter, Settled::Skipped);
+        }
         self.settle_skipped(trusts_versions);
     }
 
     /// The bound for the echo has passed: the slot is free again, the edit is kept in mind.
     pub fn give_up_waiting(&mut self, id: PublishId) {
-        if let Some(expected) = self.expected.iter_mut().find(|expected| expected.id == id) {
+        let mut all = self.expected.iter_mut().chain(&mut self.overtaken);
+        if let Some(expected) = all.find(|expected| expected.id == id) {
             expected.unconfirmed = true;
             settle(expected.waiter.take(), Settled::Unconfirmed);
         }
@@ -285,7 +293,7 @@ impl Document {
 
     /// Whether the edit is neither confirmed nor given up as impossible.
     pub fn is_expected(&self, id: PublishId) -> bool {
-        self.expected.iter().any(|expected| expected.id == id)
+        self.expected.iter().chain(&self.overtaken).any(|expected| expected.id == id)
     }
 
     /// Whether the edit was sent and its echo is still waited for.
@@ -349,7 +357,7 @@ impl Document {
     /// not there, but for those that were given up, those that were for the first version (the client may open the
     /// file for them) and, of clients that check nothing, all.
     pub fn close(&mut self, checks_versions: bool) -> Vec<PublishId> {
-        for expected in self.expected.drain(..) {
+        for expected in self.expected.drain(..).chain(self.overtaken.drain(..)) {
             let fits_again = self.first.1.contains(&expected.id);
             if expected.unconfirmed || fits_again || !checks_versions {
                 self.lost.push(expected.id);

@@ -11,6 +11,7 @@ mod sent;
 
 pub use alter::Merged;
 pub(crate) use blank::is_blank;
+pub(crate) use kin::moved;
 
 use crate::log::{Cursor, Delta, DeltaLog, Origin};
 use crate::{ContentHash, HunkId, PublishId};

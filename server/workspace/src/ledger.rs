@@ -509,6 +509,11 @@ fn is_torn(hunk: &Published, change: &ChangeSet, before: Option<&Text>, after: &
         let above = above.lines().rev().find(says).map(|line| line.trim().to_owned());
         (above, below.lines().find(says).map(|line| line.trim().to_owned()))
     };
+    // Nothing is left of what it stood between.
+    let at = hunk.range.start;
+    if change.changes().iter().any(|own| own.range.start < at && at < own.range.end) {
+        return true;
+    }
     let (above, below) = beside(before, hunk.range.clone());
     let now = beside(after, change.map_range(hunk.range.clone()));
     let stands = |line: &str| find_all(after, line, LineEndSearch::Exact).next().is_some();

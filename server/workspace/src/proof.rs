@@ -5,7 +5,7 @@
 //! [`Expected::look`] is asked after every single content change. It is a pure function of texts.
 
 use crate::PublishId;
-use ropewalk_text::{Change, ChangeSet, Text, diff, refine};
+use ropewalk_text::{ChangeSet, Text, diff, refine, refine_letters};
 use std::collections::{HashMap, HashSet};
 
 /// Where both stories ask for more bytes than this of the user, text may have been moved.
@@ -47,7 +47,7 @@ pub enum Settled {
 }
 
 /// What one content change says about an expected edit.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sighting {
     /// The change is the edit, followed by the user's own part (empty when the echo came alone).
     Made(ChangeSet),
@@ -103,7 +103,9 @@ pub(crate) fn look(
     // one that asks less of the user is true: the other has them put back or repeat what the edit does.
     let over = diff(&predicted, after);
     let own = refine(change, before);
-    let (made, not_made) = (size(&over, &predicted), size(&own, before));
+    // By its letters, or a line in which the user typed on both sides of the edit would be all theirs.
+    let (only_over, only_own) = (refine_letters(&over, &predicted), refine_letters(&own, before));
+    let (made, not_made) = (size(&only_over), size(&only_own));
     // Where much has moved, how much is a matter of luck, but no line has come or gone in the true story.
     let near = edit.changes().iter().any(|one| change.touches(&one.range));
     let (after_made, after_not) = match near && made.min(not_made) > MUCH {
@@ -113,7 +115,8 @@ pub(crate) fn look(
     let moved_made = after_made == 0 && after_not > 0 && checks_versions;
     let says_made = made < not_made && after_made <= after_not;
     let retyped = says_made && brings_back(edit, before, &predicted, after);
-    if moved_made || (says_made && !retyped && shows(edit, &over, &own, checks_versions)) {
+    if moved_made || (says_made && !retyped && shows(edit, &only_over, &only_own, checks_versions))
+    {
         return Sighting::Made(over);
     }
     let moved_not = after_not == 0 && after_made > 0;
@@ -159,23 +162,15 @@ fn shows(edit: &ChangeSet, over: &ChangeSet, own: &ChangeSet, checks_versions: b
     all_made || (checks_versions && shows_made && !shows_not)
 }
 
-/// How much a change set deletes and inserts, in bytes, without what stands on both sides of a change.
-fn size(set: &ChangeSet, before: &Text) -> usize {
-    let one = |change: &Change| {
-        let (old, new) = (before.slice(change.range.clone()), &change.text);
-        let shared = |(a, b): &(u8, u8)| a == b;
-        let prefix = old.bytes().zip(new.bytes()).take_while(shared).count();
-        let most = old.len().min(new.len()) - prefix;
-        let ends = old.bytes().rev().zip(new.bytes().rev());
-        let suffix = ends.take(most).take_while(shared).count();
-        old.len() + new.len() - 2 * (prefix + suffix)
-    };
-    set.changes().iter().map(one).sum()
+/// How much a change set deletes and inserts, in bytes.
+fn size(set: &ChangeSet) -> usize {
+    set.changes().iter().map(|change| change.range.len() + change.text.len()).sum()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ropewalk_text::Change;
 
     fn set(len: usize, changes: &[(usize, usize, &str)]) -> ChangeSet {
         ChangeSet::new(len, changes.iter().map(|(s, e, t)| Change::new(*s..*e, *t)).collect())
@@ -209,6 +204,13 @@ mod tests {
         }
         let made = check("let foo;", &[(4, 7, "foX")], &[(0, 8, "(let foX;")]);
         assert_eq!(made, Sighting::Made(set(8, &[(0, 0, "(")])));
+    }
+
+    #[test]
+    fn typing_on_both_sides_of_an_edit_does_not_hide_it() {
+        // "XYZ" before it, a line end behind it, and all told as one change of what differs.
+        let seen = check("abcd efgh\n", &[(4, 4, "+Q")], &[(3, 4, "XYZd+Q\n")]);
+        assert!(matches!(seen, Sighting::Made(_)), "{seen:?}");
     }
 
     #[test]

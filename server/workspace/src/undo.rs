@@ -5,22 +5,22 @@
 //! said.
 
 mod files;
+mod inverse;
 mod rename;
 
 use crate::disk::{self, Expect, FileError};
 use crate::document::Document;
 use crate::editor::Editor;
 use crate::fork::{Fork, Selection, synced};
-use crate::ledger::{Found, Ledger, Published, PublishedFile, rename_of};
+use crate::ledger::{Published, PublishedFile, rename_of};
 use crate::publish::{Bounds, Failure, PublishReport, Start, send, start_edit};
 use crate::view::{DiskFile, read_file};
 use crate::witness::Witness;
 use crate::workspace::{Workspace, lock};
 use crate::{DocId, HunkId, PublishId};
+use inverse::inverse;
 use ropewalk_text::decode::{FileFormat, encode};
-use ropewalk_text::{Change, ChangeSet, Text};
 use std::collections::{BTreeMap, HashSet};
-use std::ops::Range;
 use std::sync::Mutex;
 
 /// Takes back the published hunks of the fork's session that `selection` means. `witness` is told before each
@@ -115,43 +115,6 @@ fn forget(workspace: &Workspace, session: &str, doc: &DocId, ids: &[HunkId], but
     workspace.ledger().texts.take_of_doc(doc, |hunk| {
         *hunk.session == *session && ids.contains(&hunk.id) && !but.contains(&hunk.id)
     });
-}
-
-/// The inverse of `hunks` on `text`, and those that have no certain place in it.
-fn inverse(text: &Text, hunks: &[Published]) -> (ChangeSet, Vec<HunkId>) {
-    let (mut changes, mut left): (Vec<Change>, Vec<&Published>) = (Vec::new(), Vec::new());
-    for hunk in hunks.iter().rev() {
-        let free = |range: &Range<usize>| {
-            changes.iter().all(|c| c.range.end <= range.start || range.end <= c.range.start)
-        };
-        match Ledger::find(hunk, text) {
-            Found::At(range) if free(&range) => {
-                changes.push(Change::new(range, hunk.old.clone()));
-            }
-            _ => left.push(hunk),
-        }
-    }
-    let all = ChangeSet::new(text.len(), changes);
-    let mut all = all.unwrap_or_else(|| ChangeSet::identity(text.len()));
-    let Ok(mut now) = all.apply(text) else {
-        return (ChangeSet::identity(text.len()), hunks.iter().map(|hunk| hunk.id).collect());
-    };
-    // The others are looked for in the text without those: one may stand under a later one, or between lines that
-    // another has changed.
-    loop {
-        let before = left.len();
-        left.retain(|hunk| {
-            let loose = Published { anchored: false, ..(*hunk).clone() };
-            let Found::At(range) = Ledger::find(&loose, &now) else { return true };
-            let back = ChangeSet::single(now.len(), range, hunk.old.as_str());
-            let (Ok(undone), Ok(set)) = (back.apply(&now), all.compose(&back)) else { return true };
-            (now, all) = (undone, set);
-            false
-        });
-        if left.is_empty() || left.len() == before {
-            return (all, left.into_iter().map(|hunk| hunk.id).collect());
-        }
-    }
 }
 
 /// What every way of undoing needs.

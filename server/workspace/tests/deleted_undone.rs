@@ -88,6 +88,8 @@ fn a_line_that_is_written_anew_beside_a_deletion_does_not_hide_its_place() {
     let at = 4 + long.len() + 1;
     assert_eq!(place(4..7, &long), Found::At(at..at));
     assert_eq!(place(8..12, &long), Found::At(8..8));
+    // It stood in the middle of what was written anew, with only a part of what was deleted.
+    assert_eq!(place(4..12, &format!("{long}\nthr")), Found::Conflict);
     // The lines beside it have gone elsewhere, and others are there.
     assert_eq!(place(0..18, &format!("{long}\nfive\nfour\ntwo\none\n")), Found::Conflict);
 }

@@ -45,6 +45,8 @@ impl Desk {
         let which: Vec<HunkId> = entry.add(&edit, &mark, &mut ids);
         entry.mark_sent(&which, Some(OURS));
         let mut document = Document::new("untitled:a".into(), "text".into(), 1, text.clone());
+        // Past the first version: for an edit of that the client may open the file again.
+        document.change(2, &[], Coordinates::default(), &Habits::of(Some(client)));
         let settled = document.expect(OURS, edit.clone()).unwrap();
         let (habits, sent) = (Habits::of(Some(client)), (text.clone(), edit));
         Self {
@@ -89,7 +91,7 @@ impl Desk {
     /// The one notification: what became of the edit, and the steps that were taken in, by what is pending too.
     fn tell(&mut self) -> (Option<Settled>, Vec<ChangeSet>) {
         let coordinates = self.coordinates();
-        let changed = self.document.change(2, &self.held, coordinates, &self.habits);
+        let changed = self.document.change(3, &self.held, coordinates, &self.habits);
         assert_eq!(*self.document.text(), self.text);
         for step in &changed.steps {
             match step.origin {
@@ -134,8 +136,108 @@ fn a_line_made_at_the_place_that_it_was_sent_for_is_pending_no_more() {
     assert!(desk.entry.is_empty(), "{:?}", desk.entry.set());
 }
 
+#[test]
+fn a_place_that_was_deleted_is_not_where_a_line_end_is_typed_later() {
+    let text = "one\nxkept words\nlast\n";
+    let edit = vec![Change::new(4..4, "ours\n"), Change::new(16..20, "LAST")];
+    let mut desk = Desk::with("Emacs", text, edit);
+    // By the difference of the texts "kept" was typed, and the second line's start is where it was.
+    desk.replace(3, 5, "");
+    desk.replace(7, 7, "\n");
+    assert_eq!(desk.text.to_string(), "onekept\n words\nlast\n");
+    assert_eq!(desk.tell().0, Some(Settled::Skipped));
+    let left = ChangeSet::single(desk.text.len(), 15..19, "LAST");
+    assert_eq!((desk.aside, desk.entry.set()), (1, &left));
+}
+
+#[test]
+fn a_place_that_was_deleted_and_has_come_back_is_where_it_was() {
+    for client in ["Emacs", "who knows"] {
+        let mut desk = Desk::new(client, "one two three\nlast\n", (5, 6, "W"));
+        desk.replace(3, 8, "");
+        desk.replace(9, 9, "!");
+        desk.replace(3, 3, " two ");
+        desk.replace(0, 0, "n");
+        assert_eq!(desk.tell().0, None);
+        assert!(desk.document.is_expected(OURS));
+        assert_eq!(desk.entry.set(), &ChangeSet::single(desk.text.len(), 6..7, "W"));
+    }
+}
+
+/// Why what is pending of `edit` does not stand between the same letters of `text` as when it was made. Each letter occurs
+/// once; those that are `gone` tell nothing.
+fn misplaced(desk: &Desk, text: &str, edit: &[Change], gone: &str) -> Option<String> {
+    let now = desk.text.to_string();
+    let letters = text.char_indices().filter(|(_, char)| *char != '\n' && !gone.contains(*char));
+    let stand: Vec<(usize, usize)> =
+        letters.map(|(at, char)| (at, now.find(char).unwrap())).collect();
+    desk.entry.set().changes().iter().find_map(|change| {
+        let was = edit.iter().find(|own| own.text == change.text).unwrap();
+        let right = |(at, is): &&(usize, usize)| match at {
+            at if *at < was.range.start => *is < change.range.start,
+            at if *at >= was.range.end => *is >= change.range.end,
+            _ => change.range.contains(is),
+        };
+        let wrong = stand.iter().find(|one| !right(one))?;
+        Some(format!("{change:?} was {was:?}: {wrong:?} in {now:?}"))
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
+
+    #[test]
+    fn what_is_pending_stays_between_its_letters_whatever_goes_and_comes_back(
+        client in prop::sample::select(vec!["Neovim", "Visual Studio Code", "Emacs", "who knows"]),
+        lines in prop::collection::vec(1..6usize, 30..40),
+        places in prop::collection::vec((0..900usize, 0..4usize, any::<bool>()), 1..4),
+        deeds in prop::collection::vec((-9..9isize, 0..900usize, 0..3usize, 0..3usize, 0..4usize), 1..10),
+    ) {
+        let mut fresh = (0x4E00..).filter_map(char::from_u32);
+        let text: String = lines.iter().map(|many| fresh.by_ref().take(*many).chain(['\n']).collect::<String>()).collect();
+        let whole = Text::from(text.as_str());
+        let mut edit: Vec<Change> = Vec::new();
+        for (number, (at, letters, is_line)) in places.iter().enumerate() {
+            let start = whole.floor_boundary(at % text.len());
+            let end = whole.floor_boundary((start + 3 * letters).min(text.len()));
+            let line = text.get(..start).unwrap().rfind('\n').map_or(0, |at| at + 1);
+            let one = match is_line {
+                true => Change::new(line..line, format!("Ω{number}\n")),
+                false => Change::new(start..end, format!("Ω{number}")),
+            };
+            let apart = |own: &Change| own.range.end < one.range.start || one.range.end < own.range.start;
+            if edit.iter().all(apart) {
+                edit.push(one);
+            }
+        }
+        edit.sort_by_key(|change| change.range.start);
+        let first = edit.first().unwrap().range.start;
+        let mut desk = Desk::with(client, &text, edit.clone());
+        let (mut undone, mut gone): (Vec<(usize, usize, String)>, String) = (Vec::new(), String::new());
+        for (near, at, deleted, typed, what) in deeds {
+            if what == 0 && let Some((start, end, old)) = undone.pop() {
+                gone.push_str(&desk.text.slice(start..end));
+                desk.replace(start, end, &old);
+                continue;
+            }
+            let at = if what == 1 { at } else { first.saturating_add_signed(3 * near) };
+            let at = desk.text.floor_boundary(at % (desk.text.len() + 1));
+            let until = desk.text.floor_boundary((at + 3 * deleted).min(desk.text.len())).max(at);
+            let mut new: String = fresh.by_ref().take(typed).collect();
+            if what == 2 {
+                new.push('\n');
+            }
+            let old = desk.text.slice(at..until);
+            gone.push_str(&old);
+            undone.push((at, at + new.len(), old));
+            desk.replace(at, until, &new);
+        }
+        let settled = desk.tell().0;
+        prop_assert_ne!(settled, Some(Settled::Confirmed));
+        prop_assert!(!desk.document.is_expected(OURS) || desk.aside == 0, "sent and set aside");
+        let why = misplaced(&desk, &text, &edit, &gone);
+        prop_assert!(why.is_none(), "{}", why.unwrap());
+    }
 
     #[test]
     fn whatever_is_typed_while_an_edit_is_overtaken_stays_where_it_was_typed(

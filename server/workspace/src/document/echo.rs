@@ -18,6 +18,7 @@ const RUN: usize = 16;
 const MOST_DIFFED: usize = 64 << 20;
 
 /// One content change, made in the text.
+#[derive(Clone)]
 pub(super) struct Told {
     pub(super) set: ChangeSet,
     pub(super) after: Text,
@@ -88,6 +89,19 @@ impl Document {
         out: &mut Changed,
     ) {
         let (mut before, mut rest) = (before, steps);
+        if std::env::var_os("DBG").is_some() && !self.expected.is_empty() {
+            eprintln!(
+                "DBG {} expects {:?}\nDBG told {:?}\nDBG before {:?}\nDBG after {:?}",
+                self.spelling,
+                self.expected
+                    .iter()
+                    .map(|e| (e.id, &e.edit, e.passed_over, e.unconfirmed))
+                    .collect::<Vec<_>>(),
+                steps.iter().map(|s| &s.set).collect::<Vec<_>>(),
+                before.to_string(),
+                steps.last().map(|s| s.after.to_string())
+            );
+        }
         while let Some(found) = self.find(&before, rest, coordinates, checks_versions) {
             let expected = self.expected.remove(found.index);
             let (run, others) = rest.split_at(found.to);
@@ -136,51 +150,86 @@ impl Document {
     }
 
     /// The user's steps, coarse ones as one. From the first that puts an edit of ours in doubt, the rest is judged as
-    /// one too: what it destroyed may have come back. Where no edit is found in it the steps are kept as they are.
+    /// one too: what it destroyed may have come back.
     fn users(&mut self, before: &Text, steps: &[Told], checks_versions: bool, out: &mut Changed) {
-        let Some(last) = steps.last() else { return };
         let coarse = Extent::of(steps).is_coarse(before);
+        let in_doubt = |seen: &Sighting| matches!(seen, Sighting::Overtaken | Sighting::Gone);
         let (mut before, mut rest) = (before.clone(), steps);
-        while !coarse && let Some((Told { set, after, .. }, others)) = rest.split_first() {
-            let sightings = self.sightings(&before, set, after, checks_versions);
-            let in_doubt = |seen: &Sighting| matches!(seen, Sighting::Overtaken | Sighting::Gone);
-            if !others.is_empty() && sightings.iter().any(in_doubt) {
+        while !coarse && let [one, _, ..] = rest {
+            let seen = self.sightings(&before, &one.set, &one.after, checks_versions);
+            if seen.iter().any(in_doubt) {
                 break;
             }
-            self.judge(sightings, &before, set.clone(), after, checks_versions, out);
-            before = after.clone();
+            let (step, others) = rest.split_at(1);
+            self.judge(seen, &before, step, checks_versions, out);
+            before = one.after.clone();
             rest = others;
         }
-        if rest.is_empty() {
-            return;
+        let whole = |last: &Told| Told { set: diff(&before, &last.after), ..last.clone() };
+        let Some(last) = rest.last() else { return };
+        let one = if coarse || rest.len() > 1 { whole(last) } else { last.clone() };
+        let seen = self.sightings(&before, &one.set, &one.after, checks_versions);
+        let steps = if coarse { &[one] } else { rest };
+        self.judge(seen, &before, steps, checks_versions, out);
+    }
+
+    /// Takes in steps of which all together this was seen: the user's, or an edit of ours with the user's in it.
+    fn judge(
+        &mut self,
+        seen: Vec<Sighting>,
+        before: &Text,
+        steps: &[Told],
+        checks_versions: bool,
+        out: &mut Changed,
+    ) {
+        let Some(last) = steps.last() else { return };
+        let (seen, steps) = self.as_told(seen, before, steps);
+        if let Some((expected, own)) = self.settle_seen(seen, checks_versions) {
+            return self.made(expected, own, before, &last.after, out);
         }
-        let set = diff(&before, &last.after);
-        let sightings = self.sightings(&before, &set, &last.after, checks_versions);
-        let own = if coarse { None } else { self.step_by_step(&before, rest, &sightings) };
-        let Some(sightings) = own else {
-            return self.judge(sightings, &before, set, &last.after, checks_versions, out);
-        };
-        self.settle_seen(sightings, checks_versions);
-        for Told { set, after, .. } in rest {
-            self.record(Origin::User, set.clone(), &before, after, out);
-            before = after.clone();
+        let mut before = before.clone();
+        for (set, after) in steps {
+            self.record(Origin::User, set, &before, &after, out);
+            before = after;
         }
     }
 
-    /// Sightings of each edit under way over all of these steps, with its place as each of them leads to it: by a
-    /// difference of the texts it may stand beyond words that the user kept. None where one was made, or has its place
-    /// again that was destroyed meanwhile: of that only the difference knows.
-    fn step_by_step(
+    /// The steps as they are recorded, and what was seen of each edit under way, with its place as they lead to it: by a
+    /// difference of the texts it may stand beyond words that the user kept. They are as they were told, or one where
+    /// all of them together leave a place alone that one of them destroyed: it has come back.
+    fn as_told(
         &self,
+        seen: Vec<Sighting>,
         before: &Text,
         steps: &[Told],
-        seen: &[Sighting],
-    ) -> Option<Vec<Sighting>> {
+    ) -> (Vec<Sighting>, Vec<(ChangeSet, Text)>) {
+        let (sets, texts): (Vec<ChangeSet>, Vec<Text>) =
+            steps.iter().map(|step| (step.set.clone(), step.after.clone())).unzip();
+        let by_each = self.places(&seen, &sets);
+        let is_lost = |(seen, place): (&Sighting, &Sighting)| {
+            matches!((seen, place), (Sighting::NotYet(_), Sighting::Overtaken))
+        };
+        if seen.iter().zip(&by_each).any(is_lost)
+            && let (Some(Ok(together)), Some(last)) = (ChangeSet::compose_all(&sets), texts.last())
+        {
+            let together = [refine(&together, before)];
+            let by_one = self.places(&seen, &together);
+            if by_each.iter().zip(&by_one).any(|(each, one)| is_lost((one, each))) {
+                return (by_one, together.into_iter().map(|set| (set, last.clone())).collect());
+            }
+        }
+        (by_each, sets.into_iter().zip(texts).collect())
+    }
+
+    /// What was seen of each edit under way, with its place after these steps if it has one.
+    fn places(&self, seen: &[Sighting], steps: &[ChangeSet]) -> Vec<Sighting> {
+        let place =
+            |edit: &ChangeSet| steps.iter().try_fold(edit.clone(), |edit, step| over(&edit, step));
         let one = |(expected, seen): (&Expected, &Sighting)| match seen {
-            Sighting::Made(_) => None,
-            Sighting::NotYet(_) => over_all(&expected.edit, before, steps).map(Sighting::NotYet),
-            Sighting::Overtaken => Some(Sighting::Overtaken),
-            Sighting::Gone => Some(Sighting::Gone),
+            Sighting::NotYet(_) => {
+                place(&expected.edit).map_or(Sighting::Overtaken, Sighting::NotYet)
+            }
+            seen => seen.clone(),
         };
         self.expected.iter().zip(seen).map(one).collect()
     }
@@ -197,35 +246,25 @@ impl Document {
         self.expected.iter().map(look).collect()
     }
 
-    /// Takes in a step of which this was seen: the user's, or an edit of ours with the user's in it.
-    fn judge(
-        &mut self,
-        sightings: Vec<Sighting>,
-        before: &Text,
-        set: ChangeSet,
-        after: &Text,
-        checks_versions: bool,
-        out: &mut Changed,
-    ) {
-        match self.settle_seen(sightings, checks_versions) {
-            Some((expected, own)) => self.made(expected, own, before, after, out),
-            None => self.record(Origin::User, set, before, after, out),
-        }
-    }
-
     /// Keeps those edits that are still possible, and settles the others but one that was made.
     fn settle_seen(
         &mut self,
         sightings: Vec<Sighting>,
         checks_versions: bool,
     ) -> Option<(Expected, ChangeSet)> {
+        if std::env::var_os("DBG").is_some() && !self.expected.is_empty() {
+            eprintln!("DBG settle_seen {sightings:?}");
+        }
         let mut made = None;
         let mut kept = Vec::with_capacity(self.expected.len());
         for (mut expected, seen) in self.expected.drain(..).zip(sightings) {
             match seen {
                 Sighting::Made(own) if made.is_none() => made = Some((expected, own)),
                 Sighting::Overtaken if checks_versions && !expected.unconfirmed => {
-                    settle(expected.waiter, Settled::Skipped);
+                    match expected.answer.is_none() && self.first.1.contains(&expected.id) {
+                        true => self.overtaken.push(expected),
+                        false => settle(expected.waiter, Settled::Skipped),
+                    }
                 }
                 Sighting::Made(_) | Sighting::Overtaken | Sighting::Gone => {
                     self.lost.push(expected.id);
@@ -356,16 +395,6 @@ fn find_one(
         at = &step.after;
     }
     None
-}
-
-/// The edit over each of these steps, if all of it has its place after each.
-fn over_all(edit: &ChangeSet, before: &Text, steps: &[Told]) -> Option<ChangeSet> {
-    let (mut edit, mut at) = (edit.clone(), before);
-    for step in steps {
-        edit = over(&edit, &refine(&step.set, at))?;
-        at = &step.after;
-    }
-    Some(edit)
 }
 
 /// The edit over what the user did, if all of it has its place still.

@@ -58,7 +58,7 @@ const MOST_PAIRS: usize = 20_000;
 
 /// True if half of what is taken out of one is put into the other: of its words, or of the bytes in them; or half of what
 /// is put there is long words of it.
-fn moved(old: &str, new: &str) -> bool {
+pub(crate) fn moved(old: &str, new: &str) -> bool {
     let put: HashSet<&str> = new.split_whitespace().collect();
     let taken: Vec<&str> = old.split_whitespace().collect();
     let looks_inside = taken.len().saturating_mul(put.len()) <= MOST_PAIRS;
