@@ -33,9 +33,6 @@ pub(crate) use report::LEFT_RUNNING;
 pub use report::result_text;
 pub use secrets::{Secrets, Strike};
 
-/// How long a command may take unless the caller says otherwise.
-pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
-
 /// How long to wait for the pipe's end after the command has, in case something that could not be ended holds it.
 const GRACE: Duration = Duration::from_millis(250);
 

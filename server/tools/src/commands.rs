@@ -1,6 +1,6 @@
 //! A session's commands: where they run, one at a time or in the background, and what becomes of what they do.
 //!
-//! Where they run is a [`Tier`]: over the fork, on a copy, or in place. It is chosen once, when the session's first
+//! Where they run is a [`CommandMode`]: over the fork, on a copy, or in place. It is chosen once, when the session's first
 //! turn starts, because the model is told. Deliberately not here: whether a command may run, which is policy's.
 
 mod background;
@@ -17,16 +17,21 @@ use crate::command::{
     strip_escapes,
 };
 use crate::layer::Collected;
-use crate::tool::{Context, Hides, Output};
+use crate::policy::is_sensitive;
+use crate::runner::{
+    BackgroundInfo, Command, CommandMode, CommandRunner, Finished, RunnerInfo, Stop,
+};
+use crate::tool::{Context, Hides, ToolOutput};
 use background::Background;
-pub use background::{Finished, MOST_IN_BACKGROUND};
+pub use background::MOST_IN_BACKGROUND;
+use futures::future::BoxFuture;
 use in_place::InPlace;
 use ropewalk_protocol::OverFork;
-use ropewalk_sandbox::{Unsupported, Upper};
+use ropewalk_sandbox::{Unsupported, Upper, is_of_a_toolchain, is_of_the_system};
 use ropewalk_workspace::{Proposal, View};
 use std::convert::Infallible;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -41,50 +46,11 @@ const BUILDS: &str = "builds";
 /// How many changed files a result names.
 const NAMED: usize = 20;
 
-/// Where commands run, the best first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Tier {
-    /// Over the fork, under the real paths: nothing outside is touched, and there is no network unless it is allowed.
-    OverFork,
-    /// On a copy of the open folders, elsewhere on the disk. Nothing keeps a command in it.
-    Copy,
-    /// On the files as they are on the disk.
-    #[default]
-    InPlace,
-}
-
-impl Tier {
-    /// The word for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Tier::OverFork => "in a sandbox",
-            Tier::Copy => "on a copy",
-            Tier::InPlace => "in place",
-        }
-    }
-
-    /// Whether commands see unsaved text and pending changes, and what they write is reviewed.
-    pub fn sees_fork(self) -> bool {
-        self != Tier::InPlace
-    }
-}
-
-/// What a command is judged by, of where it would run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Ground {
-    /// Where commands run.
-    pub tier: Tier,
-    /// The folder with build caches, of which a command over the fork sees its session's own as they are, and no other.
-    pub builds: Option<PathBuf>,
-    /// Whether a command over the fork that has the network reaches sockets of other programs that lie in no folder.
-    pub open_sockets: bool,
-}
-
 /// The tier of a session, and why it is no better one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chosen {
     /// Where its commands run.
-    pub tier: Tier,
+    pub mode: CommandMode,
     /// Why not better, in a sentence that says what mends it; None when there is nothing to mend.
     pub why: Option<String>,
 }
@@ -116,9 +82,9 @@ pub struct CommandSettings {
 pub struct Commands {
     settings: CommandSettings,
     chosen: OnceCell<Chosen>,
-    /// Whether a result has said why it is no better tier.
+    /// Whether a result has said why it is no better mode.
     said_why: AtomicBool,
-    /// See [`Ground::open_sockets`].
+    /// See [`RunnerInfo::open_sockets`].
     open_sockets: AtomicBool,
     in_place: InPlace,
     over: over_fork::OverFork,
@@ -126,25 +92,13 @@ pub struct Commands {
     background: Background,
 }
 
-/// A command as a tool has it, checked.
-#[derive(Clone, Debug)]
-pub(crate) struct Asked {
-    /// The text for the shell.
-    pub(crate) command: String,
-    /// The folder to run in, under its real path.
-    pub(crate) cwd: PathBuf,
-    /// After this it is killed.
-    pub(crate) timeout: Duration,
-    /// Where everything it prints goes.
-    pub(crate) output_file: Option<PathBuf>,
-}
-
 impl Commands {
     /// The commands of a session that begins.
     pub fn new(settings: CommandSettings) -> Self {
         let over = over_fork::OverFork::new(settings.clone());
         let copy = on_a_copy::OnACopy::new(settings.clone());
-        Self { settings, over, copy, ..Self::default() }
+        let in_place = InPlace::new(settings.clone());
+        Self { settings, over, copy, in_place, ..Self::default() }
     }
 
     /// A turn begins: where commands run is chosen in the first, by trying it on what is open, and stays so.
@@ -161,15 +115,15 @@ impl Commands {
         let mut why = None;
         if self.settings.over_fork == OverFork::Auto {
             match self.try_over_fork(view).await {
-                Ok(()) => return Chosen { tier: Tier::OverFork, why: None },
+                Ok(()) => return Chosen { mode: CommandMode::OverFork, why: None },
                 Err(words) => why = Some(words),
             }
         }
         match self.copy.try_out(view, hides).await {
-            Ok(()) => Chosen { tier: Tier::Copy, why },
+            Ok(()) => Chosen { mode: CommandMode::Copy, why },
             Err(words) => {
                 let why = why.into_iter().chain([words]).collect::<Vec<_>>().join(" ");
-                Chosen { tier: Tier::InPlace, why: Some(why) }
+                Chosen { mode: CommandMode::InPlace, why: Some(why) }
             }
         }
     }
@@ -184,116 +138,119 @@ impl Commands {
         }
     }
 
-    /// What a command is judged by.
-    pub fn ground(&self) -> Ground {
-        Ground {
-            tier: self.tier(),
-            builds: self.settings.cache_folder.as_ref().map(|folder| folder.join(BUILDS)),
-            open_sockets: self.open_sockets.load(Ordering::Relaxed),
-        }
-    }
-
     /// What was chosen; in place before that.
-    pub fn tier(&self) -> Tier {
-        self.chosen.get().map_or(Tier::default(), |chosen| chosen.tier)
+    pub fn mode(&self) -> CommandMode {
+        self.chosen.get().map_or(CommandMode::default(), |chosen| chosen.mode)
     }
 
-    /// Waits, not for long, until nothing runs any more of a command that was interrupted.
-    pub async fn settled(&self) {
-        let settled = async {
-            match self.tier() {
-                Tier::OverFork => self.over.settled().await,
-                Tier::Copy => self.copy.settled().await,
-                Tier::InPlace => self.in_place.settled().await,
-            }
-        };
-        if tokio::time::timeout(SETTLING, settled).await.is_err() {
-            tracing::warn!("an interrupted command takes long to end");
-        }
-    }
-
-    /// Runs a command to its end. Dropping the future kills it.
-    pub(crate) async fn run(&self, asked: Asked, context: &Context) -> Result<Output, Output> {
-        let ran = match self.tier() {
-            Tier::OverFork => self.over.run(asked, context).await,
-            Tier::Copy => self.copy.run(asked, context).await,
-            Tier::InPlace => self.in_place.run(asked, context).await,
-        };
-        self.with_why(ran)
-    }
-
-    /// Starts a command that runs on beside the calls that follow, and says under which id.
-    pub(crate) async fn start(&self, asked: Asked, context: &Context) -> Result<Output, Output> {
-        self.background.has_room()?;
-        let (command, file) = (asked.command.clone(), asked.output_file.clone());
-        let work = match self.tier() {
-            Tier::OverFork => self.over.work(asked, context).await,
-            Tier::Copy => self.copy.work(asked, context).await,
-            Tier::InPlace => Ok(in_place::work(asked, context)),
-        };
-        let started = work.and_then(|work| self.background.begin(command, file, context, work));
-        self.with_why(started)
-    }
-
-    /// The session's first result says why commands have no better tier, and what mends it: the user sees it there,
+    /// The session's first result says why commands have no better mode, and what mends it: the user sees it there,
     /// and the model can tell.
-    fn with_why(&self, result: Result<Output, Output>) -> Result<Output, Output> {
-        let Some(Chosen { tier, why: Some(why) }) = self.chosen.get() else { return result };
-        if self.said_why.swap(true, Ordering::Relaxed) {
-            return result;
+    fn with_why(&self, result: Result<ToolOutput, ToolOutput>) -> ToolOutput {
+        let mut output = result.unwrap_or_else(|failure| failure);
+        if let Some(Chosen { mode, why: Some(why) }) = self.chosen.get()
+            && !self.said_why.swap(true, Ordering::Relaxed)
+        {
+            say(&mut output, &format!("commands run {} here: {why}", mode.word()));
         }
-        let add = |mut output: Output| {
-            say(&mut output, &format!("commands run {} here: {why}", tier.word()));
-            output
-        };
-        result.map(add).map_err(add)
-    }
-
-    /// The next command that has ended in the background. Of several callers one hears of each.
-    pub async fn next_finished(&self) -> Finished {
-        self.background.next_finished().await
-    }
-
-    /// The commands in the background, in words.
-    pub fn background_in_words(&self) -> String {
-        self.background.in_words()
-    }
-
-    /// What one in the background has printed so far, in words; the error is one too.
-    pub fn background_output(&self, id: &str) -> Result<String, String> {
-        self.background.output(id)
-    }
-
-    /// Ends one in the background. Its end is told as any is.
-    pub fn stop_background(&self, id: &str) -> Result<String, String> {
-        self.background.stop(id)
-    }
-
-    /// Ends those in the background that this turn or a later one has started. Nothing is told of their ends.
-    pub fn drop_background_since(&self, turn: u64) {
-        self.background.drop_since(turn);
+        output
     }
 }
 
-/// The context for what runs in the background: it must not keep alive the session that ends it.
-fn apart(context: &Context) -> Context {
-    Context { commands: Arc::default(), ..context.clone() }
+impl CommandRunner for Commands {
+    fn begin<'a>(&'a self, view: &'a Arc<View>, hides: &'a Arc<Hides>) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            self.turn_begins(view, hides).await;
+        })
+    }
+
+    fn info(&self) -> RunnerInfo {
+        RunnerInfo {
+            mode: self.mode(),
+            builds: self.settings.cache_folder.as_ref().map(|folder| folder.join(BUILDS)),
+            open_sockets: self.open_sockets.load(Ordering::Relaxed),
+            shows,
+        }
+    }
+
+    fn run(&self, command: Command, context: Context) -> BoxFuture<'_, ToolOutput> {
+        Box::pin(async move {
+            let ran = match self.mode() {
+                CommandMode::OverFork => self.over.run(command, &context).await,
+                CommandMode::Copy => self.copy.run(command, &context).await,
+                CommandMode::InPlace => self.in_place.run(command, &context).await,
+            };
+            self.with_why(ran)
+        })
+    }
+
+    fn start(&self, command: Command, context: Context) -> BoxFuture<'_, ToolOutput> {
+        Box::pin(async move {
+            if let Err(full) = self.background.has_room() {
+                return full;
+            }
+            let (words, file) = (command.command.clone(), command.output_file.clone());
+            let work = match self.mode() {
+                CommandMode::OverFork => self.over.work(command, &context).await,
+                CommandMode::Copy => self.copy.work(command, &context).await,
+                CommandMode::InPlace => Ok(self.in_place.work(command, &context)),
+            };
+            let begin = |work| self.background.begin(words, file, &context, work);
+            self.with_why(work.and_then(begin))
+        })
+    }
+
+    fn background(&self) -> Vec<BackgroundInfo> {
+        self.background.all()
+    }
+
+    fn stop(&self, which: Stop) -> usize {
+        self.background.stop(which)
+    }
+
+    fn finished(&self) -> BoxFuture<'_, Finished> {
+        Box::pin(self.background.next_finished())
+    }
+
+    fn settled(&self) -> BoxFuture<'_, ()> {
+        let settled = async {
+            match self.mode() {
+                CommandMode::OverFork => self.over.settled().await,
+                CommandMode::Copy => self.copy.settled().await,
+                CommandMode::InPlace => self.in_place.settled().await,
+            }
+        };
+        Box::pin(async {
+            if tokio::time::timeout(SETTLING, settled).await.is_err() {
+                tracing::warn!("an interrupted command takes long to end");
+            }
+        })
+    }
+}
+
+/// True for a path beside the open folders that every command over the fork sees: the system's, and toolchains but for
+/// what may hold secrets in them.
+fn shows(path: &Path) -> bool {
+    let is_tool = || is_of_a_toolchain(path, std::env::home_dir().as_deref());
+    is_of_the_system(path) || is_tool() && !is_sensitive(&path.to_string_lossy())
 }
 
 /// What a process is given of our environment, on the disk itself or on a copy of it.
-fn whole_environment(context: &Context) -> Vec<(std::ffi::OsString, std::ffi::OsString)> {
-    context.secrets.environment(std::env::vars_os(), &context.commands.settings.environment)
+fn whole_environment(
+    context: &Context,
+    settings: &CommandSettings,
+) -> Vec<(std::ffi::OsString, std::ffi::OsString)> {
+    context.grant.secrets.environment(std::env::vars_os(), &settings.environment)
 }
 
 /// What to run, on the disk itself.
-fn spec(asked: Asked, context: &Context) -> CommandSpec {
+fn spec(asked: Command, context: &Context, settings: &CommandSettings) -> CommandSpec {
     CommandSpec {
         command: asked.command,
         cwd: asked.cwd,
-        env: whole_environment(context),
+        env: whole_environment(context, settings),
         timeout: asked.timeout,
         output_file: asked.output_file,
-        secrets: context.secrets.clone(),
+        secrets: context.grant.secrets.clone(),
     }
 }
 
@@ -304,7 +261,7 @@ async fn holding<T: Send + 'static>(
     spec: CommandSpec,
     sink: Sink,
     stop: impl Future<Output = ()> + Send + 'static,
-) -> Result<(T, Result<CommandOutcome, CommandError>), Output> {
+) -> Result<(T, Result<CommandOutcome, CommandError>), ToolOutput> {
     let (_wanted, unwanted) = oneshot::channel::<Infallible>();
     let interrupt = async move {
         tokio::select! {
@@ -315,12 +272,16 @@ async fn holding<T: Send + 'static>(
     let running = tokio::spawn(async move { (held, run(spec, Some(sink), interrupt).await) });
     running.await.map_err(|error| {
         tracing::error!(%error, "a command was lost");
-        Output::error("the tool broke down inside, and what the command changed is dropped")
+        ToolOutput::error("the tool broke down inside, and what the command changed is dropped")
     })
 }
 
 /// The result for the model. The file with the whole output goes if the result has all of it.
-async fn result_of(outcome: &CommandOutcome, file: Option<PathBuf>, context: &Context) -> Output {
+async fn result_of(
+    outcome: &CommandOutcome,
+    file: Option<PathBuf>,
+    context: &Context,
+) -> ToolOutput {
     let output = &outcome.output;
     let whole = [output.head.as_slice(), output.tail.as_slice()].concat();
     let shown = strip_escapes(&String::from_utf8_lossy(&whole));
@@ -330,11 +291,11 @@ async fn result_of(outcome: &CommandOutcome, file: Option<PathBuf>, context: &Co
     }
     let is_error =
         matches!(outcome.exit, Exit::TimedOut(_) | Exit::Interrupted) || outcome.lost.is_some();
-    let text = result_text(outcome, context.bounds);
-    Output { text, is_error, failure: failure_of(outcome), ..Output::default() }
+    let output = ToolOutput::text(result_text(outcome, context.bounds));
+    ToolOutput { is_error, failure: failure_of(outcome), ..output }
 }
 
-/// See [`Output::failure`].
+/// See [`ToolOutput::failure`].
 fn failure_of(outcome: &CommandOutcome) -> Option<u64> {
     let how = match outcome.exit {
         Exit::Exited(0) | Exit::TimedOut(_) | Exit::Interrupted => return None,
@@ -348,7 +309,7 @@ fn failure_of(outcome: &CommandOutcome) -> Option<u64> {
 }
 
 /// Adds what a command changed to its result, and what is to be said of it.
-fn taken_in(output: &mut Output, collected: Result<Collected, String>, mut told: Vec<String>) {
+fn taken_in(output: &mut ToolOutput, collected: Result<Collected, String>, mut told: Vec<String>) {
     match collected {
         Ok(collected) => {
             if let Some(names) = changed(&collected.proposals) {
@@ -358,11 +319,7 @@ fn taken_in(output: &mut Output, collected: Result<Collected, String>, mut told:
             output.proposals = collected.proposals;
         }
         Err(why) => {
-            output.is_error = true;
-            output.text = format!(
-                "Error: what the command changed could not be taken in: {why}\n{}",
-                output.text
-            );
+            output.fail(format_args!("what the command changed could not be taken in: {why}"));
         }
     }
     for words in told {
@@ -371,11 +328,9 @@ fn taken_in(output: &mut Output, collected: Result<Collected, String>, mut told:
 }
 
 /// Adds what is to be said of a command to its result.
-fn say(output: &mut Output, words: &str) {
-    if !output.text.ends_with('\n') {
-        output.text.push('\n');
-    }
-    output.text.push_str(&format!("({words})"));
+fn say(output: &mut ToolOutput, words: &str) {
+    let line = if output.words().ends_with('\n') { "" } else { "\n" };
+    output.say(&format!("{line}({words})"));
 }
 
 /// The names of changed files, if any.
@@ -397,8 +352,8 @@ async fn remove(file: &PathBuf) {
 
 /// A sink that shows what a command prints.
 fn showing(context: &Context) -> Sink {
-    let sink: Arc<dyn Fn(&str) + Send + Sync> = context.sink.clone();
-    Box::new(move |text| sink(text))
+    let progress = context.progress.clone();
+    Box::new(move |text| progress.show(text))
 }
 
 #[cfg(test)]
@@ -408,19 +363,20 @@ mod tests {
     #[test]
     fn why_commands_have_no_better_tier_is_said_with_the_first_result_alone() {
         let why = Some("AppArmor forbids it. Write a profile".to_owned());
-        for (tier, words) in [(Tier::Copy, "on a copy"), (Tier::InPlace, "in place")] {
-            let chosen = OnceCell::new_with(Some(Chosen { tier, why: why.clone() }));
+        for (mode, words) in [(CommandMode::Copy, "on a copy"), (CommandMode::InPlace, "in place")]
+        {
+            let chosen = OnceCell::new_with(Some(Chosen { mode, why: why.clone() }));
             let commands = Commands { chosen, ..Commands::default() };
-            let first = commands.with_why(Err(Output::error("no such folder"))).unwrap_err();
+            let first = commands.with_why(Err(ToolOutput::error("no such folder")));
             let told = format!(
                 "Error: no such folder\n(commands run {words} here: AppArmor forbids it. Write a profile)"
             );
-            assert_eq!((first.is_error, first.text), (true, told));
-            let second = commands.with_why(Ok(Output::text("out\n"))).unwrap();
-            assert_eq!(second.text, "out\n");
+            assert_eq!((first.is_error, first.words()), (true, &*told));
+            let second = commands.with_why(Ok(ToolOutput::text("out\n")));
+            assert_eq!(second.words(), "out\n");
         }
-        let chosen = OnceCell::new_with(Some(Chosen { tier: Tier::OverFork, why: None }));
+        let chosen = OnceCell::new_with(Some(Chosen { mode: CommandMode::OverFork, why: None }));
         let commands = Commands { chosen, ..Commands::default() };
-        assert_eq!(commands.with_why(Ok(Output::text("out\n"))).unwrap().text, "out\n");
+        assert_eq!(commands.with_why(Ok(ToolOutput::text("out\n"))).words(), "out\n");
     }
 }

@@ -27,14 +27,19 @@ pub mod plain;
 pub mod policy;
 pub mod read_file;
 pub mod registry;
+pub mod runner;
 pub mod tool;
 mod walk;
 pub mod write_file;
 
 pub use bounds::Bounds;
-pub use commands::{Commands, Ground, Tier};
+pub use commands::Commands;
 pub use policy::{
     By, Decision, List, Named, Offer, Reach, Rule, Rules, Ruling, Written, decide, named_paths,
 };
-pub use registry::{CallError, Registry, ToolInfo};
-pub use tool::{CallSummary, Context, Effect, Output, Prepared, Subject, Tool};
+pub use registry::{CallError, Registry};
+pub use runner::{CommandMode, CommandRunner, NoCommands, RunnerInfo};
+pub use tool::{
+    Call, CallSummary, Context, Effect, Grant, Progress, Subject, Tool, ToolOutput, ToolSpec,
+    TypedTool,
+};

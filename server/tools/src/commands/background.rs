@@ -4,10 +4,11 @@
 //! what becomes of what it has changed, which its [`Finished`] carries to the session.
 
 use super::showing;
-use crate::bounds::{PREVIEW_CHARS, preview};
 use crate::command::{Sink, strip_escapes};
-use crate::tool::{Context, Output};
+use crate::runner::{BackgroundInfo, BackgroundState, Finished, Stop};
+use crate::tool::{Context, ToolOutput};
 use futures::future::BoxFuture;
+use ropewalk_protocol::CallId;
 use ropewalk_workspace::View;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -24,23 +25,6 @@ const MOST_REMEMBERED: usize = 32;
 
 /// How much of the end of an output is kept for those who ask, in bytes.
 const RECENT: usize = 16 * 1024;
-
-/// A command that has ended in the background.
-#[derive(Debug)]
-pub struct Finished {
-    /// Its id.
-    pub id: u64,
-    /// The command.
-    pub command: String,
-    /// The turn of the call that started it.
-    pub turn: u64,
-    /// The call that started it.
-    pub call: Arc<str>,
-    /// What it saw.
-    pub view: Arc<View>,
-    /// What it says, and what it changed.
-    pub output: Output,
-}
 
 /// See the module.
 #[derive(Debug)]
@@ -78,7 +62,7 @@ impl Drop for One {
 
 /// What runs, once it is told how its output is shown and when to stop.
 pub(super) type Work =
-    Box<dyn FnOnce(Sink, BoxFuture<'static, ()>) -> BoxFuture<'static, Output> + Send>;
+    Box<dyn FnOnce(Sink, BoxFuture<'static, ()>) -> BoxFuture<'static, ToolOutput> + Send>;
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -93,11 +77,11 @@ impl Default for Background {
 
 impl Background {
     /// The error when no more may run.
-    pub(super) fn has_room(&self) -> Result<(), Output> {
+    pub(super) fn has_room(&self) -> Result<(), ToolOutput> {
         if lock(&self.all).running.len() < MOST_IN_BACKGROUND {
             return Ok(());
         }
-        Err(Output::error(format_args!(
+        Err(ToolOutput::error(format_args!(
             "{MOST_IN_BACKGROUND} commands run in the background already, which is the most: wait for one, or stop one \
              with check_background"
         )))
@@ -110,7 +94,7 @@ impl Background {
         file: Option<PathBuf>,
         context: &Context,
         work: Work,
-    ) -> Result<Output, Output> {
+    ) -> Result<ToolOutput, ToolOutput> {
         self.has_room()?;
         let mut all = lock(&self.all);
         all.last += 1;
@@ -142,7 +126,7 @@ impl Background {
         );
         let (turn, since) = (context.turn, Instant::now());
         all.running.insert(id, One { command, turn, since, file, recent, stop, task });
-        Ok(Output::text(words))
+        Ok(ToolOutput::text(words))
     }
 
     pub(super) async fn next_finished(&self) -> Finished {
@@ -153,62 +137,39 @@ impl Background {
         }
     }
 
-    pub(super) fn in_words(&self) -> String {
+    /// All that there are, by number.
+    pub(super) fn all(&self) -> Vec<BackgroundInfo> {
         let all = lock(&self.all);
+        let ended = all.ended.iter().map(|(id, (command, text))| {
+            let state = BackgroundState::Ended(text.clone());
+            BackgroundInfo { id: *id, command: command.clone(), state }
+        });
         let running = all.running.iter().map(|(id, one)| {
-            let seconds = one.since.elapsed().as_secs();
-            format!("{id}: runs for {seconds} s: {}", preview(&one.command, PREVIEW_CHARS))
+            let state = BackgroundState::Running {
+                seconds: one.since.elapsed().as_secs(),
+                printed: strip_escapes(&lock(&one.recent)),
+                file: one.file.clone(),
+            };
+            BackgroundInfo { id: *id, command: one.command.clone(), state }
         });
-        let ended = all.ended.iter().map(|(id, (command, _))| {
-            format!("{id}: has ended: {}", preview(command, PREVIEW_CHARS))
-        });
-        let lines: Vec<String> = ended.chain(running).collect();
-        if lines.is_empty() {
-            "(no commands in the background)".to_owned()
-        } else {
-            lines.join("\n")
+        ended.chain(running).collect()
+    }
+
+    /// Ends some, and gives how many.
+    pub(super) fn stop(&self, which: Stop) -> usize {
+        let running = &mut lock(&self.all).running;
+        match which {
+            Stop::One(id) => running.get(&id).map_or(0, |one| {
+                one.stop.notify_one();
+                1
+            }),
+            Stop::Since(turn) => {
+                let before = running.len();
+                running.retain(|_, one| one.turn < turn);
+                before - running.len()
+            }
         }
     }
-
-    pub(super) fn output(&self, id: &str) -> Result<String, String> {
-        let all = lock(&self.all);
-        let number = number(id)?;
-        if let Some((_, text)) = all.ended.get(&number) {
-            return Ok(format!("It has ended. {text}"));
-        }
-        let one = all.running.get(&number).ok_or_else(|| unknown(id))?;
-        let recent = strip_escapes(&lock(&one.recent));
-        let whole = one.file.as_ref().map(|file| format!(" (the whole is in {})", file.display()));
-        let printed = if recent.trim().is_empty() { "(no output)" } else { recent.as_str() };
-        Ok(format!(
-            "It runs for {} s. The last of what it has printed{}:\n{printed}",
-            one.since.elapsed().as_secs(),
-            whole.unwrap_or_default()
-        ))
-    }
-
-    pub(super) fn stop(&self, id: &str) -> Result<String, String> {
-        let all = lock(&self.all);
-        let number = number(id)?;
-        if all.ended.contains_key(&number) {
-            return Ok("It had ended already.".to_owned());
-        }
-        let one = all.running.get(&number).ok_or_else(|| unknown(id))?;
-        one.stop.notify_one();
-        Ok(format!("Number {number} is being stopped; its end will be told."))
-    }
-
-    pub(super) fn drop_since(&self, turn: u64) {
-        lock(&self.all).running.retain(|_, one| one.turn < turn);
-    }
-}
-
-fn number(id: &str) -> Result<u64, String> {
-    id.trim().parse().map_err(|_| unknown(id))
-}
-
-fn unknown(id: &str) -> String {
-    format!("{:?} is no command in the background: leave the id out to list them", preview(id, 40))
 }
 
 /// What is done when one has ended.
@@ -218,19 +179,19 @@ struct End {
     id: u64,
     command: String,
     turn: u64,
-    call: Arc<str>,
+    call: CallId,
     view: Arc<View>,
 }
 
 impl End {
-    fn tell(self, output: Output) {
+    fn tell(self, output: ToolOutput) {
         let Self { all, sender, id, command, turn, call, view } = self;
         // Without a session nobody hears of it.
         let Some(all) = all.upgrade() else { return };
         let mut all = lock(&all);
         // Its task is this one, which ends here anyway.
         drop(all.running.remove(&id));
-        all.ended.insert(id, (command.clone(), output.text.clone()));
+        all.ended.insert(id, (command.clone(), output.words().to_owned()));
         while all.ended.len() > MOST_REMEMBERED {
             all.ended.pop_first();
         }

@@ -8,11 +8,12 @@ use super::background::Work;
 use super::folders::{LayerFolder, Unfinished, roots_of};
 use super::hidden::{Hidden, Hiding};
 use super::in_place::not_started;
-use super::{Asked, CommandSettings, holding, result_of, showing, spec, taken_in};
+use super::{CommandSettings, holding, result_of, showing, spec, taken_in};
 use crate::blocking::on_thread;
 use crate::command::Sink;
 use crate::layer::{Collected, EverDirty, Layer, LayerError};
-use crate::tool::{Context, Hides, Output};
+use crate::runner::Command;
+use crate::tool::{Context, Hides, ToolOutput};
 use ropewalk_workspace::View;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -65,8 +66,8 @@ impl Copied {
     /// Brings it in step with what a command is to see. Gives what it can't show. Blocking.
     fn show_to(&mut self, command: &str, context: &Context) -> Result<Vec<String>, LayerError> {
         self.has_run = true;
-        let hidden = |hidden: &Hidden| hidden.for_command(command, &context.reach);
-        self.show(&context.view, &context.hides, hidden)
+        let hidden = |hidden: &Hidden| hidden.for_command(command, &context.grant.reach);
+        self.show(&context.view, &context.grant.hides, hidden)
     }
 
     /// Brings it in step with a view, without what an interrupted command left, and without what is hidden. Gives what
@@ -98,13 +99,13 @@ impl Copied {
     }
 
     /// The command as it runs in the copy, and what is to be said of that.
-    fn moved(&self, asked: Asked) -> Result<(Asked, String), Output> {
+    fn moved(&self, asked: Command) -> Result<(Command, String), ToolOutput> {
         let cwd = self.layer.in_copy(&asked.cwd).ok_or_else(|| {
-            Output::error(format_args!("{} is not in the copy", asked.cwd.display()))
+            ToolOutput::error(format_args!("{} is not in the copy", asked.cwd.display()))
         })?;
         let words =
             format!("it ran on a copy: {} stands for {}", cwd.display(), asked.cwd.display());
-        Ok((Asked { cwd, ..asked }, words))
+        Ok((Command { cwd, ..asked }, words))
     }
 }
 
@@ -123,22 +124,26 @@ impl OnACopy {
         let mut held = self.live.clone().lock_owned().await;
         let (settings, view, hides) = (self.settings.clone(), view.clone(), hides.clone());
         let made = on_thread(move |_| {
-            let mut copied = Copied::new(&settings, &view).map_err(Output::error)?;
+            let mut copied = Copied::new(&settings, &view).map_err(ToolOutput::error)?;
             let all = |hidden: &Hidden| hidden.paths.clone();
-            copied.show(&view, &hides, all).map_err(Output::error)?;
+            copied.show(&view, &hides, all).map_err(ToolOutput::error)?;
             *held = Some(copied);
             Ok(())
         });
-        made.await.map_err(|output| output.text.trim_start_matches("Error: ").to_owned())
+        made.await.map_err(|output| output.words().trim_start_matches("Error: ").to_owned())
     }
 
     /// Runs a command to its end, after those that were asked for before. Dropping the future kills it.
-    pub(super) async fn run(&self, asked: Asked, context: &Context) -> Result<Output, Output> {
+    pub(super) async fn run(
+        &self,
+        asked: Command,
+        context: &Context,
+    ) -> Result<ToolOutput, ToolOutput> {
         let mut held = self.live.clone().lock_owned().await;
         let (settings, own) = (self.settings.clone(), context.clone());
         let shown = on_thread(move |_| {
             let mut told =
-                shown(&mut held, &settings, &asked.command, &own).map_err(Output::error)?;
+                shown(&mut held, &settings, &asked.command, &own).map_err(ToolOutput::error)?;
             let copied = copy_of(&mut held)?;
             let (asked, words) = copied.moved(asked)?;
             told.push(words);
@@ -148,7 +153,7 @@ impl OnACopy {
         });
         let (held, asked, mut told) = shown.await?;
         let file = asked.output_file.clone();
-        let (spec, sink) = (spec(asked, context), showing(context));
+        let (spec, sink) = (spec(asked, context, &self.settings), showing(context));
         let (mut held, ran) = holding(held, spec, sink, std::future::pending()).await?;
         let outcome = ran.map_err(not_started)?;
         let mut output = result_of(&outcome, file, context).await;
@@ -169,18 +174,18 @@ impl OnACopy {
     }
 
     /// A command in the background, on a copy of its own.
-    pub(super) async fn work(&self, asked: Asked, context: &Context) -> Result<Work, Output> {
+    pub(super) async fn work(&self, asked: Command, context: &Context) -> Result<Work, ToolOutput> {
         let (settings, own) = (self.settings.clone(), context.clone());
         let made = on_thread(move |_| {
-            let mut copied = Copied::new(&settings, &own.view).map_err(Output::error)?;
-            let mut told = copied.show_to(&asked.command, &own).map_err(Output::error)?;
+            let mut copied = Copied::new(&settings, &own.view).map_err(ToolOutput::error)?;
+            let mut told = copied.show_to(&asked.command, &own).map_err(ToolOutput::error)?;
             let (asked, words) = copied.moved(asked)?;
             told.push(words);
             Ok((copied, asked, told))
         });
         let (mut copied, asked, told) = made.await?;
-        let (own, file) = (super::apart(context), asked.output_file.clone());
-        let spec = spec(asked, context);
+        let (own, file) = (context.clone(), asked.output_file.clone());
+        let spec = spec(asked, context, &self.settings);
         Ok(Box::new(move |sink: Sink, stop| {
             Box::pin(async move {
                 let (view, started) = (own.view.clone(), SystemTime::now());
@@ -242,6 +247,6 @@ fn shown(
     Ok(told)
 }
 
-fn copy_of(held: &mut Held) -> Result<&mut Copied, Output> {
-    held.as_mut().ok_or_else(|| Output::error("the copy is gone; call again"))
+fn copy_of(held: &mut Held) -> Result<&mut Copied, ToolOutput> {
+    held.as_mut().ok_or_else(|| ToolOutput::error("the copy is gone; call again"))
 }

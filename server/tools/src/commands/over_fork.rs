@@ -10,12 +10,13 @@ mod live;
 
 use super::background::Work;
 use super::folders::Unfinished;
-use super::{Asked, CommandSettings, hidden, hints};
+use super::{CommandSettings, hidden, hints};
 use crate::blocking::on_thread;
-use crate::command::{Exit, LEFT_RUNNING, Sink, result_text, strip_escapes};
+use crate::command::{Exit, LEFT_RUNNING, Sink, strip_escapes};
 use crate::layer::{Collected, LayerError};
-use crate::tool::{Context, Output};
-use attended::{Attended, attended};
+use crate::runner::Command;
+use crate::tool::{Context, ToolOutput};
+use attended::{Attended, ForSandbox, attended};
 use live::{Builds, Live, room_of};
 use ropewalk_sandbox::{End, Room};
 use ropewalk_workspace::View;
@@ -60,7 +61,11 @@ impl OverFork {
     }
 
     /// Runs a command to its end, after those that were asked for before. Dropping the future kills it.
-    pub(super) async fn run(&self, asked: Asked, context: &Context) -> Result<Output, Output> {
+    pub(super) async fn run(
+        &self,
+        asked: Command,
+        context: &Context,
+    ) -> Result<ToolOutput, ToolOutput> {
         let (own, command) = (context.clone(), asked.command.clone());
         let show = move |live: &mut Live| Ok((live.show(&command, &own)?, live.builds()));
         let (mut held, (shown, builds), mut told) = self.with_room(context, show).await?;
@@ -71,7 +76,7 @@ impl OverFork {
             Some(Unfinished { view: context.view.clone(), started: SystemTime::now() });
         let sandbox = live.sandbox.clone();
         let sink = super::showing(context);
-        let mut asked = asked.over_fork(context, &self.settings, MAIN, shown.veil);
+        let mut asked = ForSandbox::new(asked, context, &self.settings, MAIN, shown.veil);
         asked.build_in(builds.variables, builds.laid);
         // A task of its own, which keeps the layer until all that the command started is dead, also when nobody
         // waits for its result any more.
@@ -83,7 +88,7 @@ impl OverFork {
         });
         let (mut held, ran) = running.await.map_err(|error| {
             tracing::error!(%error, "a command was lost");
-            Output::error("the tool broke down inside, and what the command changed is dropped")
+            ToolOutput::error("the tool broke down inside, and what the command changed is dropped")
         })?;
         let live = live_of(&mut held)?;
         let ran = ran.inspect_err(|_| live.never_ran())?;
@@ -124,7 +129,7 @@ impl OverFork {
         &self,
         context: &Context,
         how: impl Fn(&mut Live) -> Result<T, LayerError> + Clone + Send + 'static,
-    ) -> Result<(Held, T, Vec<String>), Output> {
+    ) -> Result<(Held, T, Vec<String>), ToolOutput> {
         let (held, mut told) = self.ready(context).await?;
         let (mut held, mut made) = match held.as_ref().is_some_and(|live| live.is_full) {
             true => (held, Err(LayerError::Full)),
@@ -142,21 +147,21 @@ impl OverFork {
             (held, made) = made_in(held, how).await?;
         }
         let made = made.map_err(|error| match error {
-            LayerError::Full => Output::error(TOO_SMALL),
-            error => Output::error(error),
+            LayerError::Full => ToolOutput::error(TOO_SMALL),
+            error => ToolOutput::error(error),
         })?;
         Ok((held, made, told))
     }
 
-    async fn anew(&self, context: &Context) -> Result<Live, Output> {
+    async fn anew(&self, context: &Context) -> Result<Live, ToolOutput> {
         let live = Live::start(&self.settings, &context.view).await;
         live.map_err(|why| {
-            Output::error(format_args!("commands can't run in the sandbox any more: {why}"))
+            ToolOutput::error(format_args!("commands can't run in the sandbox any more: {why}"))
         })
     }
 
     /// A command in the background, on a layer of its own.
-    pub(super) async fn work(&self, asked: Asked, context: &Context) -> Result<Work, Output> {
+    pub(super) async fn work(&self, asked: Command, context: &Context) -> Result<Work, ToolOutput> {
         let name = format!("b{}", self.layers.fetch_add(1, Ordering::Relaxed) + 1);
         let (own, name_of) = (context.clone(), name.clone());
         let make = move |live: &mut Live| {
@@ -169,10 +174,10 @@ impl OverFork {
         drop(held);
         let shown = std::mem::take(&mut beside.shown);
         told.extend(shown.told);
-        let mut asked = asked.over_fork(context, &self.settings, &name, shown.veil);
+        let mut asked = ForSandbox::new(asked, context, &self.settings, &name, shown.veil);
         let Builds { variables, laid } = std::mem::take(&mut beside.builds);
         asked.build_in(variables, laid);
-        let own = super::apart(context);
+        let own = context.clone();
         Ok(Box::new(move |sink: Sink, stop| {
             Box::pin(async move {
                 let sandbox = beside.sandbox.clone();
@@ -199,7 +204,7 @@ impl OverFork {
 
     /// The sandbox for a command on this view, started anew where the last one doesn't fit any more, and what is to
     /// be said of that.
-    async fn ready(&self, context: &Context) -> Result<(Held, Vec<String>), Output> {
+    async fn ready(&self, context: &Context) -> Result<(Held, Vec<String>), ToolOutput> {
         let mut held = self.live.clone().lock_owned().await;
         let mut told = Vec::new();
         let fits = match held.as_ref() {
@@ -231,7 +236,7 @@ impl OverFork {
 async fn made_in<T: Send + 'static>(
     mut held: Held,
     how: impl FnOnce(&mut Live) -> Result<T, LayerError> + Send + 'static,
-) -> Result<(Held, Result<T, LayerError>), Output> {
+) -> Result<(Held, Result<T, LayerError>), ToolOutput> {
     let made = on_thread(move |_| {
         let made = how(live_of(&mut held)?);
         Ok((held, made))
@@ -259,8 +264,8 @@ fn left_for(error: &LayerError) -> String {
 /// What is said when an empty layer has no room for what a command is to see.
 const TOO_SMALL: &str = "what is open and not accepted yet takes more room than this session's commands may write: let the user accept or reject what is pending and close large files, or tell them of commands.layer_megabytes";
 
-fn live_of(held: &mut Held) -> Result<&mut Live, Output> {
-    held.as_mut().ok_or_else(|| Output::error("the sandbox has ended; call again"))
+fn live_of(held: &mut Held) -> Result<&mut Live, ToolOutput> {
+    held.as_mut().ok_or_else(|| ToolOutput::error("the sandbox has ended; call again"))
 }
 
 /// The result for the model: how it ended, what it printed, what became of what it wrote.
@@ -271,19 +276,16 @@ async fn result(
     room: Option<Room>,
     secrets: &[PathBuf],
     context: &Context,
-) -> Output {
+) -> ToolOutput {
     let Attended { outcome, end, network, file } = ran;
     let printed = [outcome.output.head.as_slice(), outcome.output.tail.as_slice()].concat();
     let printed = strip_escapes(&String::from_utf8_lossy(&printed));
     let mut output = super::result_of(&outcome, file, context).await;
-    output.text = result_text(&outcome, context.bounds);
     told.extend(said_of_end(&end));
     if let End::Lost(why) = &end {
-        output.is_error = true;
-        output.text = format!(
-            "Error: the sandbox ended while this command ran ({why}), and what it changed is lost. It is started anew with the next command.\n{}",
-            output.text
-        );
+        output.fail(format_args!(
+            "the sandbox ended while this command ran ({why}), and what it changed is lost. It is started anew with the next command."
+        ));
     }
     let failed = outcome.exit != Exit::Exited(0);
     if !network && hints::wants_network(&printed, failed) {
@@ -300,7 +302,7 @@ async fn result(
     }
     let missed =
         if failed { hidden::named_by(hints::end_of(&printed), secrets) } else { Vec::new() };
-    if let Some(missed) = missed.first().filter(|_| !context.reach.secrets) {
+    if let Some(missed) = missed.first().filter(|_| !context.grant.reach.secrets) {
         told.push(format!(
             "{} may hold secrets and is empty to commands: if this one needs it, name it in the command, and the user will be asked",
             missed.display()
@@ -351,28 +353,13 @@ fn full(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bounds::Bounds;
     use crate::command::{self, CommandOutcome};
-    use crate::policy::Reach;
-    use ropewalk_workspace::{Fork, NoEditor, Roots, Workspace};
+    use ropewalk_workspace::{Fork, Roots, Workspace};
     use std::time::Duration;
 
     fn context() -> Context {
         let workspace = Workspace::new(Roots::new(Vec::new()));
-        Context {
-            view: Arc::new(Fork::new("s".into()).view(workspace.snapshot())),
-            turn: 1,
-            call: "c".into(),
-            bounds: Bounds::default(),
-            commands: Arc::default(),
-            reach: Reach::default(),
-            command_time: Duration::from_secs(1),
-            outputs: None,
-            secrets: Default::default(),
-            sink: Arc::new(|_| ()),
-            hides: Arc::new(|_, _| false),
-            editor: Arc::new(NoEditor),
-        }
+        Context::new("c", 1, Arc::new(Fork::new("s".into()).view(workspace.snapshot())))
     }
 
     /// How a command ended that nothing need be said of.
@@ -390,7 +377,7 @@ mod tests {
         Attended { outcome, end, network: false, file: None }
     }
 
-    fn said(ran: Attended, room: Option<Room>, context: &Context) -> Output {
+    fn said(ran: Attended, room: Option<Room>, context: &Context) -> ToolOutput {
         let secrets = [PathBuf::from("/w/.env"), PathBuf::from("/w/id_ed25519")];
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let collected = Ok(Collected::default());
@@ -418,13 +405,19 @@ mod tests {
             (End::Killed, "(ended by signal 9)"),
         ] {
             let output = said(killed(end), None, &context());
-            assert!(output.text.starts_with("out\n") && output.text.contains(words), "{output:?}");
-            assert!(output.text.contains("(first)") && !output.is_error, "{output:?}");
+            assert!(
+                output.words().starts_with("out\n") && output.words().contains(words),
+                "{output:?}"
+            );
+            assert!(output.words().contains("(first)") && !output.is_error, "{output:?}");
         }
         let output = said(killed(End::Lost("gone, ünï".into())), None, &context());
         assert!(output.is_error, "{output:?}");
         let words = "Error: the sandbox ended while this command ran (gone, ünï), and what it changed is lost.";
-        assert!(output.text.starts_with(words) && output.text.contains("\nout\n"), "{output:?}");
+        assert!(
+            output.words().starts_with(words) && output.words().contains("\nout\n"),
+            "{output:?}"
+        );
     }
 
     #[test]
@@ -440,7 +433,7 @@ mod tests {
         let check = |ran: Attended, room, context: &Context, expected: &[&str]| {
             let output = said(ran, room, context);
             let found: Vec<&str> =
-                all.into_iter().filter(|words| output.text.contains(words)).collect();
+                all.into_iter().filter(|words| output.words().contains(words)).collect();
             assert_eq!(found, expected, "{output:?}");
         };
         let (plain, plenty) = (context(), room(1 << 20));
@@ -454,7 +447,7 @@ mod tests {
         check(ended(1, denied), plenty, &plain, &[SECRET]);
         check(ended(0, denied), plenty, &plain, &[]);
         let mut allowed = context();
-        allowed.reach.secrets = true;
+        allowed.grant.reach.secrets = true;
         check(ended(1, denied), plenty, &allowed, &[]);
         let no_space = "write error: No space left on device\n";
         check(ended(1, no_space), plenty, &plain, &[SCRATCH]);
@@ -473,6 +466,6 @@ mod tests {
         let output = runtime.block_on(result(ran, failed, Vec::new(), None, &[], &context()));
         let words =
             "Error: what the command changed could not be taken in: the disk is gone\nout\n";
-        assert_eq!((output.is_error, output.text.as_str()), (true, words));
+        assert_eq!((output.is_error, output.words()), (true, words));
     }
 }

@@ -4,6 +4,7 @@ use crate::support::Bench;
 use crate::{begin, begun, says, says_in_background, turn};
 use futures::{FutureExt as _, select};
 use ropewalk_protocol::OverFork;
+use ropewalk_tools::NoCommands;
 use rustix::fs::{FlockOperation, flock};
 use serde_json::json;
 use std::fs;
@@ -88,7 +89,7 @@ pub(crate) fn what_a_killed_command_built_is_not_fresh() {
         let command = format!("sed -i s/disk/killed/ src/lib.rs && {cargo} && sleep 1000");
         let input = json!({ "command": command, "cwd": "sub", "background": in_background });
         let context = bench.context();
-        let call = bench.registry.prepare("bash", input).unwrap().run(context);
+        let call = bench.begin("bash", input, context);
         let printed = bench.printed.clone();
         let has_run = async move {
             while !printed.lock().unwrap().contains("killed\n") {
@@ -97,7 +98,7 @@ pub(crate) fn what_a_killed_command_built_is_not_fresh() {
         };
         // The session ends while the command runs: nobody collects what it changed.
         bench.wait(async move {
-            let mut call = call.fuse();
+            let mut call = pin!(call.fuse());
             let mut has_run = pin!(has_run.fuse());
             loop {
                 select! {
@@ -106,7 +107,7 @@ pub(crate) fn what_a_killed_command_built_is_not_fresh() {
                 }
             }
         });
-        bench.commands = Arc::default();
+        bench.run_by(Arc::new(NoCommands));
         // The cache is free when all that the command started is dead.
         let builds = fs::read_dir(bench.beside("cache/builds")).unwrap().next().unwrap().unwrap();
         let lock = fs::File::open(builds.path().join("lock")).unwrap();

@@ -113,7 +113,7 @@ pub(crate) fn one_in_the_background_keeps_its_layer_when_the_session_takes_anoth
         let said = says(&mut bench, "ls b.txt 2>/dev/null; echo kept > y.bin");
         assert!(said.starts_with("(no output)\n(other folders are open now"), "{said}");
         bench.put("gate", b"open\n");
-        let said = bench.wait(bench.commands.next_finished()).output.text;
+        let said = bench.wait(bench.runner.finished()).output.words().to_owned();
         assert_eq!(said, "up\ndisk\n(changed: b.txt)", "{upper:?}");
         assert_eq!(says(&mut bench, "cat y.bin"), "kept\n");
     }

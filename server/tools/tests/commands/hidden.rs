@@ -4,6 +4,7 @@
 use crate::support::Bench;
 use crate::{begun, says, says_in_background};
 use ropewalk_protocol::OverFork;
+use ropewalk_tools::runner::{BackgroundState, Stop};
 use ropewalk_workspace::{Place, Roots};
 use serde_json::json;
 use std::path::Path;
@@ -23,9 +24,9 @@ fn hide(bench: &mut Bench, folders: &'static [&'static str]) {
 /// What a command says that the user allowed although it names what may hold secrets.
 fn says_allowed(bench: &mut Bench, command: &str) -> String {
     let mut context = bench.context();
-    context.reach.secrets = true;
-    let prepared = bench.registry.prepare("bash", json!({ "command": command })).unwrap();
-    bench.wait(prepared.run(context)).text
+    context.grant.reach.secrets = true;
+    let running = bench.begin("bash", json!({ "command": command }), context);
+    bench.wait(running).words().to_owned()
 }
 
 /// The lines of an output, without what is said of it.
@@ -129,9 +130,11 @@ pub(crate) fn what_is_lost_with_other_folders_is_said() {
         assert!(said.contains(GONE), "{tier:?}: {said}");
         assert!(!says(&mut bench, "true").contains(GONE), "{tier:?}");
         // One that runs in the background goes on in its own.
-        assert!(bench.commands.background_in_words().starts_with("1: runs"), "{tier:?}");
-        bench.commands.stop_background("1").unwrap();
-        let said = bench.wait(bench.commands.next_finished()).output.text;
+        let all = bench.runner.background();
+        let is_running = matches!(all[0].state, BackgroundState::Running { .. });
+        assert_eq!((all.len(), all[0].id, is_running), (1, 1, true), "{tier:?}");
+        assert_eq!(bench.runner.stop(Stop::One(1)), 1);
+        let said = bench.wait(bench.runner.finished()).output.words().to_owned();
         assert!(said.contains("changed: up"), "{tier:?}: {said}");
     }
 }
@@ -252,11 +255,11 @@ pub(crate) fn what_opens_accounts_is_struck_from_a_repository_that_a_command_nam
     std::fs::write(&config, SETTINGS).unwrap();
     for shown in ["repo", "repo/.git", "repo/.git/config"] {
         let mut context = bench.context();
-        context.reach.outside = vec![outside.join(shown)];
+        context.grant.reach.outside = vec![outside.join(shown)];
         let command =
             format!("git -C {0}/repo remote -v; cat {0}/repo/.git/config", outside.display());
-        let prepared = bench.registry.prepare("bash", json!({ "command": command })).unwrap();
-        let said = bench.wait(prepared.run(context)).text;
+        let running = bench.begin("bash", json!({ "command": command }), context);
+        let said = bench.wait(running).words().to_owned();
         assert!(said.contains("https://example.com/a.git"), "{shown}: {said}");
         assert!(!said.contains("HIDDEN"), "{shown}: {said}");
     }

@@ -16,6 +16,7 @@ mod support;
 use libtest_mimic::{Arguments, Trial};
 use ropewalk_protocol::OverFork;
 use ropewalk_tools::commands::{Chosen, CommandSettings, Commands};
+use ropewalk_tools::{Context, NoCommands};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -107,19 +108,21 @@ fn begin(bench: &mut Bench, over_fork: OverFork) -> Chosen {
 /// The same, with more settings.
 fn begin_with(bench: &mut Bench, settings: CommandSettings) -> Chosen {
     // The build caches are free again before they are asked for.
-    bench.commands = Arc::default();
-    bench.commands = Arc::new(Commands::new(CommandSettings {
+    bench.run_by(Arc::new(NoCommands));
+    let commands = Arc::new(Commands::new(CommandSettings {
         cache_bytes: 1 << 30,
         cache_folder: Some(bench.beside("cache")),
         ..settings
     }));
-    turn(bench)
+    bench.run_by(commands.clone());
+    let Context { view, grant, .. } = bench.context();
+    bench.wait(commands.turn_begins(&view, &grant.hides)).clone()
 }
 
 /// A turn begins.
-fn turn(bench: &mut Bench) -> Chosen {
-    let context = bench.context();
-    bench.wait(context.commands.turn_begins(&context.view, &context.hides)).clone()
+fn turn(bench: &mut Bench) {
+    let Context { view, grant, .. } = bench.context();
+    bench.wait(bench.runner.begin(&view, &grant.hides));
 }
 
 /// What a command says.
@@ -132,5 +135,5 @@ fn says_in_background(bench: &mut Bench, mut input: Value) -> String {
     input["background"] = true.into();
     let started = bench.say("bash", input);
     assert!(started.starts_with("Started in the background as number "), "{started}");
-    bench.wait(bench.commands.next_finished()).output.text
+    bench.wait(bench.runner.finished()).output.words().to_owned()
 }

@@ -4,14 +4,14 @@ use crate::support::Bench;
 use crate::{begun, says, turn};
 use futures::future::join;
 use ropewalk_protocol::OverFork;
-use ropewalk_tools::Tier;
+use ropewalk_tools::CommandMode;
 use ropewalk_tools::commands::Chosen;
 use ropewalk_workspace::ProposedChange;
 use serde_json::json;
 
 pub(crate) fn what_one_leaves_the_next_finds() {
     let (mut bench, chosen) = begun(OverFork::Auto, &[("a", b"disk\n"), (".gitignore", b"*.o\n")]);
-    assert_eq!(chosen, Chosen { tier: Tier::OverFork, why: None });
+    assert_eq!(chosen, Chosen { mode: CommandMode::OverFork, why: None });
     bench.open("a", "unsaved\n");
     let said = says(&mut bench, "cat a; echo more >> a; echo made > b; echo built > b.o");
     assert_eq!(said, "unsaved\n(changed: a, b)");
@@ -27,16 +27,13 @@ pub(crate) fn one_runs_at_a_time() {
     let mut run = || {
         let mut context = bench.context();
         context.outputs = None;
-        bench.registry.prepare("bash", json!({ "command": command })).unwrap().run(context)
+        bench.begin("bash", json!({ "command": command }), context)
     };
     let both = join(run(), run());
     let (one, two) = bench.wait(both);
     // Both began on the same view, in which there was no such file.
     for output in [one, two] {
-        assert_eq!(
-            (output.text.as_str(), output.proposals.len()),
-            ("(no output)\n(changed: count)", 1)
-        );
+        assert_eq!((output.words(), output.proposals.len()), ("(no output)\n(changed: count)", 1));
     }
 }
 
@@ -51,9 +48,9 @@ pub(crate) fn the_want_of_a_network_is_said() {
     let said = says(&mut bench, &format!("({refused}); true"));
     assert!(said.contains("refused") && !said.contains(NETWORK), "it did not fail: {said}");
     let mut context = bench.context();
-    context.reach.network = true;
-    let prepared = bench.registry.prepare("bash", json!({ "command": refused })).unwrap();
-    let said = bench.wait(prepared.run(context)).text;
+    context.grant.reach.network = true;
+    let running = bench.begin("bash", json!({ "command": refused }), context);
+    let said = bench.wait(running).words().to_owned();
     assert!(said.contains("refused") && !said.contains(NETWORK), "it had the network: {said}");
 }
 
@@ -123,7 +120,7 @@ pub(crate) fn a_folder_of_the_disk_is_renamed() {
     }
     let command = "mv folder moved && cat moved/one.txt moved/deep/two.txt; ls";
     let output = bench.call("bash", json!({ "command": command }));
-    assert!(output.text.starts_with("one\ntwo\na\nmoved\n"), "{}", output.text);
+    assert!(output.words().starts_with("one\ntwo\na\nmoved\n"), "{}", output.words());
     let mut renamed: Vec<(&str, &str)> = Vec::new();
     for proposal in &output.proposals {
         if let ProposedChange::Rename { to } = &proposal.change {
@@ -167,18 +164,18 @@ pub(crate) fn more_secrets_than_are_hidden_are_said() {
 
 pub(crate) fn each_tier_is_told_of_as_it_is() {
     let rows = [
-        (OverFork::Auto, Tier::OverFork, "w\nunsaved\n(changed: b)", false),
-        (OverFork::Copy, Tier::Copy, "unsaved\n(changed: b)\n(it ran on a copy: ", false),
-        (OverFork::Off, Tier::InPlace, "w\ndisk\n", true),
+        (OverFork::Auto, CommandMode::OverFork, "w\nunsaved\n(changed: b)", false),
+        (OverFork::Copy, CommandMode::Copy, "unsaved\n(changed: b)\n(it ran on a copy: ", false),
+        (OverFork::Off, CommandMode::InPlace, "w\ndisk\n", true),
     ];
-    for (over_fork, tier, words, on_disk) in rows {
+    for (over_fork, mode, words, on_disk) in rows {
         let (mut bench, chosen) = begun(over_fork, &[("a", b"disk\n")]);
-        assert_eq!(chosen, Chosen { tier, why: None });
+        assert_eq!(chosen, Chosen { mode, why: None });
         bench.open("a", "unsaved\n");
         let said = says(&mut bench, "basename \"$PWD\"; cat a; echo new > b");
         assert!(said.contains(words), "{said}");
-        assert_eq!(said.contains("it ran on a copy: "), tier == Tier::Copy, "{said}");
-        assert_eq!(bench.path("b").exists(), on_disk, "{tier:?}");
+        assert_eq!(said.contains("it ran on a copy: "), mode == CommandMode::Copy, "{said}");
+        assert_eq!(bench.path("b").exists(), on_disk, "{mode:?}");
     }
 }
 

@@ -1,13 +1,16 @@
 //! `bash`, as a tool; the runner has tests of its own.
 
 use crate::support::Bench;
+use ropewalk_tools::Commands;
 use ropewalk_tools::bash::unseen_files;
 use serde_json::json;
 use std::path::Path;
+use std::sync::Arc;
 
 #[test]
 fn a_command_runs_in_the_first_root() {
     let mut bench = Bench::new(&[("dir/f", b"text\n")]);
+    bench.run_by(Arc::<Commands>::default());
     let check = |bench: &mut Bench, input, expected: &str| {
         let said = bench.say("bash", input);
         assert!(said.starts_with(expected), "{said}");
@@ -31,6 +34,7 @@ fn a_command_runs_in_the_first_root() {
 #[test]
 fn a_long_output_is_kept_whole_and_can_be_read_on() {
     let mut bench = Bench::new(&[]);
+    bench.run_by(Arc::<Commands>::default());
     bench.bounds.max_chars = 1000;
     let said = bench.say("bash", json!({"command": "seq 1 5000"}));
     assert!(said.starts_with("1\n2\n") && said.ends_with("5000\n"), "{said}");

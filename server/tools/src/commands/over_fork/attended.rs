@@ -4,8 +4,9 @@ use crate::command::{
     Collector, CommandError, CommandOutcome, Exit, Secrets, Sink, Stopped, allowed_environment,
     attend, private_file, shell, without_network,
 };
-use crate::commands::{Asked, CommandSettings};
-use crate::tool::{Context, Output};
+use crate::commands::CommandSettings;
+use crate::runner::Command;
+use crate::tool::{Context, Grant, ToolOutput};
 use ropewalk_sandbox::{End, Sandbox, Spec};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -16,7 +17,7 @@ const GRACE: Duration = Duration::from_millis(250);
 
 /// A command for the sandbox, but for where its output goes.
 pub(super) struct ForSandbox {
-    asked: Asked,
+    asked: Command,
     env: Vec<(OsString, OsString)>,
     layer: String,
     network: bool,
@@ -47,35 +48,34 @@ pub(super) struct Attended {
     pub(super) file: Option<PathBuf>,
 }
 
-impl Asked {
-    /// The same for the sandbox, with what this call may reach.
-    pub(super) fn over_fork(
-        self,
+impl ForSandbox {
+    /// A command with what its call may reach.
+    pub(super) fn new(
+        asked: Command,
         context: &Context,
         settings: &CommandSettings,
         layer: &str,
         veil: Veil,
-    ) -> ForSandbox {
+    ) -> Self {
+        let Grant { reach, secrets, .. } = &context.grant;
         let ours = allowed_environment(std::env::vars_os(), &settings.environment);
-        let mut env = context.secrets.environment(ours, &settings.environment);
+        let mut env = secrets.environment(ours, &settings.environment);
         env.push(("TMPDIR".into(), "/tmp".into()));
-        if !context.reach.network {
+        if !reach.network {
             without_network(&mut env);
         }
-        ForSandbox {
-            asked: self,
+        Self {
+            asked,
             env,
             layer: layer.to_owned(),
-            network: context.reach.network,
-            shown: context.reach.outside.clone(),
+            network: reach.network,
+            shown: reach.outside.clone(),
             veil,
             laid: Vec::new(),
-            secrets: context.secrets.clone(),
+            secrets: secrets.clone(),
         }
     }
-}
 
-impl ForSandbox {
     /// Points tools to build caches by these variables, whatever they were, and shows them at these places.
     pub(super) fn build_in(
         &mut self,
@@ -94,14 +94,10 @@ pub(super) async fn attended(
     command: ForSandbox,
     sink: Sink,
     interrupt: impl Future<Output = ()>,
-) -> Result<Attended, Output> {
+) -> Result<Attended, ToolOutput> {
     let ForSandbox { asked, env, layer, network, shown, veil, laid, secrets } = command;
     // These errors bring the word with them.
-    let not_started = |error: CommandError| Output {
-        text: error.to_string(),
-        is_error: true,
-        ..Output::default()
-    };
+    let not_started = |error: CommandError| ToolOutput::failed(error.to_string());
     if asked.command.contains('\0') {
         return Err(not_started(CommandError::Nul));
     }
@@ -128,7 +124,7 @@ pub(super) async fn attended(
     };
     let began = Instant::now();
     let mut running = sandbox.run(spec).await.map_err(|error| {
-        Output::error(format_args!("the command could not be started in the sandbox: {error}"))
+        ToolOutput::error(format_args!("the command could not be started in the sandbox: {error}"))
     })?;
     let mut collector = Collector::new(receiver, file, Some(sink), &secrets);
     let (stopped, is_read) = attend(&mut collector, asked.timeout, interrupt, running.wait()).await;
@@ -154,7 +150,7 @@ pub(super) async fn attended(
 }
 
 /// The file that takes all that is printed, if there is to be one.
-async fn output_file(asked: &Asked) -> Result<Option<tokio::fs::File>, CommandError> {
+async fn output_file(asked: &Command) -> Result<Option<tokio::fs::File>, CommandError> {
     let Some(path) = &asked.output_file else { return Ok(None) };
     let file = private_file(path).await;
     file.map(Some).map_err(|error| CommandError::OutputFile(path.clone(), error))

@@ -7,7 +7,7 @@ use crate::commands::over_fork::attended::Veil;
 use crate::commands::{BUILDS, CommandSettings, repository};
 use crate::layer::{BuildCaches, Collected, EverDirty, Layer, LayerError, struck_outside};
 use crate::policy::is_sensitive;
-use crate::tool::{Context, Output};
+use crate::tool::{Context, ToolOutput};
 use ropewalk_sandbox::{End, Limits, Plan, Room, Sandbox, Spec, Upper};
 use ropewalk_workspace::View;
 use std::ffi::OsString;
@@ -65,12 +65,12 @@ impl Live {
     ) -> Result<Self, String> {
         let (settings, view) = (settings.clone(), view.clone());
         let private = settings.private.clone();
-        let planned = on_thread(move |_| plan(&settings, &view).map_err(Output::error));
+        let planned = on_thread(move |_| plan(&settings, &view).map_err(ToolOutput::error));
         let Planned { plan, around, built, disk } = planned.await.map_err(words)?;
         let (roots, layer_bytes) = (plan.roots.clone(), plan.limits.layer_bytes);
         let sandbox = Sandbox::start(plan).await.map_err(|error| error.to_string())?;
         let (folder, over) = (sandbox.layers().join(super::MAIN), roots.clone());
-        let opened = on_thread(move |_| Layer::open(&folder, &over).map_err(Output::error));
+        let opened = on_thread(move |_| Layer::open(&folder, &over).map_err(ToolOutput::error));
         let layer = opened.await.map_err(words)?;
         Ok(Self {
             sandbox: Arc::new(sandbox),
@@ -137,17 +137,17 @@ impl Live {
     /// in the open folders and outside. Our own folders are not to be seen by any.
     fn hide(&mut self, command: &str, context: &Context) -> Shown {
         self.has_run = true;
-        self.hidden = self.hiding.now(&context.view, &self.around, &context.hides);
+        self.hidden = self.hiding.now(&context.view, &self.around, &context.grant.hides);
         let mut told = self.hidden.told.clone();
         told.retain(|words| !self.said.contains(words));
         self.said.clone_from(&self.hidden.told);
         let is_ours = |path: &Path| self.private.iter().any(|private| path.starts_with(private));
         let is_allowed = |path: &&PathBuf| {
-            context.reach.secrets && is_sensitive(&path.to_string_lossy()) && !is_ours(path)
+            context.grant.reach.secrets && is_sensitive(&path.to_string_lossy()) && !is_ours(path)
         };
-        let unhidden = context.reach.outside.iter().filter(is_allowed).cloned().collect();
-        let hidden = self.hidden.for_command(command, &context.reach);
-        let replaced = self.without_accounts(&context.reach.outside);
+        let unhidden = context.grant.reach.outside.iter().filter(is_allowed).cloned().collect();
+        let hidden = self.hidden.for_command(command, &context.grant.reach);
+        let replaced = self.without_accounts(&context.grant.reach.outside);
         Shown { veil: Veil { hidden, unhidden, replaced }, told }
     }
 
@@ -414,6 +414,6 @@ fn around(roots: &[PathBuf]) -> Vec<PathBuf> {
 }
 
 /// The words of a failure.
-fn words(output: Output) -> String {
-    output.text.strip_prefix("Error: ").unwrap_or(&output.text).to_owned()
+fn words(output: ToolOutput) -> String {
+    output.words().trim_start_matches("Error: ").to_owned()
 }
