@@ -2,9 +2,9 @@
 
 use ropewalk_agent::prompt::PromptFacts;
 use ropewalk_agent::session::{KeepRule, ModelChoice, Settings};
+use ropewalk_commands::CommandSettings;
 use ropewalk_config::{Config, add_rule};
 use ropewalk_model::Model;
-use ropewalk_tools::commands::CommandSettings;
 use ropewalk_tools::{List, Rules, Written};
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -10,11 +10,11 @@ use crate::settings::{ModelFactory, commands_of, keep_rules_in, model_of, settin
 use crate::trust::Questions;
 use ropewalk_agent::Sessions;
 use ropewalk_agent::session::{ModelChoice, Settings};
+use ropewalk_commands::CommandSettings;
 use ropewalk_config::{Config, Environment, Sources, rules_file};
 use ropewalk_model::Model;
 use ropewalk_protocol::Mode;
 use ropewalk_text::Text;
-use ropewalk_tools::commands::CommandSettings;
 use ropewalk_workspace::log::Cursor;
 use ropewalk_workspace::publish::Bounds;
 use ropewalk_workspace::{DocId, Document, Habits, Roots, Workspace};

@@ -1,7 +1,7 @@
 //! `bash`: a command of the user's shell. Where it runs is its [`CommandRunner`]'s.
 
 use crate::blocking::on_thread;
-use crate::command::private_folder;
+use crate::private::private_folder;
 use crate::runner::{Command, CommandMode, CommandRunner, DEFAULT_TIMEOUT};
 use crate::tool::{Context, Effect, Subject, ToolOutput, TypedTool};
 use futures::future::BoxFuture;

@@ -9,16 +9,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Says whether anybody still waits for the work.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Stop(Arc<AtomicBool>);
+pub struct Stop(Arc<AtomicBool>);
 
 impl Stop {
     /// Whether the call was dropped.
-    pub(crate) fn is_set(&self) -> bool {
+    pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
     /// Tells the work that nobody waits for it.
-    pub(crate) fn set(&self) {
+    pub fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }
@@ -33,7 +33,7 @@ impl Drop for SetOnDrop {
 }
 
 /// Runs `work` on a thread for blocking work.
-pub(crate) async fn on_thread<T: Send + 'static>(
+pub async fn on_thread<T: Send + 'static>(
     work: impl FnOnce(&Stop) -> Result<T, ToolOutput> + Send + 'static,
 ) -> Result<T, ToolOutput> {
     let stop = Stop::default();

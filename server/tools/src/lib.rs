@@ -5,35 +5,32 @@
 //! model sees is cut to size.
 
 pub mod bash;
-mod blocking;
+pub mod blocking;
 pub mod bounds;
-pub mod command;
-pub mod commands;
 pub mod danger;
 pub mod delete_file;
 pub mod diagnostics;
 pub mod edit_file;
+pub mod escapes;
 mod files;
 pub mod glob;
 pub mod grep;
 pub mod input;
-#[cfg(unix)]
-pub mod layer;
 mod lines;
 pub mod list_dir;
 pub mod move_file;
 mod names;
-pub mod plain;
 pub mod policy;
+pub mod private;
 pub mod read_file;
 pub mod registry;
 pub mod runner;
+pub mod secrets;
 pub mod tool;
-mod walk;
+pub mod walk;
 pub mod write_file;
 
 pub use bounds::Bounds;
-pub use commands::Commands;
 pub use policy::{
     By, Decision, List, Named, Offer, Reach, Rule, Rules, Ruling, Written, decide, named_paths,
 };

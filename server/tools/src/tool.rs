@@ -5,9 +5,9 @@
 //! is a type of its own is a [`TypedTool`]; one that is known only at run time is a [`Tool`].
 
 use crate::bounds::Bounds;
-use crate::command::Secrets;
 use crate::policy::Reach;
 use crate::runner::DEFAULT_TIMEOUT;
+use crate::secrets::Secrets;
 use futures::future::BoxFuture;
 use ropewalk_protocol::{CallId, Content};
 use ropewalk_workspace::{Place, Proposal, View};

@@ -35,7 +35,7 @@ pub(crate) fn starts(view: &View, path: Option<&str>) -> Result<Vec<Place>, Tool
 }
 
 /// A walk over a folder that leaves out what is ignored.
-pub(crate) fn walker(folder: &Path) -> WalkBuilder {
+pub fn walker(folder: &Path) -> WalkBuilder {
     let mut walker = WalkBuilder::new(folder);
     walker.hidden(false).require_git(false).filter_entry(|entry| entry.file_name() != ".git");
     walker

@@ -4,13 +4,14 @@ use futures::future::BoxFuture;
 use ropewalk_agent::prompt::PromptFacts;
 use ropewalk_agent::session::Settings;
 use ropewalk_agent::{Journal, Past, Session, SessionConfig, Sessions};
+use ropewalk_commands::CommandSettings;
+use ropewalk_commands::Commands;
 use ropewalk_model::{Block, Http, Model, ServerModel};
 use ropewalk_protocol::content::briefly;
 use ropewalk_protocol::{Event, Mode, Op, OverFork, Prompt, SessionLimits, StopReason, Verdict};
 pub(crate) use ropewalk_testkit::model::{Place, ScriptedModel, ScriptedReply};
 use ropewalk_text::Coordinates;
-use ropewalk_tools::commands::CommandSettings;
-use ropewalk_tools::{CommandRunner, Commands, Registry, Rules, Tool};
+use ropewalk_tools::{CommandRunner, Registry, Rules, Tool};
 use ropewalk_workspace::publish::Bounds;
 use ropewalk_workspace::{
     ContentChange, DocId, DocumentEdit, Editor, EditorError, Habits, Roots, Workspace,

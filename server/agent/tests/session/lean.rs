@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-const TIERS: [CommandMode; 3] = [CommandMode::OverFork, CommandMode::Copy, CommandMode::InPlace];
+const MODES: [CommandMode; 3] = [CommandMode::OverFork, CommandMode::Copy, CommandMode::InPlace];
 
 /// A runner that has chosen this.
 struct Runs(CommandMode);
@@ -56,13 +56,13 @@ fn standard() -> Registry {
 }
 
 /// System prompt and tools as they go over the wire.
-fn prelude(protocol: Protocol, tier: CommandMode, lean: bool, instructions: &str) -> String {
-    let runner = Arc::new(Runs(tier));
+fn prelude(protocol: Protocol, mode: CommandMode, lean: bool, instructions: &str) -> String {
+    let runner = Arc::new(Runs(mode));
     let all = ropewalk_agent::tools::registry(runner, Arc::new(NoEditor));
     let registry = if lean { all.lean() } else { all };
     let facts = PromptFacts {
         has_file_tools: true,
-        commands: Some(tier),
+        commands: Some(mode),
         lean,
         date: "2026-01-31".into(),
         platform: "linux".into(),
@@ -91,13 +91,13 @@ fn prelude(protocol: Protocol, tier: CommandMode, lean: bool, instructions: &str
 #[test]
 fn system_prompt_and_tools_are_short_and_shorter_for_a_small_context() {
     for protocol in Protocol::ALL {
-        for tier in TIERS {
-            let whole = prelude(*protocol, tier, false, "").len();
-            let lean = prelude(*protocol, tier, true, "").len();
-            let told = prelude(*protocol, tier, true, &"Use \"tabs\" – é𝄞.\n".repeat(5_000)).len();
-            println!("{} {tier:?}: {whole} and {lean}, {told} with instructions", protocol.name());
-            assert!(whole <= 12 * 1024, "{} {tier:?}: {whole}", protocol.name());
-            assert!(told <= 4 * 1024, "{} {tier:?}: {told}", protocol.name());
+        for mode in MODES {
+            let whole = prelude(*protocol, mode, false, "").len();
+            let lean = prelude(*protocol, mode, true, "").len();
+            let told = prelude(*protocol, mode, true, &"Use \"tabs\" – é𝄞.\n".repeat(5_000)).len();
+            println!("{} {mode:?}: {whole} and {lean}, {told} with instructions", protocol.name());
+            assert!(whole <= 12 * 1024, "{} {mode:?}: {whole}", protocol.name());
+            assert!(told <= 4 * 1024, "{} {mode:?}: {told}", protocol.name());
             assert!(lean < told && told < whole);
         }
     }
@@ -105,17 +105,17 @@ fn system_prompt_and_tools_are_short_and_shorter_for_a_small_context() {
 
 #[test]
 fn a_lean_prompt_still_says_what_matters() {
-    for tier in TIERS {
-        let text = prelude(Protocol::Chat, tier, true, "Use tabs.");
+    for mode in MODES {
+        let text = prelude(Protocol::Chat, mode, true, "Use tabs.");
         for part in [
             "private copy",
             "/home/somebody/work/a-project-with-a-name",
             "Use tabs.",
             "unsaved text",
         ] {
-            assert!(text.contains(part), "{tier:?}: no {part} in {text}");
+            assert!(text.contains(part), "{mode:?}: no {part} in {text}");
         }
-        let commands = match tier {
+        let commands = match mode {
             CommandMode::OverFork => "Commands run in your private copy of the project",
             CommandMode::Copy => "Commands run on a copy",
             CommandMode::InPlace => "Commands see the disk: not unsaved text",
@@ -147,17 +147,17 @@ fn the_whole_prompt_says_how_commands_run() {
         "may wait for the user's approval",
     ];
     let in_place = ["commands see the disk, not unsaved text", "may wait for the user's approval"];
-    for (tier, parts, others) in [
+    for (mode, parts, others) in [
         (CommandMode::OverFork, over_fork.as_slice(), [on_a_copy[0], in_place[0]]),
         (CommandMode::Copy, &on_a_copy, [over_fork[0], in_place[0]]),
         (CommandMode::InPlace, &in_place, [over_fork[0], on_a_copy[0]]),
     ] {
-        let prompt = prelude(Protocol::Chat, tier, false, "");
+        let prompt = prelude(Protocol::Chat, mode, false, "");
         for part in parts {
-            assert!(prompt.contains(part), "{tier:?}: no {part:?} in {prompt}");
+            assert!(prompt.contains(part), "{mode:?}: no {part:?} in {prompt}");
         }
         for other in others {
-            assert!(!prompt.contains(other), "{tier:?}: {other:?} in {prompt}");
+            assert!(!prompt.contains(other), "{mode:?}: {other:?} in {prompt}");
         }
     }
 }

@@ -20,15 +20,15 @@ impl World {
         Self { workspace: Workspace::new(roots), dir }
     }
 
-    fn reach(&self, call: &Call, tier: CommandMode) -> Reach {
+    fn reach(&self, call: &Call, mode: CommandMode) -> Reach {
         let view = Fork::new("s".into()).view(self.workspace.snapshot());
-        Reach::of(&call.subject, &view, &runner(tier))
+        Reach::of(&call.subject, &view, &runner(mode))
     }
 
-    fn decided(&self, command: &str, network: bool, tier: CommandMode, allow: &[Rule]) -> Decision {
+    fn decided(&self, command: &str, network: bool, mode: CommandMode, allow: &[Rule]) -> Decision {
         let call = bash(command, network);
         let rules = Rules { allow: allow.to_vec(), ..Rules::default() };
-        let reach = self.reach(&call, tier);
+        let reach = self.reach(&call, mode);
         decide(&call, &[], &reach, Mode::Review, &rules, &[]).decision
     }
 }
@@ -89,8 +89,8 @@ fn a_rule_gives_the_network_and_what_is_outside_where_it_says_so() {
     let world = World::new();
     let var = Path::new("/var").canonicalize().unwrap().display().to_string();
     let reads = format!("cat {var} src/a.rs");
-    let decided = |command: &str, network, tier, rule: &str| {
-        world.decided(command, network, tier, &[rule.parse().unwrap()])
+    let decided = |command: &str, network, mode, rule: &str| {
+        world.decided(command, network, mode, &[rule.parse().unwrap()])
     };
     for plain in ["bash(cat *)", "bash(*)", "bash", "*"] {
         let over = |command: &str, network| decided(command, network, CommandMode::OverFork, plain);
@@ -98,8 +98,8 @@ fn a_rule_gives_the_network_and_what_is_outside_where_it_says_so() {
         assert!(asks(&over("cat src/a.rs", true), "network access"), "{plain}");
         assert!(asks(&over(&reads, false), "outside the open folders"), "{plain}");
         // Elsewhere nothing keeps a command from either, and the rule says that it may run.
-        for tier in [CommandMode::Copy, CommandMode::InPlace] {
-            assert_eq!(decided(&reads, true, tier, plain), Decision::Allow, "{plain}");
+        for mode in [CommandMode::Copy, CommandMode::InPlace] {
+            assert_eq!(decided(&reads, true, mode, plain), Decision::Allow, "{plain}");
         }
         let network = format!("{plain} with network");
         let over = |command: &str, network_wanted| {
@@ -116,10 +116,10 @@ fn a_rule_gives_the_network_and_what_is_outside_where_it_says_so() {
                 "{both}"
             );
             // It speaks of commands over the fork alone.
-            for (tier, why) in
+            for (mode, why) in
                 [(CommandMode::Copy, "a copy"), (CommandMode::InPlace, "on the disk")]
             {
-                assert!(asks(&decided(&reads, true, tier, &both), why), "{both}");
+                assert!(asks(&decided(&reads, true, mode, &both), why), "{both}");
             }
         }
         let other = format!("{plain} with network, {var}x, {var}/x");
@@ -146,19 +146,19 @@ fn a_rule_gives_the_network_and_what_is_outside_where_it_says_so() {
 fn a_grant_keeps_what_it_was_asked_for() {
     let world = World::new();
     let var = Path::new("/var").canonicalize().unwrap().display().to_string();
-    let ruling = |command: &str, network, tier, granted: &[Rule]| {
+    let ruling = |command: &str, network, mode, granted: &[Rule]| {
         let call = bash(command, network);
-        let reach = world.reach(&call, tier);
+        let reach = world.reach(&call, mode);
         decide(&call, &[], &reach, Mode::Review, &Rules::default(), granted)
     };
     let over = CommandMode::OverFork;
-    let granted = |command: &str, network, tier, text: &str| {
-        let offer = ruling(command, network, tier, &[]).offer.unwrap();
+    let granted = |command: &str, network, mode, text: &str| {
+        let offer = ruling(command, network, mode, &[]).offer.unwrap();
         assert_eq!((offer.rule.to_string().as_str(), offer.always), (text, true));
         // As it is when it was kept and read again.
         let rule: Rule = text.parse().unwrap();
         assert_eq!(rule, offer.rule);
-        assert_eq!(ruling(command, network, tier, &[rule]).decision, Decision::Allow, "{text}");
+        assert_eq!(ruling(command, network, mode, &[rule]).decision, Decision::Allow, "{text}");
         vec![offer.rule]
     };
     let outside = format!("cat {var}; make");
@@ -176,8 +176,8 @@ fn a_grant_keeps_what_it_was_asked_for() {
     assert_eq!(ruling("npm install y", true, over, &grant).decision, Decision::Allow);
     assert_eq!(ruling("npm install y", false, over, &grant).decision, Decision::Allow);
     // What was asked for over the fork is no word about the disk.
-    for tier in [CommandMode::InPlace, CommandMode::Copy] {
-        assert_eq!(ruling("npm install x", true, tier, &grant).decision.word(), "ask");
+    for mode in [CommandMode::InPlace, CommandMode::Copy] {
+        assert_eq!(ruling("npm install x", true, mode, &grant).decision.word(), "ask");
     }
     let grant = granted("cat .env", false, over, "bash(cat .env) with nothing");
     assert!(asks(&ruling("cat .env", true, over, &grant).decision, "network access"));
@@ -291,9 +291,9 @@ fn ropewalk_inside_of_a_command_is_refused_in_words_that_say_what_to_do() {
         "timeout 5 ropewalk doctor",
         "find . -exec ropewalk run {} \\;",
     ] {
-        for tier in [CommandMode::OverFork, CommandMode::InPlace] {
+        for mode in [CommandMode::OverFork, CommandMode::InPlace] {
             let allow = ["bash(*)".parse().unwrap()];
-            let decided = world.decided(command, false, tier, &allow);
+            let decided = world.decided(command, false, mode, &allow);
             let Decision::Deny(text) = decided else { panic!("{command}: {decided:?}") };
             assert!(text.starts_with("Error: Refused: ") && text.contains("tool task"), "{text}");
         }
