@@ -13,17 +13,20 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("workspace", &["text"]),
     ("model", &["protocol"]),
     ("sandbox", &[]),
-    ("tools", &["protocol", "text", "workspace", "sandbox"]),
+    ("tools", &["protocol", "text", "workspace"]),
+    ("commands", &["protocol", "text", "workspace", "tools", "sandbox"]),
     ("agent", &["protocol", "text", "workspace", "model", "tools"]),
     ("config", &["protocol"]),
-    ("lsp", &["protocol", "text", "workspace", "model", "tools", "agent", "config"]),
-    ("testkit", &["protocol", "text", "workspace", "model", "tools", "agent", "config", "lsp"]),
+    ("lsp", &["protocol", "text", "workspace", "model", "tools", "commands", "agent", "config"]),
+    ("testkit", &["protocol", "text", "workspace", "model"]),
 ];
 
 /// What every room may import for its tests alone, with the reason. It leaves no trace in the binary, and
 /// what a test needs says nothing about the code.
-const FOR_TESTS: &[(&str, &str)] =
-    &[("testkit", "the fake editor and the scripted model are made for tests")];
+const FOR_TESTS: &[(&str, &str)] = &[
+    ("testkit", "the fake editor and the scripted model are made for tests"),
+    ("commands", "sessions are tested with commands that really run"),
+];
 
 /// Libraries that a room must not have, each with its reason.
 const BANNED: &[(&str, &str, &str)] = &[
@@ -32,11 +35,13 @@ const BANNED: &[(&str, &str, &str)] = &[
     ("text", "tower-lsp", "LSP's types stop at the door of the room lsp"),
     ("workspace", "tower-lsp", "LSP's types stop at the door of the room lsp"),
     ("tools", "tower-lsp", "LSP's types stop at the door of the room lsp"),
+    ("commands", "tower-lsp", "LSP's types stop at the door of the room lsp"),
     ("agent", "tower-lsp", "LSP's types stop at the door of the room lsp"),
     ("text", "anyhow", "rooms have errors of their own"),
     ("workspace", "anyhow", "rooms have errors of their own"),
     ("model", "anyhow", "rooms have errors of their own"),
     ("tools", "anyhow", "rooms have errors of their own"),
+    ("commands", "anyhow", "rooms have errors of their own"),
     ("agent", "anyhow", "rooms have errors of their own"),
     ("config", "anyhow", "rooms have errors of their own"),
     ("sandbox", "anyhow", "rooms have errors of their own"),
@@ -125,12 +130,15 @@ fn an_import_against_the_table_is_found() {
         import("model", "ropewalk-testkit", false),
         import("protocol", "tokio", false),
         import("model", "ropewalk-tools", true),
+        import("agent", "ropewalk-commands", false),
+        import("tools", "ropewalk-sandbox", false),
     ];
     assert_eq!(faults(&wrong).len(), wrong.len());
     let right = [
         import("agent", "ropewalk-tools", false),
         import("config", "ropewalk-protocol", false),
         import("agent", "ropewalk-testkit", true),
+        import("agent", "ropewalk-commands", true),
         import("text", "tokio", true),
     ];
     assert_eq!(faults(&right), Vec::<String>::new());

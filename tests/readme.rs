@@ -13,9 +13,9 @@ const PAGES: &[&str] = &[
     "editors/README.md",
     "server/ARCHITECTURE.md",
     "server/cli/CLI.md",
+    "server/commands/COMMANDS.md",
     "server/config/CONFIGURATION.md",
     "server/protocol/EXTENSIONS.md",
-    "server/tools/COMMANDS.md",
 ];
 
 fn page(path: &str) -> String {

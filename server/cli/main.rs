@@ -25,7 +25,7 @@ mod trust;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use exit::{Exit, Usage};
-use ropewalk_tools::command::INSIDE;
+use ropewalk_commands::command::INSIDE;
 use ropewalk_tools::danger::INSIDE_OF_ITSELF;
 use std::io::IsTerminal;
 use std::path::PathBuf;

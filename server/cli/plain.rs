@@ -3,7 +3,7 @@
 //! What is made of words is with the tools, for every front end; here is what only a terminal needs.
 
 use crate::terminal;
-pub(crate) use ropewalk_tools::plain::{Plain, plain, plain_line};
+pub(crate) use ropewalk_text::plain::{Plain, plain, plain_line};
 use std::io::Write;
 
 /// JSON made harmless, and no other JSON for that: what a terminal could obey can stand only in strings, where

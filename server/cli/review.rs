@@ -18,6 +18,7 @@ use ropewalk_agent::time::ago;
 use ropewalk_agent::{Session, SessionError, Sessions};
 use ropewalk_config::RealEnvironment;
 use ropewalk_protocol::{Event, Op, Selection};
+use ropewalk_tools::{NoCommands, Registry};
 use ropewalk_workspace::publish::Bounds;
 use ropewalk_workspace::{DocId, Hunk, HunkKind, NoEditor, Roots, Workspace};
 use std::collections::BTreeSet;
@@ -129,7 +130,17 @@ fn review(
     let id: Arc<str> = meant.id.as_str().into();
     let outputs = Some(sessions.outputs(&id)).filter(|folder| folder.exists());
     let publish = Bounds::default();
-    let config = SessionConfig { id, settings, outputs, publish, journal, past: Some(past) };
+    let config = SessionConfig {
+        id,
+        settings,
+        // Nothing is prompted, so nothing is called.
+        tools: Registry::new(),
+        runner: Arc::new(NoCommands),
+        outputs,
+        publish,
+        journal,
+        past: Some(past),
+    };
     let runtime =
         runtime(tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all())?;
     let done = runtime.block_on(async {

@@ -23,13 +23,15 @@ use kept::{Kept, Which};
 use ropewalk_agent::Past;
 use ropewalk_agent::Session;
 use ropewalk_agent::session::{SessionConfig, Settings};
+use ropewalk_agent::tools::registry;
+use ropewalk_commands::Commands;
 use ropewalk_config::{Config, Layer, Problem, RealEnvironment, rules_file};
-use ropewalk_lsp::settings::{choose_again, keep_rules_in, model_of};
+use ropewalk_lsp::settings::{choose_again, commands_of, keep_rules_in, model_of};
 use ropewalk_protocol::{Op, Prompt};
 use ropewalk_tools::diagnostics::Diagnostics;
-use ropewalk_tools::{Rule, Tool as _};
+use ropewalk_tools::{CommandRunner, Rule, TypedTool as _};
 use ropewalk_workspace::publish::Bounds;
-use ropewalk_workspace::{NoEditor, Roots, Workspace};
+use ropewalk_workspace::{Editor, NoEditor, Roots, Workspace};
 use show::{End, Form, Show};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -97,10 +99,11 @@ pub(crate) fn run(args: RunArgs, mut flags: Vec<String>) -> anyhow::Result<Exit>
     let form = if args.json { Form::Json } else { Form::People(Look::of_output()) };
     let runtime =
         runtime(tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all())?;
+    let runner = Arc::new(Commands::new(commands_of(&config)));
     let show = Show::new(std::io::stdout(), form, kept.id.clone());
     let chosen = config.provenance("mode").layer == Layer::Flag;
     prune_in_background(setup::sessions(), config.keep);
-    let exit = runtime.block_on(turn(settings, chosen, roots, kept, prompt, show));
+    let exit = runtime.block_on(turn(settings, chosen, runner, roots, kept, prompt, show));
     runtime.shutdown_timeout(LEAVE);
     if let Some(why) = recorder.and_then(|recorder| recorder.failure()) {
         say(&format!("The recording is not whole: {why}."));
@@ -148,7 +151,6 @@ fn settings(config: &Config, allow: Vec<Rule>, asks: bool) -> anyhow::Result<Set
     }
     settings.rules.allow.extend(allow);
     settings.facts.headless = true;
-    settings.registry = settings.registry.only(|name| name != Diagnostics::NAME);
     Ok(settings)
 }
 
@@ -174,6 +176,7 @@ fn keep_choice(
 async fn turn<W: std::io::Write>(
     settings: Settings,
     chosen: bool,
+    runner: Arc<dyn CommandRunner>,
     roots: Roots,
     kept: Kept,
     prompt: String,
@@ -187,9 +190,20 @@ async fn turn<W: std::io::Write>(
     );
     let wanted = settings.mode;
     let publish = Bounds::default();
-    let config = SessionConfig { id, settings, outputs: outputs.clone(), publish, journal, past };
+    let editor: Arc<dyn Editor> = Arc::new(NoEditor);
+    let tools = registry(runner.clone(), editor.clone()).only(|name| name != Diagnostics::NAME);
+    let config = SessionConfig {
+        id,
+        settings,
+        tools,
+        runner,
+        outputs: outputs.clone(),
+        publish,
+        journal,
+        past,
+    };
     let (sender, mut events) = mpsc::unbounded_channel();
-    let session = Session::start(config, workspace, Arc::new(NoEditor), sender);
+    let session = Session::start(config, workspace, editor, sender);
     signals::interrupt_on_signal(&session);
     match session.mode() {
         kept if kept == wanted => {}

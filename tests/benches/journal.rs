@@ -21,7 +21,7 @@ use ropewalk_model::{Block, Http, Protocol, Role, ServerConfig, ServerModel, Too
 use ropewalk_protocol::{Event, Mode, SessionLimits, StopReason};
 use ropewalk_testkit::model::ScriptedReply;
 use ropewalk_text::{ChangeSet, Text};
-use ropewalk_tools::{Registry, Rules};
+use ropewalk_tools::{NoCommands, Registry, Rules};
 use ropewalk_workspace::entry::Maker;
 use ropewalk_workspace::state::Kept;
 use ropewalk_workspace::{Fork, NoEditor, Proposal, ProposedChange, Roots, Workspace};
@@ -128,12 +128,11 @@ fn going_on(report: &mut Report) {
             model: Ok(Arc::new(model)),
             configured_model: None,
             model_choice: None,
-            registry: Registry::standard(),
+            tools: None,
             mode: Mode::Review,
             rules: Rules::default(),
             always: None,
             limits: SessionLimits::default(),
-            commands: Default::default(),
             facts: PromptFacts::default(),
             interactive: false,
             secrets: Arc::default(),
@@ -141,6 +140,8 @@ fn going_on(report: &mut Report) {
         let config = SessionConfig {
             id: "bench".into(),
             settings,
+            tools: Registry::new(),
+            runner: Arc::new(NoCommands),
             outputs: None,
             publish: Default::default(),
             journal,

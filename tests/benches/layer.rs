@@ -8,7 +8,7 @@ mod harness;
 use harness::{Bar, Report, Work, shortest};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike as _;
-use ropewalk_tools::layer::{EverDirty, Layer};
+use ropewalk_commands::layer::{EverDirty, Layer};
 use ropewalk_workspace::{Fork, Roots, View, Workspace};
 use std::fs;
 use std::path::{Path, PathBuf};

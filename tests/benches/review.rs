@@ -19,7 +19,7 @@ use ropewalk_agent::{Session, SessionConfig, Sessions};
 use ropewalk_model::{Http, Protocol, ServerConfig, ServerModel};
 use ropewalk_protocol::{self as protocol, Event, Mode, Op, SessionLimits, StopReason};
 use ropewalk_text::{ChangeSet, Text};
-use ropewalk_tools::{Registry, Rules};
+use ropewalk_tools::{NoCommands, Registry, Rules};
 use ropewalk_workspace::entry::Maker;
 use ropewalk_workspace::fork::{merge, synced};
 use ropewalk_workspace::publish::{Bounds, publish};
@@ -114,12 +114,11 @@ fn accept(files: usize) -> Duration {
         configured_model: None,
         model_choice: None,
         model: Ok(Arc::new(model.expect("a model"))),
-        registry: Registry::standard(),
+        tools: None,
         mode: Mode::Review,
         rules: Rules::default(),
         always: None,
         limits: SessionLimits::default(),
-        commands: Default::default(),
         facts: PromptFacts::default(),
         interactive: false,
         secrets: Arc::default(),
@@ -127,6 +126,8 @@ fn accept(files: usize) -> Duration {
     let config = SessionConfig {
         id: "bench".into(),
         settings,
+        tools: Registry::new(),
+        runner: Arc::new(NoCommands),
         outputs: None,
         publish: Default::default(),
         journal,

@@ -24,7 +24,7 @@ use harness::{Bar, MEGABYTE, Places, Report, callgrind, code, shortest};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use ropewalk_testkit::model::{Place, ScriptedReply};
-use ropewalk_tools::{Bounds, Context, Registry};
+use ropewalk_tools::{Context, NoCommands, Registry};
 use ropewalk_workspace::entry::Maker;
 use ropewalk_workspace::publish::publish;
 use ropewalk_workspace::{
@@ -187,7 +187,7 @@ fn publish_in_process(report: &mut Report) {
     let folder = tempfile::tempdir().expect("a folder");
     let (path, text) = document(folder.path(), 10);
     let input = edit_near_the_end(&text);
-    let registry = Registry::standard();
+    let registry = Registry::standard(Arc::new(NoCommands), Arc::new(NoEditor));
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let round = || {
         let roots = Roots::new(vec![(String::new(), folder.path().to_owned())]);
@@ -197,24 +197,11 @@ fn publish_in_process(report: &mut Report) {
         let editor = Arc::new(Notes { workspace: workspace.clone(), asked: Mutex::default() });
         let fork = Mutex::new(Fork::new("bench".into()));
         let view = Arc::new(fork.lock().expect("unspoilt").view(workspace.snapshot()));
-        let context = Context {
-            view: view.clone(),
-            turn: 1,
-            call: "call".into(),
-            commands: Default::default(),
-            reach: Default::default(),
-            bounds: Bounds { max_chars: 50_000 },
-            command_time: Duration::from_secs(1),
-            outputs: None,
-            secrets: Default::default(),
-            hides: Arc::new(|_, _| false),
-            sink: Arc::new(|_| {}),
-            editor: editor.clone(),
-        };
+        let context = Context::new("call", 1, view.clone());
         let start = Instant::now();
         runtime.block_on(async {
-            let call = registry.prepare("edit_file", input.clone()).expect("a good call");
-            let output = call.run(context).await;
+            let (tool, call) = registry.parse("edit_file", input.clone()).expect("a good call");
+            let output = tool.run_and_tell(call, context).await;
             let maker = Maker::Call("call".into());
             let merged = fork.lock().expect("unspoilt").merge(
                 &workspace,

@@ -16,11 +16,13 @@ use futures::FutureExt;
 use printed::Printed;
 use ropewalk_model::{Block, ToolInput};
 use ropewalk_protocol::{Content, Event, Level, Mode};
+use ropewalk_text::plain::plain;
 use ropewalk_tools::bounds::{NOTE_CHARS, PREVIEW_CHARS, bound, preview};
-use ropewalk_tools::command::{private_file, private_folder};
 use ropewalk_tools::input::{loose, overlooked};
-use ropewalk_tools::plain::plain;
-use ropewalk_tools::{Bounds, Context, Effect, Output, Prepared, Reach, Registry, Tier};
+use ropewalk_tools::policy::Reach;
+use ropewalk_tools::private::{private_file, private_folder};
+use ropewalk_tools::registry::CallError;
+use ropewalk_tools::{Bounds, Context, Effect, Grant, Progress, Registry, Tool, ToolOutput, tool};
 use ropewalk_workspace::disk::FileError;
 use ropewalk_workspace::entry::Maker;
 use ropewalk_workspace::fork::{merge, synced};
@@ -44,8 +46,11 @@ pub(crate) struct Call {
     overlooked: Option<String>,
 }
 
+/// A call that was understood, and its tool.
+type Parsed = (Arc<dyn Tool>, tool::Call);
+
 /// A call that can be run, or the result that says why not.
-type Ready = (Call, Result<Prepared, Output>);
+type Ready = (Call, Result<Parsed, ToolOutput>);
 
 impl Call {
     /// The call that a block of a reply is, if it is one.
@@ -70,7 +75,7 @@ impl Call {
 
     /// Key that is equal for the same failure, if it failed: the call, and for a command that failed by its own
     /// account the command, its end and its output.
-    fn failure(&self, output: &Output) -> Option<String> {
+    fn failure(&self, output: &ToolOutput) -> Option<String> {
         match (output.is_error, output.failure, &self.input) {
             (true, ..) => Some(self.key()),
             (false, Some(how), ToolInput::Json(input)) => {
@@ -80,30 +85,26 @@ impl Call {
         }
     }
 
-    fn prepare(&self, registry: &Registry) -> Result<Prepared, Output> {
-        let failed = |text: String| Output { text, is_error: true, ..Output::default() };
-        let (text, input) = match &self.input {
+    fn parse(&self, registry: &Registry) -> Result<Parsed, ToolOutput> {
+        let refused = |error: CallError| ToolOutput::failed(error.to_string());
+        let text = match &self.input {
             ToolInput::Json(input) => {
-                let prepared = registry.prepare(&self.name, input.clone());
-                let mut prepared = prepared.map_err(|error| failed(error.to_string()))?;
-                prepared.conversions.extend(self.overlooked.clone());
-                return Ok(prepared);
+                let (tool, mut call) =
+                    registry.parse(&self.name, input.clone()).map_err(refused)?;
+                call.conversions.extend(self.overlooked.clone());
+                return Ok((tool, call));
             }
-            ToolInput::Broken(text) => (text, serde_json::from_str::<Value>(text)),
+            ToolInput::Broken(text) => text,
         };
-        let why = input.err().map(|error| error.to_string()).unwrap_or_default();
-        match registry.infos(Tier::default()).into_iter().find(|info| info.name == self.name) {
-            Some(info) => Err(Output::error(format_args!(
-                "Invalid input for {}: it is not valid JSON ({why}): {}. Send the call again with an input by its \
-                 schema {}",
-                self.name,
-                preview(text, PREVIEW_CHARS),
-                info.schema
-            ))),
-            None => {
-                registry.prepare(&self.name, Value::Null).map_err(|error| failed(error.to_string()))
-            }
-        }
+        let schema = registry.tool(&self.name).map_err(refused)?.spec().schema;
+        let why = serde_json::from_str::<Value>(text).err().map(|error| error.to_string());
+        Err(ToolOutput::error(format_args!(
+            "Invalid input for {}: it is not valid JSON ({}): {}. Send the call again with an input by its schema \
+             {schema}",
+            self.name,
+            why.unwrap_or_default(),
+            preview(text, PREVIEW_CHARS),
+        )))
     }
 }
 
@@ -125,39 +126,35 @@ pub(crate) fn read_loosely(blocks: &mut [Block]) -> Vec<Option<String>> {
 impl Turn {
     /// Runs the calls and gives their results, in the order of the calls.
     pub(crate) async fn run_calls(&mut self, calls: Vec<Call>) -> Vec<Block> {
-        let registry = self.shared.settings().registry.clone();
-        let prepared = calls.into_iter().map(|call| {
-            let prepared = call.prepare(&registry);
-            (call, prepared)
+        let registry = self.shared.registry();
+        let parsed = calls.into_iter().map(|call| {
+            let parsed = call.parse(&registry);
+            (call, parsed)
         });
-        let mut ready: Vec<Ready> = prepared.collect();
+        let mut ready: Vec<Ready> = parsed.collect();
         let mut done = Vec::with_capacity(ready.len());
         while !ready.is_empty() {
             // As many reading calls as stand together, else one of any other kind.
-            let reads = ready.iter().take_while(|(_, prepared)| is_read(prepared)).count();
+            let reads = ready.iter().take_while(|(_, parsed)| is_read(parsed)).count();
             let batch: Vec<Ready> = ready.drain(..reads.max(1)).collect();
-            let view = if batch.iter().any(|(_, prepared)| prepared.is_ok()) {
+            let view = if batch.iter().any(|(_, parsed)| parsed.is_ok()) {
                 self.or_interrupted(self.view()).await.ok().map(Arc::new)
             } else {
                 None
             };
-            let running = batch
-                .into_iter()
-                .map(|(call, prepared)| self.run_call(call, prepared, view.clone()));
+            let running =
+                batch.into_iter().map(|(call, parsed)| self.run_call(call, parsed, view.clone()));
             done.extend(futures::future::join_all(running).await);
         }
         if !self.is_interrupted() {
             self.note_failures(&done);
         }
-        let result = |(call, output): (Call, Output)| {
-            let mut content = output.attached;
-            if content.is_empty() {
-                return Block::result(&*call.id, output.text, output.is_error);
+        let result = |(call, mut output): (Call, ToolOutput)| {
+            if let [] | [Content::Text { .. }] = *output.content {
+                return Block::result(&*call.id, output.words(), output.is_error);
             }
-            if !output.text.trim().is_empty() {
-                content.insert(0, Content::text(output.text));
-            }
-            Block::results(&*call.id, content, output.is_error)
+            output.content.retain(|part| !part.is_blank());
+            Block::results(&*call.id, output.content, output.is_error)
         };
         done.into_iter().map(result).collect()
     }
@@ -184,11 +181,10 @@ impl Turn {
     async fn run_call(
         &self,
         call: Call,
-        prepared: Result<Prepared, Output>,
+        parsed: Result<Parsed, ToolOutput>,
         view: Option<Arc<View>>,
-    ) -> (Call, Output) {
-        let title =
-            prepared.as_ref().map(|prepared| plain(&prepared.subject.title)).unwrap_or_default();
+    ) -> (Call, ToolOutput) {
+        let title = parsed.as_ref().map(|(_, call)| plain(&call.subject.title)).unwrap_or_default();
         let input = match &call.input {
             ToolInput::Json(input) => input.clone(),
             ToolInput::Broken(text) => Value::String(text.clone()),
@@ -201,17 +197,17 @@ impl Turn {
             input,
         });
         let mut may_run = true;
-        let (mut output, secret) = match (prepared, view) {
+        let (mut output, secret) = match (parsed, view) {
             _ if self.is_interrupted() => (interrupted(), None),
             (Err(output), _) => (output, None),
             (Ok(_), None) => (interrupted(), None),
-            (Ok(prepared), Some(view)) => {
-                self.judge_and_execute(&call, prepared, view, &mut may_run).await
+            (Ok(parsed), Some(view)) => {
+                self.judge_and_execute(&call, parsed, view, &mut may_run).await
             }
         };
         let keys = self.shared.keys();
-        let attached = output.attached.iter_mut().flat_map(Content::texts_mut);
-        attached.chain([&mut output.text]).for_each(|text| keys.strike_in(text));
+        let texts = output.content.iter_mut().flat_map(Content::texts_mut);
+        texts.for_each(|text| keys.strike_in(text));
         let output = self.bounded(&call, output).await;
         if let Some(folder) = self.shared.outputs.clone() {
             // Nobody waits for it.
@@ -219,8 +215,8 @@ impl Turn {
         }
         // What lets it run is copied from the screen, so it is there whole.
         let shown = match may_run || self.shared.settings().interactive {
-            true => preview(&output.text, PREVIEW_CHARS),
-            false => plain(&output.text),
+            true => preview(output.words(), PREVIEW_CHARS),
+            false => plain(output.words()),
         };
         self.shared.tell(Event::ToolResult {
             turn: self.number,
@@ -236,13 +232,13 @@ impl Turn {
     async fn judge_and_execute(
         &self,
         call: &Call,
-        prepared: Prepared,
+        parsed: Parsed,
         view: Arc<View>,
         may_run: &mut bool,
-    ) -> (Output, Option<String>) {
+    ) -> (ToolOutput, Option<String>) {
         let running = async {
-            match self.judge(call, &prepared, &view).await {
-                Ok((reach, secret)) => (self.execute(call, prepared, view, reach).await, secret),
+            match self.judge(call, &parsed.1, &view).await {
+                Ok((reach, secret)) => (self.execute(call, parsed, view, reach).await, secret),
                 Err(output) => {
                     *may_run = false;
                     (output, None)
@@ -252,7 +248,7 @@ impl Turn {
         // A tool that breaks down takes neither the turn nor the calls beside it along.
         AssertUnwindSafe(running).catch_unwind().await.unwrap_or_else(|_| {
             tracing::error!(tool = call.name, "a tool panicked");
-            let output = Output::error(
+            let output = ToolOutput::error(
                 "the tool broke down inside, and what it did until then is not known. Look, then try another way",
             );
             (output, None)
@@ -262,13 +258,13 @@ impl Turn {
     async fn execute(
         &self,
         call: &Call,
-        prepared: Prepared,
+        (tool, parsed): Parsed,
         view: Arc<View>,
         reach: Reach,
-    ) -> Output {
+    ) -> ToolOutput {
         let settings = self.shared.settings();
-        let effect = prepared.effect;
-        let paths = prepared.subject.paths.clone();
+        let (effect, paths) = (parsed.effect, parsed.subject.paths.clone());
+        let is_command = parsed.subject.command.is_some();
         let (turn, id) = (self.number, call.id.clone());
         // What runs in the background must not keep alive the session that ends it.
         let shared = Arc::downgrade(&self.shared);
@@ -281,36 +277,30 @@ impl Turn {
         let printed = Arc::new(Mutex::new(String::new()));
         let printing = printed.clone();
         let context = Context {
-            view: view.clone(),
+            call: call.id.clone().into(),
             turn,
-            call: call.id.clone(),
-            commands: self.shared.commands.clone(),
-            reach,
+            view: view.clone(),
             bounds: Bounds { max_chars: self.tool_output() },
             command_time: Duration::from_secs(settings.limits.command_seconds.into()),
             outputs: self.shared.outputs.clone(),
-            secrets: self.shared.secrets(),
-            sink: Arc::new(move |text: &str| {
+            grant: Grant { reach, hides: self.shared.hides(), secrets: self.shared.secrets() },
+            progress: Progress::new(move |text| {
                 keep_end(&mut lock(&printing), text);
                 showing.push(text);
             }),
-            hides: self.shared.hides(),
-            editor: self.shared.editor.clone(),
         };
-        let ran = self.or_interrupted(prepared.run(context)).await;
+        let ran = self.or_interrupted(tool.run_and_tell(parsed, context)).await;
         shown.flush();
         let Ok(mut output) = ran else {
-            if effect == Effect::Execute {
-                self.shared.commands.settled().await;
+            if is_command {
+                self.shared.runner.settled().await;
             }
             let (mut output, printed) = (interrupted(), lock(&printed));
-            if effect == Effect::Execute && self.shared.commands.tier().sees_fork() {
-                output
-                    .text
-                    .push_str("\nThe command was killed, and what it had changed was dropped.");
+            if is_command && self.shared.runner.info().mode.sees_fork() {
+                output.say("\nThe command was killed, and what it had changed was dropped.");
             }
             if !printed.is_empty() {
-                output.text.push_str(&format!("\nThe last of what it had printed:\n{printed}"));
+                output.say(&format!("\nThe last of what it had printed:\n{printed}"));
             }
             return output;
         };
@@ -338,7 +328,7 @@ impl Turn {
     }
 
     /// What a command did to the files that are open in the editor.
-    async fn notice_disk(&self, output: &mut Output) {
+    async fn notice_disk(&self, output: &mut ToolOutput) {
         let shared = self.shared.clone();
         let moved = tokio::task::spawn_blocking(move || {
             let moved = |id: &DocId| {
@@ -349,7 +339,7 @@ impl Turn {
         });
         let moved = moved.await.unwrap_or_default();
         if !moved.is_empty() {
-            output.text.push_str(&format!(
+            output.say(&format!(
                 "\n(Changed on the disk, while open in the editor: {}. What you read next is the disk's text where the \
                  editor had nothing unsaved.)",
                 moved.join(", ")
@@ -358,15 +348,13 @@ impl Turn {
     }
 
     /// What the call proposes enters the fork, and in auto mode the user's text.
-    pub(crate) async fn merge(&self, call: &Arc<str>, view: &Arc<View>, output: &mut Output) {
+    pub(crate) async fn merge(&self, call: &Arc<str>, view: &Arc<View>, output: &mut ToolOutput) {
         let mut proposals = std::mem::take(&mut output.proposals);
         match self.would_lose_keys(view, &proposals).await {
             Ok(files) if files.is_empty() => {}
             Ok(files) => {
                 proposals.retain(|proposal| !files.contains(&proposal.place.shown));
-                fails(
-                    output,
-                    format_args!(
+                output.fail(format_args!(
                         "{} holds a key that is not shown: where you read [key], another text stands, and it would be lost. \
                      Nothing was changed there. Change the text around it with edit_file",
                         named(&files)
@@ -398,7 +386,7 @@ impl Turn {
         &self,
         hunks: Vec<HunkId>,
         moves: Vec<(Place, Place)>,
-        output: &mut Output,
+        output: &mut ToolOutput,
     ) {
         let (shared, own) = (self.shared.clone(), hunks.clone());
         let parting = tokio::task::spawn_blocking(move || {
@@ -419,7 +407,7 @@ impl Turn {
             false => self.publish(parted.now, output).await,
         }
         for (file, reader) in parted.waits {
-            output.text.push_str(&format!(
+            output.say(&format!(
                 "\n(The change of {file} waits for the user's review, although the mode is auto, because {reader}. The \
                  user is told; go on without it.)"
             ));
@@ -435,7 +423,7 @@ impl Turn {
         &self,
         view: &Arc<View>,
         proposals: &[Proposal],
-    ) -> Result<Vec<String>, Output> {
+    ) -> Result<Vec<String>, ToolOutput> {
         let keys = self.shared.keys();
         if keys.is_empty() {
             return Ok(Vec::new());
@@ -443,10 +431,10 @@ impl Turn {
         let (view, proposals) = (view.clone(), proposals.to_vec());
         let looked =
             tokio::task::spawn_blocking(move || hidden::overwritten(&keys, &view, &proposals));
-        looked.await.map_err(Output::error)
+        looked.await.map_err(ToolOutput::error)
     }
 
-    async fn publish(&self, hunks: Vec<HunkId>, output: &mut Output) {
+    async fn publish(&self, hunks: Vec<HunkId>, output: &mut ToolOutput) {
         let shared = self.shared.clone();
         // A task of its own: an edit that is on its way is seen through, also when the user interrupts.
         let mut publishing = tokio::spawn(async move {
@@ -459,7 +447,7 @@ impl Turn {
             // Said in the result, which makes its notes unneeded.
             Ok(Ok(report)) => {
                 self.shared.tell_now(&report);
-                report.told.iter().for_each(|told| output.text.push_str(&format!("\n({told})")));
+                report.told.iter().for_each(|told| output.say(&format!("\n({told})")));
                 self.shared.tell_others(&report);
                 in_words(&report).1
             }
@@ -468,9 +456,7 @@ impl Turn {
                 vec!["publishing broke down inside".to_owned()]
             }
             Err(Interrupted) => {
-                output.text.push_str(
-                    "\n(interrupted by the user while this was on its way into their text)",
-                );
+                output.say("\n(interrupted by the user while this was on its way into their text)");
                 let shared = self.shared.clone();
                 tokio::spawn(async move {
                     if let Ok(report) = publishing.await {
@@ -485,38 +471,40 @@ impl Turn {
         self.shared.show_hunks().await;
         if !failed.is_empty() {
             self.warn(format!("Not in your text yet: {}", failed.join("; ")));
-            output.text.push_str(&format!("\n(Not in the user's text yet: {})", failed.join("; ")));
+            output.say(&format!("\n(Not in the user's text yet: {})", failed.join("; ")));
         }
     }
 
     /// No result is longer than the bound and what tools add to it, whatever a tool does; the whole goes to
     /// a file then.
-    async fn bounded(&self, call: &Call, mut output: Output) -> Output {
+    async fn bounded(&self, call: &Call, mut output: ToolOutput) -> ToolOutput {
         let bounds = Bounds { max_chars: self.tool_output() };
         let most = bounds.max_chars.saturating_add(2 * NOTE_CHARS);
-        for text in output.attached.iter_mut().flat_map(Content::texts_mut) {
+        let words = output.content.first().is_some_and(Content::is_text);
+        let others = output.content.iter_mut().skip(usize::from(words));
+        for text in others.flat_map(Content::texts_mut) {
             if text.len() > most {
                 *text = bound(text, bounds, None).to_string();
             }
         }
-        if output.text.len() <= most || output.text.chars().count() <= most {
+        if output.words().len() <= most || output.words().chars().count() <= most {
             return output;
         }
         let mut whole = None;
         if let Some(folder) = &self.shared.outputs {
             let file = folder.join(format!("{}.txt", call.id));
-            match write_whole(folder, &file, &output.text).await {
+            match write_whole(folder, &file, output.words()).await {
                 Ok(()) => whole = Some(file),
                 Err(error) => tracing::warn!(%error, "a whole output can't be kept"),
             }
         }
-        output.text = bound(&output.text, bounds, whole.as_deref()).to_string();
+        output.set_words(bound(output.words(), bounds, whole.as_deref()).to_string());
         output
     }
 
     /// Counts in how many steps in a row the same call failed in the same way. The same call made twice in one
     /// message counts once: the model had not seen its result.
-    fn note_failures(&mut self, done: &[(Call, Output)]) {
+    fn note_failures(&mut self, done: &[(Call, ToolOutput)]) {
         let mut before = None;
         for (call, output) in done {
             let failure = call.failure(output);
@@ -532,29 +520,25 @@ impl Turn {
 }
 
 /// Says in a call's result what of its changes was not taken in, and why.
-fn say_what_is_left(report: &MergeReport, output: &mut Output) {
+fn say_what_is_left(report: &MergeReport, output: &mut ToolOutput) {
     if !report.stays.is_empty() {
         let words =
             "the file stays, because the place that its content was moved to was not taken in";
-        fails(output, format_args!("{}: {words}", named(&report.stays)));
+        output.fail(format_args!("{}: {words}", named(&report.stays)));
     }
     let is_of_git = |error: &&FileError| matches!(error, FileError::OfGit { .. });
     let (of_git, unread): (Vec<_>, Vec<_>) = report.refused.iter().partition(is_of_git);
     if !unread.is_empty() {
         let why: Vec<String> = unread.iter().map(ToString::to_string).collect();
-        fails(
-            output,
-            format_args!("{}: it could not be read, so it was left unchanged", named(&why)),
-        );
+        output
+            .fail(format_args!("{}: it could not be read, so it was left unchanged", named(&why)));
     }
     if !of_git.is_empty() {
         let why: Vec<String> = of_git.iter().map(ToString::to_string).collect();
-        fails(output, named(&why));
+        output.fail(named(&why));
     }
     if !report.conflicts.is_empty() {
-        fails(
-            output,
-            format_args!(
+        output.fail(format_args!(
                 "The same text in {} was changed while this call ran, by the user or by another of your calls; \
                  that part was left out. Read it again before you go on.",
                 report.conflicts.join(", ")
@@ -573,12 +557,6 @@ async fn write_whole(folder: &Path, file: &Path, text: &str) -> io::Result<()> {
 
 /// The most bytes of what an interrupted command had printed that the model is told.
 const PRINTED: usize = 2_000;
-
-/// Makes a result one of a call that failed in part: it says so first, and then all that it said.
-fn fails(output: &mut Output, why: impl std::fmt::Display) {
-    output.is_error = true;
-    output.text = format!("Error: {why}\n{}", output.text);
-}
 
 /// How many names one sentence has.
 const NAMED: usize = 10;
@@ -600,10 +578,10 @@ fn keep_end(text: &mut String, more: &str) {
     text.drain(..cut);
 }
 
-fn is_read(prepared: &Result<Prepared, Output>) -> bool {
-    prepared.as_ref().map_or(true, |prepared| prepared.effect == Effect::Read)
+fn is_read(parsed: &Result<Parsed, ToolOutput>) -> bool {
+    parsed.as_ref().map_or(true, |(_, call)| call.effect == Effect::Read)
 }
 
-fn interrupted() -> Output {
-    Output { text: "(interrupted by the user)".to_owned(), is_error: true, ..Output::default() }
+fn interrupted() -> ToolOutput {
+    ToolOutput::failed("(interrupted by the user)")
 }

@@ -4,7 +4,7 @@
 //! changes (selection, open files, news) goes into the user's messages.
 
 use ropewalk_protocol::{Content, Mode, Prompt, SelectedText};
-use ropewalk_tools::{Effect, Tier};
+use ropewalk_tools::CommandMode;
 use ropewalk_workspace::view::Seen;
 use ropewalk_workspace::{DocId, Note, Roots, Workspace};
 use std::collections::HashMap;
@@ -13,10 +13,10 @@ use std::fmt::Write;
 /// What the system prompt is made of.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PromptFacts {
-    /// What each of the tools there are can do.
-    pub tools: Vec<Effect>,
-    /// Where commands run.
-    pub commands: Tier,
+    /// True if there are tools that show or change files.
+    pub has_file_tools: bool,
+    /// Where commands run; None where there are none.
+    pub commands: Option<CommandMode>,
     /// True if it is for a model with little context: as short as can be.
     pub lean: bool,
     /// True if there is no editor, as in `ropewalk run`.
@@ -110,37 +110,34 @@ pub fn system_prompt(facts: &PromptFacts, roots: &Roots) -> String {
     if let Some(text) = &facts.replace {
         return with_appendix(text.clone(), facts);
     }
-    let has = |effect| facts.tools.contains(&effect);
-    let has_file_tools = has(Effect::Read) || has(Effect::Write);
-    let mut out =
-        if facts.lean { lean(facts, has_file_tools) } else { whole(facts, has_file_tools) };
+    let mut out = if facts.lean { lean(facts) } else { whole(facts) };
     place(&mut out, facts, roots);
     with_appendix(out, facts)
 }
 
 /// How the agent works, for a model with room.
-fn whole(facts: &PromptFacts, has_file_tools: bool) -> String {
+fn whole(facts: &PromptFacts) -> String {
     let (place, copy) = match facts.headless {
         false => (IN_AN_EDITOR, COPY),
         true => (ON_A_COMMAND_LINE, HEADLESS_COPY),
     };
     let mut out = place.to_owned();
-    if has_file_tools {
+    if facts.has_file_tools {
         out.push(' ');
         out.push_str(copy);
     }
     out.push_str(STYLE);
-    if facts.tools.contains(&Effect::Execute) {
-        if has_file_tools && !facts.commands.sees_fork() {
+    if let Some(commands) = facts.commands {
+        if facts.has_file_tools && !commands.sees_fork() {
             out.push_str(
                 "\n- Prefer the file tools to commands for reading, searching and changing files: commands see the \
                  disk, not unsaved text or your unpublished changes.",
             );
         }
-        out.push_str(match facts.commands {
-            Tier::OverFork => OVER_FORK,
-            Tier::Copy => ON_A_COPY,
-            Tier::InPlace => {
+        out.push_str(match commands {
+            CommandMode::OverFork => OVER_FORK,
+            CommandMode::Copy => ON_A_COPY,
+            CommandMode::InPlace => {
                 "\n- Commands have no terminal and no input, and may wait for the user's approval."
             }
         });
@@ -150,27 +147,27 @@ fn whole(facts: &PromptFacts, has_file_tools: bool) -> String {
 }
 
 /// The same for one without.
-fn lean(facts: &PromptFacts, has_file_tools: bool) -> String {
+fn lean(facts: &PromptFacts) -> String {
     let (place, copy) = match facts.headless {
         false => (IN_AN_EDITOR, LEAN_COPY),
         true => (ON_A_COMMAND_LINE, LEAN_HEADLESS_COPY),
     };
     let mut out = place.to_owned() + LEAN;
-    if has_file_tools {
+    if facts.has_file_tools {
         out.push_str(copy);
     }
-    if facts.tools.contains(&Effect::Execute) {
+    if let Some(commands) = facts.commands {
         out.push_str("\n- Search with grep, find and ls.");
-        out.push_str(match facts.commands {
-            Tier::OverFork => {
+        out.push_str(match commands {
+            CommandMode::OverFork => {
                 "\n- Commands run in your private copy of the project: they see what you see, and what they write in the open folders is \
                  reviewed too. No terminal, no input; no network unless you set `network`."
             }
-            Tier::Copy => {
+            CommandMode::Copy => {
                 "\n- Commands run on a copy of the open folders as you see them; what they write there is reviewed \
                  too. No terminal, no input."
             }
-            Tier::InPlace => {
+            CommandMode::InPlace => {
                 "\n- Commands see the disk: not unsaved text, not your pending changes. No terminal, no input."
             }
         });

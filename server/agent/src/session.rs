@@ -14,8 +14,7 @@ use crate::prompt::PromptFacts;
 use actor::Actor;
 use ropewalk_model::Model;
 use ropewalk_protocol::{Approval, Event, Mode, Op, Prompt, SessionLimits, Spent};
-use ropewalk_tools::commands::CommandSettings;
-use ropewalk_tools::{Registry, Rule, Rules};
+use ropewalk_tools::{CommandRunner, Registry, Rule, Rules};
 use ropewalk_workspace::fork::{Answers, synced};
 use ropewalk_workspace::publish::Bounds;
 use ropewalk_workspace::{Editor, Workspace};
@@ -37,8 +36,8 @@ pub struct Settings {
     pub configured_model: Option<String>,
     /// The user's choice of a model by command, if they made one and it still holds.
     pub model_choice: Option<ModelChoice>,
-    /// The tools.
-    pub registry: Registry,
+    /// Names of the tools that are offered; None offers all that the session has.
+    pub tools: Option<Vec<String>>,
     /// When changes reach the editor.
     pub mode: Mode,
     /// What runs without being asked for, what is always asked for, what never runs.
@@ -47,8 +46,6 @@ pub struct Settings {
     pub always: Option<KeepRule>,
     /// The bounds.
     pub limits: SessionLimits,
-    /// How commands run; what it says when the session starts holds as long as it lives.
-    pub commands: CommandSettings,
     /// What the system prompt is made of, apart from tools and roots.
     pub facts: PromptFacts,
     /// Whether somebody is there to be asked.
@@ -72,6 +69,10 @@ pub struct SessionConfig {
     pub id: Arc<str>,
     /// What may change later.
     pub settings: Settings,
+    /// Its tools, made of what it has.
+    pub tools: Registry,
+    /// Runs its commands.
+    pub runner: Arc<dyn CommandRunner>,
     /// Where whole outputs of calls are kept.
     pub outputs: Option<PathBuf>,
     /// The bounds of a publish.
@@ -140,7 +141,7 @@ impl Session {
         self.put(Input::Model(model));
     }
 
-    /// Gives it other limits, rules or tools, from the next step on.
+    /// Gives it other limits or rules, or offers other tools, from the next step on.
     pub fn configure(&self, settings: Settings) {
         self.put(Input::Configure(Box::new(settings)));
     }

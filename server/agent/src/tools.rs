@@ -2,9 +2,18 @@
 
 pub mod check_background;
 
-use ropewalk_tools::Registry;
+use ropewalk_tools::{CommandRunner, NoCommands, Registry};
+use ropewalk_workspace::{Editor, NoEditor};
+use std::sync::Arc;
 
-/// Every tool there is, in the order in which the model is told of them.
-pub fn registry() -> Registry {
-    Registry::standard().with(check_background::CheckBackground)
+/// Tools of a session with this runner and editor, in the order in which the model is told of them.
+pub fn registry(runner: Arc<dyn CommandRunner>, editor: Arc<dyn Editor>) -> Registry {
+    let background = check_background::CheckBackground::new(runner.clone());
+    Registry::standard(runner, editor).with(background)
+}
+
+/// The names of the tools that every session has.
+pub fn names() -> Vec<String> {
+    let all = registry(Arc::new(NoCommands), Arc::new(NoEditor));
+    all.names().map(str::to_owned).collect()
 }

@@ -16,7 +16,6 @@ use futures::StreamExt;
 use ropewalk_model::{Block, Delta, Reply, ReplyBuilder, Request, Role, StopReason as ModelStop};
 use ropewalk_protocol::content::briefly;
 use ropewalk_protocol::{Event, Level, Price, Prompt, Spent, StopReason};
-use ropewalk_tools::{Effect, Tier};
 use ropewalk_workspace::{Note, View};
 use std::future::Future;
 use std::sync::Arc;
@@ -157,10 +156,10 @@ impl Turn {
         let files = match view {
             Ok(view) => {
                 let view = Arc::new(view);
-                if self.runs_commands() {
-                    let (commands, hides) = (&self.shared.commands, self.shared.hides());
+                if self.shared.registry().has_commands() {
+                    let (runner, hides) = (&self.shared.runner, self.shared.hides());
                     // Interrupted, the next turn chooses.
-                    let _ = self.or_interrupted(commands.turn_begins(&view, &hides)).await;
+                    let _ = self.or_interrupted(runner.begin(&view, &hides)).await;
                 }
                 self.compare_reads(&view).await;
                 open_files(&self.shared.workspace, view.buffers())
@@ -178,12 +177,6 @@ impl Turn {
         let shown = prompt.content.iter().filter(|part| !part.is_text());
         let shown = shown.cloned().map(Block::Content);
         history.push_user([Block::text(text)].into_iter().chain(shown).collect());
-    }
-
-    /// Whether there is a tool that runs commands.
-    fn runs_commands(&self) -> bool {
-        let infos = self.shared.settings().registry.infos(Tier::default());
-        infos.iter().any(|info| info.effect == Effect::Execute)
     }
 
     /// When a session goes on, the model is told which of the files it knows are another text now.

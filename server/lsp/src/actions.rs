@@ -3,7 +3,7 @@
 use crate::hunks::{PlacedHunk, ShownHunks};
 use crate::state::{State, lock};
 use ropewalk_protocol::{Approval, Verdict};
-use ropewalk_tools::plain::plain_line;
+use ropewalk_text::plain::plain_line;
 use ropewalk_workspace::DocId;
 use serde_json::{Value, json};
 use tower_lsp::lsp_types as lsp;

@@ -7,7 +7,7 @@ use crate::convert::position_to_lsp;
 use crate::show::words::{Waiting, how_to_review, lines_changed};
 use crate::state::{State, lock};
 use ropewalk_protocol::{ChangeKind, HunkInfo};
-use ropewalk_tools::plain::{plain, plain_line};
+use ropewalk_text::plain::{plain, plain_line};
 use ropewalk_workspace::{DocId, Hunk, HunkKind};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet, HashMap};

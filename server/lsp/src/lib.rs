@@ -27,7 +27,7 @@ pub use state::ServerOptions;
 /// The names that a configuration may use: tools, mechanisms, protocols, and the keys of the client's own options.
 pub fn known() -> ropewalk_config::Known {
     ropewalk_config::Known {
-        tools: ropewalk_agent::tools::registry().names().map(str::to_owned).collect(),
+        tools: ropewalk_agent::tools::names(),
         mechanisms: vec!["instructions".to_owned()],
         protocols: ropewalk_model::Protocol::ALL.iter().map(|p| p.name().to_owned()).collect(),
         client_keys: state::CLIENT_KEYS.iter().map(|key| (*key).to_owned()).collect(),

@@ -14,8 +14,12 @@ use crate::editor::LspEditor;
 use crate::state::{State, lock};
 use ropewalk_agent::journal::store::{Listed, make_private_folder};
 use ropewalk_agent::session::SessionConfig;
+use ropewalk_agent::tools::registry;
 use ropewalk_agent::{Journal, Past, Session, SessionError, Sessions};
+use ropewalk_commands::Commands;
 use ropewalk_protocol::{Event, Prompt};
+use ropewalk_tools::diagnostics::Diagnostics;
+use ropewalk_tools::{CommandRunner, TypedTool as _};
 use ropewalk_workspace::{Editor, Roots};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -172,14 +176,20 @@ impl State {
         });
         let outputs = self.options.sessions.as_ref().map(|sessions| sessions.outputs(&id));
         let (sender, events) = tokio::sync::mpsc::unbounded_channel();
-        let (mut settings, mut problems) = self.settings_now();
+        let (mut settings, commands, mut problems) = self.settings_now();
         if let Some(choice) = past.as_ref().and_then(Past::model_choice) {
             problems.extend(self.choose_again(choice.clone(), &mut settings));
         }
         crate::show::tell_problems(self, problems);
         crate::trust::ask(self);
+        let runner: Arc<dyn CommandRunner> = Arc::new(Commands::new(commands));
+        let mut tools = registry(runner.clone(), editor.clone());
+        if !self.facts().options.plugin {
+            // Nobody would answer it.
+            tools = tools.only(|name| name != Diagnostics::NAME);
+        }
         let publish = self.options.publish;
-        let config = SessionConfig { id, settings, outputs, publish, journal, past };
+        let config = SessionConfig { id, settings, tools, runner, outputs, publish, journal, past };
         let session = Session::start(config, self.workspace.clone(), editor, sender);
         Started { session, events }
     }

@@ -2,11 +2,10 @@
 
 use ropewalk_agent::prompt::PromptFacts;
 use ropewalk_agent::session::{KeepRule, ModelChoice, Settings};
-use ropewalk_agent::tools::registry;
+use ropewalk_commands::CommandSettings;
 use ropewalk_config::{Config, add_rule};
 use ropewalk_model::Model;
-use ropewalk_tools::commands::CommandSettings;
-use ropewalk_tools::{List, Rules, Tier, Written};
+use ropewalk_tools::{List, Rules, Written};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -24,7 +23,7 @@ pub fn settings_of(
     interactive: bool,
 ) -> (Settings, Vec<String>) {
     let mut problems: Vec<String> = config.problems.iter().map(ToString::to_string).collect();
-    let registry = registry();
+    let known = crate::known().tools;
     let mut rules = Rules::default();
     let mut wrong = Vec::new();
     let lists =
@@ -34,7 +33,7 @@ pub fn settings_of(
             let (matches, refuses) = (&text.matches, &text.refuses);
             let from = text.source.to_string();
             let written = Written { rule: &text.rule, matches, refuses, from: &from };
-            wrong.extend(rules.read(list, written, &registry));
+            wrong.extend(rules.read(list, written, &known));
         }
     }
     // A repository may bring any number of them.
@@ -56,17 +55,12 @@ pub fn settings_of(
         model: factory(config),
         configured_model: config.model.as_ref().map(ToString::to_string),
         model_choice: None,
-        registry: registry.only(|name| config.tool_enabled(name)),
+        tools: config.tools.clone(),
         mode: config.mode,
         rules,
         always: None,
         limits: config.limits,
-        commands: commands_of(config),
         facts: PromptFacts {
-            tools: Vec::new(),
-            commands: Tier::default(),
-            lean: false,
-            headless: false,
             date: ropewalk_agent::time::today(),
             platform: std::env::consts::OS.to_owned(),
             replace,
@@ -76,6 +70,7 @@ pub fn settings_of(
                 .map(|told| (told.file.clone(), told.text.clone()))
                 .collect(),
             append: config.system_prompt_append.clone(),
+            ..PromptFacts::default()
         },
         interactive,
         secrets: config.key_variables.iter().cloned().collect(),
@@ -111,8 +106,8 @@ pub fn choose_again(
     }
 }
 
-/// How commands run.
-fn commands_of(config: &Config) -> CommandSettings {
+/// How the commands of a session run that starts now.
+pub fn commands_of(config: &Config) -> CommandSettings {
     let megabytes = |number: u32| u64::from(number) << 20;
     let set = |number: u32| (number > 0).then(|| megabytes(number));
     let bounds = config.commands.bounds;

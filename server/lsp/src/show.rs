@@ -12,7 +12,7 @@ pub(crate) use document::{go_to, open_document, open_rules};
 use crate::state::State;
 use approval::ask;
 use ropewalk_protocol::{Event, Level, SessionEvent, StopReason, Tokens};
-use ropewalk_tools::plain::{plain, plain_line};
+use ropewalk_text::plain::{plain, plain_line};
 use serde_json::Value;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, LazyLock};

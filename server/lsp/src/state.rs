@@ -6,16 +6,15 @@
 use crate::home::Desk;
 use crate::hunks::{PlacedHunk, ShownHunks};
 use crate::sessions::Slot;
-use crate::settings::{ModelFactory, keep_rules_in, model_of, settings_of};
+use crate::settings::{ModelFactory, commands_of, keep_rules_in, model_of, settings_of};
 use crate::trust::Questions;
 use ropewalk_agent::Sessions;
 use ropewalk_agent::session::{ModelChoice, Settings};
+use ropewalk_commands::CommandSettings;
 use ropewalk_config::{Config, Environment, Sources, rules_file};
 use ropewalk_model::Model;
 use ropewalk_protocol::Mode;
 use ropewalk_text::Text;
-use ropewalk_tools::Tool as _;
-use ropewalk_tools::diagnostics::Diagnostics;
 use ropewalk_workspace::log::Cursor;
 use ropewalk_workspace::publish::Bounds;
 use ropewalk_workspace::{DocId, Document, Habits, Roots, Workspace};
@@ -260,10 +259,6 @@ impl State {
         let locks = config.locks().map(|(key, by)| (key.to_owned(), by.to_string()));
         *lock(&self.locks) = locks.collect();
         let (mut settings, problems) = settings_of(config, &self.options.models, true);
-        if !self.facts().options.plugin {
-            // Nobody would answer it.
-            settings.registry = settings.registry.only(|name| name != Diagnostics::NAME);
-        }
         // With locked rules there is none to keep.
         settings.always = match config.is_locked("allow") {
             Some(_) => None,
@@ -302,15 +297,15 @@ impl State {
         if known == stamps(&self.config()) { Vec::new() } else { self.configure() }
     }
 
-    /// The settings of a session that starts now. If the configuration was edited since it was looked at last,
-    /// also what is wrong with it.
-    pub(crate) fn settings_now(&self) -> (Settings, Vec<String>) {
+    /// The settings of a session that starts now, and of its commands. If the configuration was edited since it was
+    /// looked at last, also what is wrong with it.
+    pub(crate) fn settings_now(&self) -> (Settings, CommandSettings, Vec<String>) {
         let mut config = self.config();
         let now = stamps(&config);
         let known = std::mem::replace(&mut *lock(&self.config_stamp), now.clone());
         let (settings, problems) = self.settings(&mut config);
         *lock(&self.configured_mode) = settings.mode;
-        (settings, if known == now { Vec::new() } else { problems })
+        (settings, commands_of(&config), if known == now { Vec::new() } else { problems })
     }
 
     /// The keys that are locked, and by what.

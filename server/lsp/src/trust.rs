@@ -11,7 +11,7 @@ use futures::future::BoxFuture;
 use ropewalk_config::trust::{Answer, forget, remember};
 use ropewalk_config::{Config, Untrusted};
 use ropewalk_protocol::Event;
-use ropewalk_tools::plain::plain;
+use ropewalk_text::plain::plain;
 use ropewalk_workspace::DocId;
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -6,7 +6,7 @@
 //! [`Coordinates`] can turn into bytes and back.
 //!
 //! Reading order: [`Text`], [`Coordinates`], [`ChangeSet`] (apply, invert, map, compose), [`Rebased`],
-//! [`diff()`], [`LineHunk`], and [`decode`] for what lies on a disk.
+//! [`diff()`], [`LineHunk`], [`decode`] for what lies on a disk, and [`plain`] for words on a screen.
 
 mod change;
 mod compose;
@@ -14,6 +14,7 @@ pub mod decode;
 mod diff;
 mod hunk;
 mod letters;
+pub mod plain;
 mod position;
 mod rebase;
 mod search;

@@ -1,19 +1,28 @@
-//! `bash`: a command of the user's shell. Where it runs is [`crate::commands`]'.
+//! `bash`: a command of the user's shell. Where it runs is its [`CommandRunner`]'s.
 
 use crate::blocking::on_thread;
-use crate::command::{DEFAULT_TIMEOUT, private_folder};
-use crate::commands::{Asked, Tier};
-use crate::tool::{Context, Effect, Output, Subject, Tool};
+use crate::private::private_folder;
+use crate::runner::{Command, CommandMode, CommandRunner, DEFAULT_TIMEOUT};
+use crate::tool::{Context, Effect, Subject, ToolOutput, TypedTool};
 use futures::future::BoxFuture;
 use ropewalk_workspace::View;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// See the module.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Bash;
+pub struct Bash {
+    runner: Arc<dyn CommandRunner>,
+}
+
+impl Bash {
+    /// The tool whose commands this runner runs.
+    pub fn new(runner: Arc<dyn CommandRunner>) -> Self {
+        Self { runner }
+    }
+}
 
 /// The longest time a call may ask for, unless commands have more by the configuration.
 const LONGEST: Duration = Duration::from_secs(600);
@@ -36,22 +45,23 @@ pub struct Input {
     background: Option<bool>,
 }
 
-impl Tool for Bash {
+impl TypedTool for Bash {
     type Input = Input;
     const NAME: &'static str = "bash";
     const DESCRIPTION: &'static str = "Runs a shell command on the files as they are on disk: unsaved text and unpublished changes are not there. No input, no terminal. Each call is a new shell; processes it leaves running are ended.";
     const EFFECT: Effect = Effect::Execute;
 
-    fn description(tier: Tier) -> &'static str {
-        match tier {
-            Tier::OverFork => {
+    fn description(&self) -> String {
+        let words = match self.runner.info().mode {
+            CommandMode::OverFork => {
                 "Runs a shell command in your private copy of the project: it sees unsaved text and unpublished changes under the real paths, and what it writes is reviewed like your edits. No network unless you ask for it, nothing outside the open folders but the system and toolchains. No input, no terminal. Each call is a new shell; processes it leaves running are ended."
             }
-            Tier::Copy => {
+            CommandMode::Copy => {
                 "Runs a shell command on a copy of the open folders with unsaved text and unpublished changes in it; what it writes there is reviewed like your edits. Paths differ: the copy is elsewhere. No input, no terminal. Each call is a new shell; processes it leaves running are ended."
             }
-            Tier::InPlace => Self::DESCRIPTION,
-        }
+            CommandMode::InPlace => Self::DESCRIPTION,
+        };
+        words.to_owned()
     }
 
     fn subject(&self, input: &Input) -> Subject {
@@ -63,12 +73,19 @@ impl Tool for Bash {
         }
     }
 
-    fn run(&self, input: Input, context: Context) -> BoxFuture<'static, Output> {
-        Box::pin(async move { bash(input, context).await.unwrap_or_else(|failure| failure) })
+    fn run(&self, input: Input, context: Context) -> BoxFuture<'static, ToolOutput> {
+        let runner = self.runner.clone();
+        Box::pin(
+            async move { bash(&*runner, input, context).await.unwrap_or_else(|failure| failure) },
+        )
     }
 }
 
-async fn bash(input: Input, context: Context) -> Result<Output, Output> {
+async fn bash(
+    runner: &dyn CommandRunner,
+    input: Input,
+    context: Context,
+) -> Result<ToolOutput, ToolOutput> {
     let view = context.view.clone();
     let cwd = on_thread(move |_| folder(&view, input.cwd.as_deref())).await?;
     let in_background = input.background.unwrap_or_default();
@@ -82,27 +99,24 @@ async fn bash(input: Input, context: Context) -> Result<Output, Output> {
         None => None,
     };
     let timeout = asked.unwrap_or(usual).min(longest);
-    let command = Asked { command: input.command, cwd, timeout, output_file };
-    let commands = context.commands.clone();
+    let command = Command { command: input.command, cwd, timeout, output_file };
     let mut output = match in_background {
-        true => commands.start(command, &context).await?,
-        false => commands.run(command, &context).await?,
+        true => runner.start(command, context).await,
+        false => runner.run(command, context).await,
     };
     if asked.is_some_and(|asked| asked > longest) {
-        output
-            .text
-            .push_str(&format!("\n(a command may take {} seconds at most)", longest.as_secs()));
+        output.say(&format!("\n(a command may take {} seconds at most)", longest.as_secs()));
     }
     Ok(output)
 }
 
 /// The folder to run in: inside the roots, the first of them if none is named.
-fn folder(view: &View, cwd: Option<&str>) -> Result<PathBuf, Output> {
+fn folder(view: &View, cwd: Option<&str>) -> Result<PathBuf, ToolOutput> {
     match (cwd, view.roots().first()) {
-        (Some(cwd), _) => view.contain(cwd).map(|place| place.path).map_err(Output::error),
+        (Some(cwd), _) => view.contain(cwd).map(|place| place.path).map_err(ToolOutput::error),
         (None, Some(root)) => Ok(root.path().to_owned()),
         (None, None) => {
-            Err(Output::error("no folder is open, so there is nowhere to run a command"))
+            Err(ToolOutput::error("no folder is open, so there is nowhere to run a command"))
         }
     }
 }

@@ -2,23 +2,23 @@
 //!
 //! A thread can't be stopped from outside, so long work asks its [`Stop`] now and then.
 
-use crate::tool::Output;
+use crate::tool::ToolOutput;
 use futures::future::BoxFuture;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Says whether anybody still waits for the work.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Stop(Arc<AtomicBool>);
+pub struct Stop(Arc<AtomicBool>);
 
 impl Stop {
     /// Whether the call was dropped.
-    pub(crate) fn is_set(&self) -> bool {
+    pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
     /// Tells the work that nobody waits for it.
-    pub(crate) fn set(&self) {
+    pub fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }
@@ -33,21 +33,21 @@ impl Drop for SetOnDrop {
 }
 
 /// Runs `work` on a thread for blocking work.
-pub(crate) async fn on_thread<T: Send + 'static>(
-    work: impl FnOnce(&Stop) -> Result<T, Output> + Send + 'static,
-) -> Result<T, Output> {
+pub async fn on_thread<T: Send + 'static>(
+    work: impl FnOnce(&Stop) -> Result<T, ToolOutput> + Send + 'static,
+) -> Result<T, ToolOutput> {
     let stop = Stop::default();
     let _set = SetOnDrop(stop.clone());
     tokio::task::spawn_blocking(move || work(&stop)).await.unwrap_or_else(|error| {
         tracing::error!(%error, "a tool's work was lost");
-        Err(Output::error("the tool broke down inside and did nothing. Try another way"))
+        Err(ToolOutput::error("the tool broke down inside and did nothing. Try another way"))
     })
 }
 
 /// A tool's whole work on such a thread. A failure in it (`Err`) is a result as well as a success is.
 pub(crate) fn blocking(
-    work: impl FnOnce(&Stop) -> Result<Output, Output> + Send + 'static,
-) -> BoxFuture<'static, Output> {
+    work: impl FnOnce(&Stop) -> Result<ToolOutput, ToolOutput> + Send + 'static,
+) -> BoxFuture<'static, ToolOutput> {
     Box::pin(async move { on_thread(work).await.unwrap_or_else(|failure| failure) })
 }
 
@@ -66,12 +66,12 @@ mod tests {
                 std::thread::yield_now();
             }
             tell.send(()).unwrap();
-            Ok(Output::text("nobody reads this"))
+            Ok(ToolOutput::text("nobody reads this"))
         });
         runtime.block_on(async { assert!(futures::poll!(&mut call).is_pending()) });
         drop(call);
         assert_eq!(told.recv_timeout(Duration::from_secs(30)), Ok(()));
         let output = runtime.block_on(blocking(|_| panic!("a fault of ours")));
-        assert!(output.is_error && output.text.starts_with("Error: the tool broke down"));
+        assert!(output.is_error && output.words().starts_with("Error: the tool broke down"));
     }
 }

@@ -6,7 +6,7 @@
 //! Deliberately not here: writing the whole to a file, counting tokens, and paging a file, which
 //! `read_file` does by lines of its own.
 
-use crate::plain::turns_text;
+use ropewalk_text::plain::turns_text;
 use std::fmt;
 use std::path::Path;
 

@@ -2,7 +2,7 @@
 
 use crate::blocking::blocking;
 use crate::files::{link_itself, look_to_change, missing, no_untitled, unsaved_words};
-use crate::tool::{Context, Effect, Output, Subject, Tool};
+use crate::tool::{Context, Effect, Subject, ToolOutput, TypedTool};
 use futures::future::BoxFuture;
 use ropewalk_workspace::{FileState, Proposal, ProposedChange};
 use schemars::JsonSchema;
@@ -19,7 +19,7 @@ pub struct Input {
     path: String,
 }
 
-impl Tool for DeleteFile {
+impl TypedTool for DeleteFile {
     type Input = Input;
     const NAME: &'static str = "delete_file";
     const DESCRIPTION: &'static str = "Deletes one file.";
@@ -29,17 +29,17 @@ impl Tool for DeleteFile {
         Subject::path(&input.path)
     }
 
-    fn run(&self, input: Input, context: Context) -> BoxFuture<'static, Output> {
+    fn run(&self, input: Input, context: Context) -> BoxFuture<'static, ToolOutput> {
         blocking(move |_| delete(&input, &context))
     }
 }
 
-fn delete(input: &Input, context: &Context) -> Result<Output, Output> {
+fn delete(input: &Input, context: &Context) -> Result<ToolOutput, ToolOutput> {
     if let Some((place, target)) = link_itself(&context.view, &input.path)? {
         let (shown, target) = (&place.shown, target.display());
         let words = format!("Deleted {shown}, a link to {target}, which is left as it is");
         let proposals = vec![Proposal { place, change: ProposedChange::Delete }];
-        return Ok(Output::proposing(words, proposals));
+        return Ok(ToolOutput::proposing(words, proposals));
     }
     let (place, state) = look_to_change(&context.view, &input.path)?;
     no_untitled(&place, "delete")?;
@@ -47,5 +47,5 @@ fn delete(input: &Input, context: &Context) -> Result<Output, Output> {
         return Err(missing(&context.view, &place));
     }
     let words = format!("Deleted {}{}", place.shown, unsaved_words(&context.view, &place));
-    Ok(Output::proposing(words, vec![Proposal { place, change: ProposedChange::Delete }]))
+    Ok(ToolOutput::proposing(words, vec![Proposal { place, change: ProposedChange::Delete }]))
 }

@@ -2,15 +2,24 @@
 
 use crate::blocking::on_thread;
 use crate::bounds::bound;
-use crate::tool::{Context, Effect, Output, Subject, Tool};
+use crate::tool::{Context, Effect, Subject, ToolOutput, TypedTool};
 use futures::future::BoxFuture;
-use ropewalk_workspace::EditorError;
+use ropewalk_workspace::{Editor, EditorError};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use std::sync::Arc;
 
 /// See the module.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Diagnostics;
+pub struct Diagnostics {
+    editor: Arc<dyn Editor>,
+}
+
+impl Diagnostics {
+    /// The tool that asks this editor.
+    pub fn new(editor: Arc<dyn Editor>) -> Self {
+        Self { editor }
+    }
+}
 
 /// What the model gives.
 #[derive(Deserialize, JsonSchema, Debug)]
@@ -19,7 +28,7 @@ pub struct Input {
     path: Option<String>,
 }
 
-impl Tool for Diagnostics {
+impl TypedTool for Diagnostics {
     type Input = Input;
     const NAME: &'static str = "diagnostics";
     const DESCRIPTION: &'static str = "The editor's errors and warnings: for the user's text as it is, without your unpublished changes.";
@@ -29,29 +38,36 @@ impl Tool for Diagnostics {
         input.path.as_deref().map(Subject::path).unwrap_or_default()
     }
 
-    fn run(&self, input: Input, context: Context) -> BoxFuture<'static, Output> {
-        Box::pin(async move { ask(input, context).await.unwrap_or_else(|failure| failure) })
+    fn run(&self, input: Input, context: Context) -> BoxFuture<'static, ToolOutput> {
+        let editor = self.editor.clone();
+        Box::pin(
+            async move { ask(&*editor, input, context).await.unwrap_or_else(|failure| failure) },
+        )
     }
 }
 
-async fn ask(input: Input, context: Context) -> Result<Output, Output> {
+async fn ask(
+    editor: &dyn Editor,
+    input: Input,
+    context: Context,
+) -> Result<ToolOutput, ToolOutput> {
     let doc = match input.path {
         None => None,
         Some(path) => {
             let view = context.view.clone();
             let id = on_thread(move |_| {
-                let place = view.named(&path).map_err(Output::error)?;
+                let place = view.named(&path).map_err(ToolOutput::error)?;
                 Ok(view.id_of(&place, view.roots()))
             });
             Some(id.await?)
         }
     };
-    let found = context.editor.diagnostics(doc).await.map_err(|error| {
+    let found = editor.diagnostics(doc).await.map_err(|error| {
         let help = match &error {
             EditorError::Unsupported(_) => "Run the project's own check with bash instead",
             _ => "Try again, or run the project's own check with bash",
         };
-        Output::error(format_args!("no diagnostics, because {error}. {help}"))
+        ToolOutput::error(format_args!("no diagnostics, because {error}. {help}"))
     })?;
     let found = match found.trim() {
         "" => "(no diagnostics)".to_owned(),
@@ -62,5 +78,5 @@ async fn ask(input: Input, context: Context) -> Result<Output, Output> {
     } else {
         "\n(of the user's text; your changes that are not published are not in it)"
     };
-    Ok(Output::text(format!("{found}{pending}")))
+    Ok(ToolOutput::text(format!("{found}{pending}")))
 }

@@ -8,7 +8,7 @@ mod plan;
 
 use crate::blocking::{Stop, blocking};
 use crate::files::{Found, bytes_in_file, text_to_edit};
-use crate::tool::{Context, Effect, Output, Subject, Tool};
+use crate::tool::{Context, Effect, Subject, ToolOutput, TypedTool};
 use futures::future::BoxFuture;
 use plan::{MOST, NoPlan, Plan, Which, plan};
 use ropewalk_text::Text;
@@ -35,7 +35,7 @@ pub struct Input {
     occurrence: Option<u32>,
 }
 
-impl Tool for EditFile {
+impl TypedTool for EditFile {
     type Input = Input;
     const NAME: &'static str = "edit_file";
     const DESCRIPTION: &'static str =
@@ -46,33 +46,36 @@ impl Tool for EditFile {
         Subject::path(&input.path)
     }
 
-    fn run(&self, input: Input, context: Context) -> BoxFuture<'static, Output> {
+    fn run(&self, input: Input, context: Context) -> BoxFuture<'static, ToolOutput> {
         blocking(move |stop| edit(&input, &context, stop))
     }
 }
 
-fn edit(input: &Input, context: &Context, stop: &Stop) -> Result<Output, Output> {
+fn edit(input: &Input, context: &Context, stop: &Stop) -> Result<ToolOutput, ToolOutput> {
     let which = match (input.replace_all, input.occurrence) {
         (Some(true), Some(_)) => {
-            return Err(Output::error("give replace_all or occurrence, not both"));
+            return Err(ToolOutput::error("give replace_all or occurrence, not both"));
         }
         (Some(true), None) => Which::All,
-        (_, Some(0)) => return Err(Output::error("occurrence counts from 1")),
+        (_, Some(0)) => return Err(ToolOutput::error("occurrence counts from 1")),
         (_, Some(occurrence)) => Which::Nth(occurrence as usize),
         (_, None) => Which::Nth(1),
     };
     if input.old_text.is_empty() {
-        return Err(Output::error(
+        return Err(ToolOutput::error(
             "old_text is empty, so there is nothing to find. To make a file or replace its whole text use write_file",
         ));
     }
     if input.new_text.contains('\0') {
-        return Err(Output::error("new_text holds a NUL character, so the file would be no text"));
+        return Err(ToolOutput::error(
+            "new_text holds a NUL character, so the file would be no text",
+        ));
     }
     let Found { place, text, format } = text_to_edit(&context.view, &input.path)?;
     let shown = &place.shown;
-    bytes_in_file(&Text::from(input.new_text.as_str()), format)
-        .map_err(|error| Output::error(format_args!("{shown}: {error}; write it another way")))?;
+    bytes_in_file(&Text::from(input.new_text.as_str()), format).map_err(|error| {
+        ToolOutput::error(format_args!("{shown}: {error}; write it another way"))
+    })?;
     let planned = plan(&text, &input.old_text, &input.new_text, which, stop);
     let Plan { set, edited, others } = planned.map_err(|why| no_plan(why, shown, &text, input))?;
     let words = match which {
@@ -85,26 +88,26 @@ fn edit(input: &Input, context: &Context, stop: &Stop) -> Result<Output, Output>
             if others.count == 1 { "" } else { "s" }
         ),
     };
-    Ok(Output::proposing(words, vec![Proposal { place, change: ProposedChange::Edit(set) }]))
+    Ok(ToolOutput::proposing(words, vec![Proposal { place, change: ProposedChange::Edit(set) }]))
 }
 
-fn no_plan(why: NoPlan, shown: &str, text: &Text, input: &Input) -> Output {
+fn no_plan(why: NoPlan, shown: &str, text: &Text, input: &Input) -> ToolOutput {
     match why {
-        NoPlan::Same => Output::error(format_args!(
+        NoPlan::Same => ToolOutput::error(format_args!(
             "old_text and new_text are equal (line ends aside), so there is nothing to change in {shown}"
         )),
-        NoPlan::TooFew(found) => Output::error(format_args!(
+        NoPlan::TooFew(found) => ToolOutput::error(format_args!(
             "old_text is in {shown} only {} time{} (line {found}). Choose a smaller occurrence",
             found.count,
             if found.count == 1 { "" } else { "s" }
         )),
-        NoPlan::TooMany => Output::error(format_args!(
+        NoPlan::TooMany => ToolOutput::error(format_args!(
             "old_text is in {shown} more than {MOST} times, too many for one edit. Give a longer old_text, or change the file with a command (sed)"
         )),
-        NoPlan::Stopped => Output::error("nobody waits for this edit any more"),
+        NoPlan::Stopped => ToolOutput::error("nobody waits for this edit any more"),
         NoPlan::NotFound => {
             let why = nearest::explain(text, &input.old_text, &input.new_text);
-            Output::error(format_args!("Text not found in {shown}{why}"))
+            ToolOutput::error(format_args!("Text not found in {shown}{why}"))
         }
     }
 }

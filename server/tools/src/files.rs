@@ -1,7 +1,7 @@
 //! What the file tools share: finding a path in the view, and saying what is there instead.
 
 use crate::policy::is_sensitive;
-use crate::tool::Output;
+use crate::tool::ToolOutput;
 use ropewalk_text::Text;
 use ropewalk_text::decode::{Encoding, FileFormat, Unencodable, encode};
 use ropewalk_workspace::disk::{FileError, FileKind};
@@ -16,42 +16,42 @@ pub(crate) struct Found {
 }
 
 /// Where a tool's `path` leads, and what the view has there.
-pub(crate) fn look(view: &View, path: &str) -> Result<(Place, FileState), Output> {
-    let place = view.named(path).map_err(Output::error)?;
+pub(crate) fn look(view: &View, path: &str) -> Result<(Place, FileState), ToolOutput> {
+    let place = view.named(path).map_err(ToolOutput::error)?;
     no_disguise(&place, path)?;
     let state = view.read(&place).map_err(|error| refused(&error))?;
     Ok((place, state))
 }
 
 /// The same for a file that is to be changed.
-pub(crate) fn look_to_change(view: &View, path: &str) -> Result<(Place, FileState), Output> {
-    let place = view.named(path).map_err(Output::error)?;
+pub(crate) fn look_to_change(view: &View, path: &str) -> Result<(Place, FileState), ToolOutput> {
+    let place = view.named(path).map_err(ToolOutput::error)?;
     may_change(view, &place)?;
     look(view, path)
 }
 
 /// Refuses what no tool changes, whatever the mode.
-pub(crate) fn may_change(view: &View, place: &Place) -> Result<(), Output> {
+pub(crate) fn may_change(view: &View, place: &Place) -> Result<(), ToolOutput> {
     not_of_git(view, place)?;
     no_notebook(place)
 }
 
-fn not_of_git(view: &View, place: &Place) -> Result<(), Output> {
+fn not_of_git(view: &View, place: &Place) -> Result<(), ToolOutput> {
     match view.is_of_git(place) {
-        true => Err(Output::error(FileError::OfGit { path: place.shown.clone() })),
+        true => Err(ToolOutput::error(FileError::OfGit { path: place.shown.clone() })),
         false => Ok(()),
     }
 }
 
 /// The link that `path` itself names, and where it leads: what is to happen to a name happens to the link. None for
 /// anything else.
-pub(crate) fn link_itself(view: &View, path: &str) -> Result<Option<(Place, PathBuf)>, Output> {
+pub(crate) fn link_itself(view: &View, path: &str) -> Result<Option<(Place, PathBuf)>, ToolOutput> {
     let Some((place, target)) = view.link_named(path) else { return Ok(None) };
     not_of_git(view, &place)?;
     let (doc, shown) = (place.doc(), &place.shown);
     let is_alias = view.entries().get(&doc).is_some_and(|own| own.place.as_ref() != Some(&place));
     if is_alias || view.buffers().contains_key(&doc) {
-        return Err(Output::error(format_args!(
+        return Err(ToolOutput::error(format_args!(
             "{shown} is a link to {}, and that is open in the editor, or has pending changes, under the name of the link. Name what it leads to, or ask the user to close it there first",
             target.display()
         )));
@@ -60,9 +60,9 @@ pub(crate) fn link_itself(view: &View, path: &str) -> Result<Option<(Place, Path
 }
 
 /// Policy goes by names: a link that leads to what may hold secrets must be named by what it leads to.
-pub(crate) fn no_disguise(place: &Place, path: &str) -> Result<(), Output> {
+pub(crate) fn no_disguise(place: &Place, path: &str) -> Result<(), ToolOutput> {
     if place.root.is_some() && is_sensitive(&place.shown) && !is_sensitive(path) {
-        return Err(Output::error(format_args!(
+        return Err(ToolOutput::error(format_args!(
             "{path} leads to {}, which may hold secrets. Name that file itself, and the user is asked",
             place.shown
         )));
@@ -71,11 +71,11 @@ pub(crate) fn no_disguise(place: &Place, path: &str) -> Result<(), Output> {
 }
 
 /// The text at `path`, for changing it.
-pub(crate) fn text_to_edit(view: &View, path: &str) -> Result<Found, Output> {
+pub(crate) fn text_to_edit(view: &View, path: &str) -> Result<Found, ToolOutput> {
     let (place, state) = look_to_change(view, path)?;
     match state {
         FileState::Text { text, format, .. } => Ok(Found { place, text, format }),
-        FileState::Binary { len } => Err(Output::error(format_args!(
+        FileState::Binary { len } => Err(ToolOutput::error(format_args!(
             "{} is a binary file ({len} bytes), not text; write_file can replace the whole of it",
             place.shown
         ))),
@@ -84,11 +84,11 @@ pub(crate) fn text_to_edit(view: &View, path: &str) -> Result<Found, Output> {
 }
 
 /// Notebooks are open in an editor that tells us nothing of them, so what is in them is not known.
-fn no_notebook(place: &Place) -> Result<(), Output> {
+fn no_notebook(place: &Place) -> Result<(), ToolOutput> {
     let is_notebook =
         place.path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("ipynb"));
     if is_notebook {
-        return Err(Output::error(format_args!(
+        return Err(ToolOutput::error(format_args!(
             "{} is a notebook, and what an editor has of it can't be seen from here, so it is not written. Tell the user what to change in it",
             place.shown
         )));
@@ -97,9 +97,9 @@ fn no_notebook(place: &Place) -> Result<(), Output> {
 }
 
 /// A buffer without a file has no name on the disk that could be another, or go.
-pub(crate) fn no_untitled(place: &Place, what: &str) -> Result<(), Output> {
+pub(crate) fn no_untitled(place: &Place, what: &str) -> Result<(), ToolOutput> {
     if place.is_untitled() {
-        return Err(Output::error(format_args!(
+        return Err(ToolOutput::error(format_args!(
             "{} is open in the editor and was never saved, so there is no file to {what}. Edit its text, or write a file of your own",
             place.shown
         )));
@@ -108,18 +108,18 @@ pub(crate) fn no_untitled(place: &Place, what: &str) -> Result<(), Output> {
 }
 
 /// A file that could not be read, in words.
-pub(crate) fn refused(error: &FileError) -> Output {
+pub(crate) fn refused(error: &FileError) -> ToolOutput {
     match error {
         FileError::NotAFile { path, kind: FileKind::Folder } => {
             let path = if path.is_empty() { "." } else { path };
-            Output::error(format_args!(
+            ToolOutput::error(format_args!(
                 "{path} is a folder, not a file. list_dir shows what is in it"
             ))
         }
-        FileError::TooLarge { path, len, limit } => Output::error(format_args!(
+        FileError::TooLarge { path, len, limit } => ToolOutput::error(format_args!(
             "{path} has {len} bytes, more than the {limit} that are read as text. bash can read parts of it (head, tail, sed -n)"
         )),
-        _ => Output::error(error),
+        _ => ToolOutput::error(error),
     }
 }
 
@@ -135,9 +135,9 @@ pub(crate) fn was_renamed(view: &View, place: &Place) -> bool {
 }
 
 /// There is no such file: says so, and which names nearby look like it.
-pub(crate) fn missing(view: &View, place: &Place) -> Output {
+pub(crate) fn missing(view: &View, place: &Place) -> ToolOutput {
     if was_taken_away(view, place) {
-        return Output::error(format_args!(
+        return ToolOutput::error(format_args!(
             "There is no file {}: a change of yours that is not published yet took it away",
             place.shown
         ));
@@ -147,7 +147,7 @@ pub(crate) fn missing(view: &View, place: &Place) -> Output {
         [] => String::new(),
         names => format!(". Did you mean {}?", names.join(" or ")),
     };
-    Output::error(format_args!("There is no file {}{hint}", place.shown))
+    ToolOutput::error(format_args!("There is no file {}{hint}", place.shown))
 }
 
 /// Files in the same folder whose names are nearly the same, best first, at most three, as they are shown.
@@ -182,20 +182,20 @@ fn similar_names(view: &View, place: &Place) -> Vec<String> {
 }
 
 /// Whether a new file can be at `place` over the fork: not under a file of it, and not where it has a folder.
-pub(crate) fn fits_the_fork(view: &View, place: &Place) -> Result<(), Output> {
+pub(crate) fn fits_the_fork(view: &View, place: &Place) -> Result<(), ToolOutput> {
     for (id, entry) in view.entries() {
         let (Some(path), Some(_)) = (id.path(), &entry.content) else { continue };
         if path == place.path {
             continue;
         }
         if place.path.starts_with(&path) {
-            return Err(Output::error(format_args!(
+            return Err(ToolOutput::error(format_args!(
                 "{} can't be there: a part of its path is a file that you wrote",
                 place.shown
             )));
         }
         if path.starts_with(&place.path) {
-            return Err(Output::error(format_args!(
+            return Err(ToolOutput::error(format_args!(
                 "{} is a folder, because you wrote files into it",
                 place.shown
             )));

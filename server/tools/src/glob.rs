@@ -3,7 +3,7 @@
 use crate::blocking::{Stop, blocking};
 use crate::bounds::bound;
 use crate::names::files_named;
-use crate::tool::{Context, Effect, Output, Subject, Tool};
+use crate::tool::{Context, Effect, Subject, ToolOutput, TypedTool};
 use futures::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -24,7 +24,7 @@ pub struct Input {
     path: Option<String>,
 }
 
-impl Tool for Glob {
+impl TypedTool for Glob {
     type Input = Input;
     const NAME: &'static str = "glob";
     const DESCRIPTION: &'static str = "Finds files by name, sorted; ignored files are left out.";
@@ -34,18 +34,18 @@ impl Tool for Glob {
         Subject::search(&input.pattern, input.path.as_deref())
     }
 
-    fn run(&self, input: Input, context: Context) -> BoxFuture<'static, Output> {
+    fn run(&self, input: Input, context: Context) -> BoxFuture<'static, ToolOutput> {
         blocking(move |stop| glob(&input, &context, stop))
     }
 }
 
-fn glob(input: &Input, context: &Context, stop: &Stop) -> Result<Output, Output> {
+fn glob(input: &Input, context: &Context, stop: &Stop) -> Result<ToolOutput, ToolOutput> {
     let path = input.path.as_deref();
     let files = files_named(&context.view, path, Some(&input.pattern), stop)?;
     let files = files.filter(|file| !file.place.is_untitled());
     let found: Vec<String> = files.map(|file| file.place.shown).collect();
     if found.is_empty() {
-        return Ok(Output::text("(no matches)"));
+        return Ok(ToolOutput::text("(no matches)"));
     }
     let mut out = found.iter().take(MOST_FILES).map(String::as_str).collect::<Vec<_>>().join("\n");
     if found.len() > MOST_FILES {
@@ -54,5 +54,5 @@ fn glob(input: &Input, context: &Context, stop: &Stop) -> Result<Output, Output>
             found.len() - MOST_FILES
         ));
     }
-    Ok(Output::text(bound(&out, context.bounds, None).to_string()))
+    Ok(ToolOutput::text(bound(&out, context.bounds, None).to_string()))
 }

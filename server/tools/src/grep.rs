@@ -8,7 +8,7 @@ use crate::blocking::{Stop, blocking};
 use crate::bounds::bound;
 use crate::names::files_named;
 use crate::policy::is_sensitive;
-use crate::tool::{Context, Effect, Output, Subject, Tool};
+use crate::tool::{Context, Effect, Subject, ToolOutput, TypedTool};
 use futures::future::BoxFuture;
 use ropewalk_workspace::Place;
 use schemars::JsonSchema;
@@ -36,7 +36,7 @@ pub struct Input {
     context: Option<u32>,
 }
 
-impl Tool for Grep {
+impl TypedTool for Grep {
     type Input = Input;
     const NAME: &'static str = "grep";
     const DESCRIPTION: &'static str = "Searches files for a pattern, giving path:line: text. Unsaved text and your own unpublished changes are searched; ignored files are left out unless named by path.";
@@ -46,12 +46,12 @@ impl Tool for Grep {
         Subject::search(&input.pattern, input.path.as_deref())
     }
 
-    fn run(&self, input: Input, context: Context) -> BoxFuture<'static, Output> {
+    fn run(&self, input: Input, context: Context) -> BoxFuture<'static, ToolOutput> {
         blocking(move |stop| grep(&input, &context, stop))
     }
 }
 
-fn grep(input: &Input, context: &Context, stop: &Stop) -> Result<Output, Output> {
+fn grep(input: &Input, context: &Context, stop: &Stop) -> Result<ToolOutput, ToolOutput> {
     let pattern = Pattern::new(
         &input.pattern,
         input.literal.unwrap_or(false),
@@ -76,7 +76,7 @@ fn grep(input: &Input, context: &Context, stop: &Stop) -> Result<Output, Output>
             left.secret.push(file.place.shown);
             continue;
         }
-        let is_hidden = |place: &Place| (context.hides)(place, start.as_ref());
+        let is_hidden = |place: &Place| (context.grant.hides)(place, start.as_ref());
         if is_hidden(&file.place) || former.iter().any(is_hidden) {
             left.hidden.push(file.place.shown);
             continue;
@@ -93,7 +93,7 @@ fn grep(input: &Input, context: &Context, stop: &Stop) -> Result<Output, Output>
         ));
     }
     left.say(&mut out);
-    Ok(Output::text(out))
+    Ok(ToolOutput::text(out))
 }
 
 /// Files that were not searched.

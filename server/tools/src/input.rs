@@ -10,7 +10,6 @@ use crate::bounds::preview;
 use crate::tool::Effect;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 /// The JSON schema of an input type, as the model sees it: inlined, without titles.
@@ -90,17 +89,17 @@ fn members(input: Value) -> Result<(Map<String, Value>, Vec<String>), &'static s
     }
 }
 
-/// Reads `input` as a `T` for a call that can do `effect`, converting where the schema allows only one meaning. Gives
-/// what was converted and what was ignored, in words.
+/// Converts `input` for a call that can do `effect`, where the schema allows only one meaning. Gives what was converted
+/// and what was ignored, in words.
 ///
 /// # Errors
 /// What is wrong with it, with the schema, for the model.
-pub fn read<T: DeserializeOwned>(
+pub fn convert(
     tool: &str,
     effect: Effect,
     schema: &Value,
     input: Value,
-) -> Result<(T, Vec<String>), String> {
+) -> Result<(Value, Vec<String>), String> {
     let (map, mut conversions) = members(input).map_err(|why| fault(tool, schema, why))?;
     let mut ignored = Vec::new();
     let properties = schema.get("properties").and_then(Value::as_object);
@@ -126,7 +125,7 @@ pub fn read<T: DeserializeOwned>(
             continue;
         }
         let (value, conversion) =
-            convert(&key, property, value).map_err(|why| fault(tool, schema, &why))?;
+            member(&key, property, value).map_err(|why| fault(tool, schema, &why))?;
         conversions.extend(conversion);
         clean.insert(key, value);
     }
@@ -142,18 +141,16 @@ pub fn read<T: DeserializeOwned>(
     if let Some(missing) = required.iter().find(|key| !clean.contains_key(**key)) {
         return Err(fault(tool, schema, &format!("`{missing}` is missing")));
     }
-    match serde_json::from_value(Value::Object(clean)) {
-        Ok(input) => Ok((input, conversions)),
-        Err(error) => Err(fault(tool, schema, &error.to_string())),
-    }
+    Ok((Value::Object(clean), conversions))
 }
 
-fn fault(tool: &str, schema: &Value, why: &str) -> String {
+/// The words for an input that can't be read.
+pub(crate) fn fault(tool: &str, schema: &Value, why: &str) -> String {
     format!("Invalid input for {tool}: {why}. Its schema is {schema}")
 }
 
 /// A value as its schema wants it, and what was converted.
-fn convert(key: &str, schema: &Value, value: Value) -> Result<(Value, Option<String>), String> {
+fn member(key: &str, schema: &Value, value: Value) -> Result<(Value, Option<String>), String> {
     let Some(kind) = schema.get("type").and_then(Value::as_str) else { return Ok((value, None)) };
     let said = |to: &str| Some(format!("`{key}` was converted to {to}"));
     match (kind, value) {
@@ -216,7 +213,9 @@ mod tests {
 
     fn check(input: Value) -> Result<(Input, usize), String> {
         let schema = schema_of::<Input>();
-        read("t", Effect::Write, &schema, input).map(|(input, said)| (input, said.len()))
+        let (input, said) = convert("t", Effect::Write, &schema, input)?;
+        let typed = Input::deserialize(&input);
+        Ok((typed.map_err(|error| fault("t", &schema, &error.to_string()))?, said.len()))
     }
 
     #[test]
@@ -225,7 +224,7 @@ mod tests {
         let read = |effect, member: Value| {
             let mut input = json!({"path": "a"});
             input.as_object_mut().unwrap().extend(member.as_object().unwrap().clone());
-            read::<Input>("t", effect, &schema, input)
+            convert("t", effect, &schema, input)
         };
         let ignored = "ignored, because t has no such field: ";
         for member in [
@@ -238,7 +237,7 @@ mod tests {
             for effect in [Effect::Read, Effect::Write, Effect::Execute, Effect::Session] {
                 let (input, said) = read(effect, member.clone()).unwrap();
                 let name = member.as_object().unwrap().keys().next().unwrap();
-                assert_eq!(input.path, "a");
+                assert_eq!(input, json!({"path": "a"}));
                 assert_eq!(said, [format!("{ignored}`{name}`")], "{effect:?}");
             }
         }

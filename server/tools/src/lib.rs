@@ -5,36 +5,38 @@
 //! model sees is cut to size.
 
 pub mod bash;
-mod blocking;
+pub mod blocking;
 pub mod bounds;
-pub mod command;
-pub mod commands;
 pub mod danger;
 pub mod delete_file;
 pub mod diagnostics;
 pub mod edit_file;
+pub mod escapes;
 mod files;
 pub mod glob;
 pub mod grep;
 pub mod input;
-#[cfg(unix)]
-pub mod layer;
 mod lines;
 pub mod list_dir;
 pub mod move_file;
 mod names;
-pub mod plain;
 pub mod policy;
+pub mod private;
 pub mod read_file;
 pub mod registry;
+pub mod runner;
+pub mod secrets;
 pub mod tool;
-mod walk;
+pub mod walk;
 pub mod write_file;
 
 pub use bounds::Bounds;
-pub use commands::{Commands, Ground, Tier};
 pub use policy::{
     By, Decision, List, Named, Offer, Reach, Rule, Rules, Ruling, Written, decide, named_paths,
 };
-pub use registry::{CallError, Registry, ToolInfo};
-pub use tool::{CallSummary, Context, Effect, Output, Prepared, Subject, Tool};
+pub use registry::{CallError, Registry};
+pub use runner::{CommandMode, CommandRunner, NoCommands, RunnerInfo};
+pub use tool::{
+    Call, CallSummary, Context, Effect, Grant, Progress, Subject, Tool, ToolOutput, ToolSpec,
+    TypedTool,
+};

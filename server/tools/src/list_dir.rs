@@ -3,7 +3,7 @@
 use crate::blocking::blocking;
 use crate::bounds::bound;
 use crate::files::{missing, no_disguise};
-use crate::tool::{Context, Effect, Output, Subject, Tool};
+use crate::tool::{Context, Effect, Subject, ToolOutput, TypedTool};
 use crate::walk::walker;
 use futures::future::BoxFuture;
 use ropewalk_workspace::view::FrozenContent;
@@ -26,7 +26,7 @@ pub struct Input {
     path: Option<String>,
 }
 
-impl Tool for ListDir {
+impl TypedTool for ListDir {
     type Input = Input;
     const NAME: &'static str = "list_dir";
     const DESCRIPTION: &'static str = "Lists a folder; folders end in /.";
@@ -36,19 +36,19 @@ impl Tool for ListDir {
         Subject::path(input.path.as_deref().unwrap_or("."))
     }
 
-    fn run(&self, input: Input, context: Context) -> BoxFuture<'static, Output> {
+    fn run(&self, input: Input, context: Context) -> BoxFuture<'static, ToolOutput> {
         blocking(move |_| list(&input, &context))
     }
 }
 
-fn list(input: &Input, context: &Context) -> Result<Output, Output> {
+fn list(input: &Input, context: &Context) -> Result<ToolOutput, ToolOutput> {
     let view = &context.view;
     let path = input.path.as_deref().unwrap_or(".");
-    let place = view.contain(path).map_err(Output::error)?;
+    let place = view.contain(path).map_err(ToolOutput::error)?;
     no_disguise(&place, path)?;
     let made = view.entries().get(&place.doc()).is_some_and(|entry| entry.content.is_some());
     if made || place.path.is_file() {
-        return Err(Output::error(format_args!(
+        return Err(ToolOutput::error(format_args!(
             "{} is a file, not a folder. read_file shows it",
             place.shown
         )));
@@ -83,7 +83,7 @@ fn list(input: &Input, context: &Context) -> Result<Output, Output> {
     if place.shown == "." && !others.is_empty() {
         lines.push(format!("(other roots: {})", others.join(", ")));
     }
-    Ok(Output::text(bound(&lines.join("\n"), context.bounds, None).to_string()))
+    Ok(ToolOutput::text(bound(&lines.join("\n"), context.bounds, None).to_string()))
 }
 
 /// A name in a folder.

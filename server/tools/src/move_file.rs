@@ -5,7 +5,7 @@ use crate::blocking::blocking;
 use crate::files::{
     fits_the_fork, link_itself, look_to_change, may_change, missing, no_untitled, unsaved_words,
 };
-use crate::tool::{Context, Effect, Output, Subject, Tool};
+use crate::tool::{Context, Effect, Subject, ToolOutput, TypedTool};
 use futures::future::BoxFuture;
 use ropewalk_workspace::disk::FileError;
 use ropewalk_workspace::{FileState, Proposal, ProposedChange};
@@ -25,7 +25,7 @@ pub struct Input {
     to: String,
 }
 
-impl Tool for MoveFile {
+impl TypedTool for MoveFile {
     type Input = Input;
     const NAME: &'static str = "move_file";
     const DESCRIPTION: &'static str = "Renames or moves one file.";
@@ -39,12 +39,12 @@ impl Tool for MoveFile {
         }
     }
 
-    fn run(&self, input: Input, context: Context) -> BoxFuture<'static, Output> {
+    fn run(&self, input: Input, context: Context) -> BoxFuture<'static, ToolOutput> {
         blocking(move |_| move_file(&input, &context))
     }
 }
 
-fn move_file(input: &Input, context: &Context) -> Result<Output, Output> {
+fn move_file(input: &Input, context: &Context) -> Result<ToolOutput, ToolOutput> {
     let view = &context.view;
     let (place, target) = match link_itself(view, &input.path)? {
         Some((place, target)) => (place, Some(target)),
@@ -57,13 +57,16 @@ fn move_file(input: &Input, context: &Context) -> Result<Output, Output> {
             (place, None)
         }
     };
-    let to = view.contain(&input.to).map_err(Output::error)?;
+    let to = view.contain(&input.to).map_err(ToolOutput::error)?;
     may_change(view, &to)?;
     if to == place {
-        return Err(Output::error(format_args!("both paths are {}; nothing to move", place.shown)));
+        return Err(ToolOutput::error(format_args!(
+            "both paths are {}; nothing to move",
+            place.shown
+        )));
     }
     let folder = || {
-        Output::error(format_args!(
+        ToolOutput::error(format_args!(
             "{} is a folder. Give the whole new path, with the file's name",
             to.shown
         ))
@@ -77,7 +80,7 @@ fn move_file(input: &Input, context: &Context) -> Result<Output, Output> {
         Ok(FileState::Missing) if link.is_none() => {}
         Err(FileError::NotAFile { .. }) if to.path.is_dir() => return Err(folder()),
         Ok(_) | Err(_) => {
-            return Err(Output::error(format_args!(
+            return Err(ToolOutput::error(format_args!(
                 "{} exists already. Choose another name, or delete it first",
                 link.as_ref().unwrap_or(&to.shown)
             )));
@@ -97,5 +100,8 @@ fn move_file(input: &Input, context: &Context) -> Result<Output, Output> {
             format!("Moved {shown} to {now}; it is a link to {target}{words}")
         }
     };
-    Ok(Output::proposing(words, vec![Proposal { place, change: ProposedChange::Rename { to } }]))
+    Ok(ToolOutput::proposing(
+        words,
+        vec![Proposal { place, change: ProposedChange::Rename { to } }],
+    ))
 }

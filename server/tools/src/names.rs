@@ -3,7 +3,7 @@
 //! Which files there are is [`crate::walk`]'s business.
 
 use crate::blocking::Stop;
-use crate::tool::Output;
+use crate::tool::ToolOutput;
 use crate::walk::{Candidate, files};
 use globset::{GlobBuilder, GlobMatcher};
 use ropewalk_workspace::View;
@@ -19,7 +19,7 @@ pub(crate) fn files_named(
     path: Option<&str>,
     pattern: Option<&str>,
     stop: &Stop,
-) -> Result<impl Iterator<Item = Candidate>, Output> {
+) -> Result<impl Iterator<Item = Candidate>, ToolOutput> {
     let names = pattern.map(|pattern| Names::new(pattern, view)).transpose()?;
     let all = files(view, path, stop)?.into_iter();
     Ok(all.filter(move |file| names.as_ref().is_none_or(|names| names.matches(file))))
@@ -33,9 +33,9 @@ struct Names {
 
 impl Names {
     /// Reads a pattern; one that begins with a root's own path is taken from there.
-    fn new(pattern: &str, view: &View) -> Result<Self, Output> {
+    fn new(pattern: &str, view: &View) -> Result<Self, ToolOutput> {
         let wrong = |why: &dyn std::fmt::Display| {
-            Output::error(format_args!(
+            ToolOutput::error(format_args!(
                 "the pattern {pattern:?} is not understood: {why}. Write it as in src/**/*.rs or *.{{ts,tsx}}"
             ))
         };
@@ -45,7 +45,7 @@ impl Names {
         });
         let plain = below_root.or(pattern.strip_prefix("./")).unwrap_or(pattern);
         if plain.starts_with('/') || plain.split('/').any(|part| part == "..") {
-            return Err(Output::error(format_args!(
+            return Err(ToolOutput::error(format_args!(
                 "Path escapes workspace: {pattern} (give a pattern without .., relative to the folder)"
             )));
         }

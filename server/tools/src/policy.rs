@@ -15,8 +15,8 @@ mod secrets;
 mod trusted;
 mod with;
 
-use crate::commands::Tier;
 use crate::danger::dangerous;
+use crate::runner::CommandMode;
 use crate::tool::{CallSummary, Effect};
 use command::Reading;
 pub use path::{Named, named_paths};
@@ -192,7 +192,7 @@ impl<'a> Case<'a> {
 
     /// Why it is asked for, with what it wants beyond the fork besides.
     fn with_reach(&self, why: String) -> String {
-        match self.reach.why_ask().filter(|_| self.reach.tier == Tier::OverFork) {
+        match self.reach.why_ask().filter(|_| self.reach.mode == CommandMode::OverFork) {
             Some(reaches) => format!("{why}, and {reaches}"),
             None => why,
         }
@@ -219,8 +219,13 @@ impl<'a> Case<'a> {
             return deny(text, By::Rule(List::Deny, rule.to_string()));
         }
         if self.mode == Mode::Plan && self.call.effect == Effect::Execute {
-            let text = "Error: Refused in plan mode: commands can change files. Look with the reading tools instead.";
-            return deny(text.to_owned(), By::Mode(self.mode));
+            let why = match self.seen.command {
+                Some(_) => "commands can change files",
+                None => "this call may change what lies outside",
+            };
+            let text =
+                format!("Error: Refused in plan mode: {why}. Look with the reading tools instead.");
+            return deny(text, By::Mode(self.mode));
         }
         None
     }
@@ -271,11 +276,17 @@ impl<'a> Case<'a> {
         if let Some(by) = rules::passing(self.allowed(), self.seen) {
             return (Decision::Allow, By::Session(names(by)));
         }
+        if self.seen.command.is_none() {
+            let why = "it may change what lies outside of this project";
+            return (Decision::Ask(why.to_owned()), By::Effect);
+        }
         if let Some(unknown) = self.danger() {
             return (Decision::Ask(unknown.to_string()), By::Syntax);
         }
         match self.reach.why_ask() {
-            Some(why) if self.reach.tier == Tier::InPlace => (Decision::Ask(why), By::Effect),
+            Some(why) if self.reach.mode == CommandMode::InPlace => {
+                (Decision::Ask(why), By::Effect)
+            }
             Some(why) => (Decision::Ask(why), By::Reach),
             None => (Decision::Allow, By::Reach),
         }
@@ -290,8 +301,7 @@ impl<'a> Case<'a> {
         } else {
             Rule::generalised(self.seen)
         }?;
-        let runs = self.call.effect == Effect::Execute;
-        let rule = if runs { rule.reaching(self.reach) } else { rule };
+        let rule = if self.seen.command.is_some() { rule.reaching(self.reach) } else { rule };
         let text = rule.to_string();
         // A name that no text can hold would come back as another.
         text.parse().is_ok_and(|read: Rule| read == rule).then_some(())?;

@@ -3,7 +3,7 @@
 use crate::blocking::blocking;
 use crate::files::{missing, no_disguise, refused, source_words};
 use crate::lines::{for_each_line, line_count, line_start};
-use crate::tool::{Context, Effect, Output, Subject, Tool};
+use crate::tool::{Context, Effect, Subject, ToolOutput, TypedTool};
 use futures::future::BoxFuture;
 use ropewalk_text::Text;
 use ropewalk_workspace::FileState;
@@ -28,7 +28,7 @@ pub struct Input {
     limit: Option<u32>,
 }
 
-impl Tool for ReadFile {
+impl TypedTool for ReadFile {
     type Input = Input;
     const NAME: &'static str = "read_file";
     const DESCRIPTION: &'static str = "Reads a text file as numbered lines (number, tab, text). Unsaved text and your own unpublished changes are what you get.";
@@ -38,26 +38,26 @@ impl Tool for ReadFile {
         Subject::path(&input.path)
     }
 
-    fn run(&self, input: Input, context: Context) -> BoxFuture<'static, Output> {
+    fn run(&self, input: Input, context: Context) -> BoxFuture<'static, ToolOutput> {
         blocking(move |_| read(&input, &context))
     }
 }
 
-fn read(input: &Input, context: &Context) -> Result<Output, Output> {
+fn read(input: &Input, context: &Context) -> Result<ToolOutput, ToolOutput> {
     let view = &context.view;
-    let (place, roots) = view.contain_readable(&input.path).map_err(Output::error)?;
+    let (place, roots) = view.contain_readable(&input.path).map_err(ToolOutput::error)?;
     no_disguise(&place, &input.path)?;
     let state = view.read_in(&place, roots).map_err(|error| refused(&error))?;
     let (text, source) = match state {
         FileState::Text { text, source, .. } => (text, source),
         FileState::Binary { len } if is_picture(&place.path) => {
-            return Ok(Output::text(format!(
+            return Ok(ToolOutput::text(format!(
                 "{} is a picture of {len} bytes. Pictures can't be shown to you here: ask the user what is on it if that matters",
                 place.shown
             )));
         }
         FileState::Binary { len } => {
-            return Ok(Output::text(format!(
+            return Ok(ToolOutput::text(format!(
                 "{} is a binary file of {len} bytes; it has no lines to show",
                 place.shown
             )));
@@ -71,7 +71,7 @@ fn read(input: &Input, context: &Context) -> Result<Output, Output> {
     if !words.is_empty() {
         out.push_str(&format!("\n({words})"));
     }
-    Ok(Output::text(out))
+    Ok(ToolOutput::text(out))
 }
 
 /// Whether a binary file's name says that it is a picture.
@@ -91,14 +91,14 @@ fn page(
     first: usize,
     limit: usize,
     max_chars: usize,
-) -> Result<String, Output> {
+) -> Result<String, ToolOutput> {
     let lines = line_count(text);
     if lines == 0 {
         return Ok(format!("({shown} is empty)"));
     }
     let start = line_start(text, first).filter(|_| first <= lines);
     let Some(start) = start else {
-        return Err(Output::error(format_args!(
+        return Err(ToolOutput::error(format_args!(
             "{shown} has {lines} lines, so there is no line {first}. Use a smaller offset"
         )));
     };

@@ -1,26 +1,25 @@
-//! The registry: the one list of tools there is.
+//! The registry: the one list of tools there is, made for each session of what the session has.
 //!
 //! Request, policy, progress and transcript all take a tool's name, schema and effect from here.
 
-use crate::commands::Tier;
-use crate::tool::{AnyTool, Effect, Prepared, Tool};
+use crate::bash::Bash;
+use crate::delete_file::DeleteFile;
+use crate::diagnostics::Diagnostics;
+use crate::edit_file::EditFile;
+use crate::glob::Glob;
+use crate::grep::Grep;
+use crate::list_dir::ListDir;
+use crate::move_file::MoveFile;
+use crate::read_file::ReadFile;
+use crate::runner::CommandRunner;
+use crate::tool::{Call, Tool, ToolSpec, TypedTool};
+use crate::write_file::WriteFile;
+use ropewalk_workspace::Editor;
 use serde_json::Value;
+use std::fmt;
 use std::sync::Arc;
 
-/// A tool as the model is told of it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ToolInfo {
-    /// Its name.
-    pub name: &'static str,
-    /// What it does.
-    pub description: &'static str,
-    /// The schema of its input.
-    pub schema: Value,
-    /// What a call can do.
-    pub effect: Effect,
-}
-
-/// Why a call can't be prepared. Each is a result for the model.
+/// Why a call can't be read. Each is a result for the model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {
     /// There is no such tool.
@@ -37,21 +36,28 @@ pub enum CallError {
 }
 
 /// The tools that most work needs.
-const LEAN: [&str; 4] = [
-    crate::bash::Bash::NAME,
-    crate::read_file::ReadFile::NAME,
-    crate::write_file::WriteFile::NAME,
-    crate::edit_file::EditFile::NAME,
+const LEAN: [&str; 4] = [Bash::NAME, ReadFile::NAME, WriteFile::NAME, EditFile::NAME];
+
+/// Those that show or change the files of the project.
+const OF_FILES: [&str; 8] = [
+    ReadFile::NAME,
+    WriteFile::NAME,
+    EditFile::NAME,
+    DeleteFile::NAME,
+    MoveFile::NAME,
+    Grep::NAME,
+    Glob::NAME,
+    ListDir::NAME,
 ];
 
 /// Tools by name, in the order they are shown to the model.
 #[derive(Clone, Default)]
 pub struct Registry {
-    tools: Vec<Arc<dyn AnyTool>>,
+    tools: Vec<(Arc<str>, Arc<dyn Tool>)>,
 }
 
-impl std::fmt::Debug for Registry {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.names()).finish()
     }
 }
@@ -62,33 +68,34 @@ impl Registry {
         Self::default()
     }
 
-    /// The tools that need only a view, in the order in which the model is told of them.
-    pub fn standard() -> Self {
+    /// The tools of every session, in the order in which the model is told of them.
+    pub fn standard(runner: Arc<dyn CommandRunner>, editor: Arc<dyn Editor>) -> Self {
         Self::new()
-            .with(crate::bash::Bash)
-            .with(crate::read_file::ReadFile)
-            .with(crate::write_file::WriteFile)
-            .with(crate::edit_file::EditFile)
-            .with(crate::delete_file::DeleteFile)
-            .with(crate::move_file::MoveFile)
-            .with(crate::grep::Grep)
-            .with(crate::glob::Glob)
-            .with(crate::list_dir::ListDir)
-            .with(crate::diagnostics::Diagnostics)
+            .with(Bash::new(runner))
+            .with(ReadFile)
+            .with(WriteFile)
+            .with(EditFile)
+            .with(DeleteFile)
+            .with(MoveFile)
+            .with(Grep)
+            .with(Glob)
+            .with(ListDir)
+            .with(Diagnostics::new(editor))
     }
 
     /// The same with one more. A tool of the same name is replaced.
     #[must_use]
-    pub fn with<T: Tool>(mut self, tool: T) -> Self {
-        self.tools.retain(|known| known.name() != T::NAME);
-        self.tools.push(Arc::new(tool));
+    pub fn with(mut self, tool: impl Tool + 'static) -> Self {
+        let name = tool.spec().name;
+        self.tools.retain(|(known, _)| **known != *name);
+        self.tools.push((name.into(), Arc::new(tool)));
         self
     }
 
     /// The same with only those tools that `keep` says.
     #[must_use]
     pub fn only(mut self, keep: impl Fn(&str) -> bool) -> Self {
-        self.tools.retain(|tool| keep(tool.name()));
+        self.tools.retain(|(name, _)| keep(name));
         self
     }
 
@@ -101,28 +108,44 @@ impl Registry {
     }
 
     /// The names, in order.
-    pub fn names(&self) -> impl Iterator<Item = &'static str> + '_ {
-        self.tools.iter().map(|tool| tool.name())
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.tools.iter().map(|(name, _)| &**name)
     }
 
-    /// What the model is told, where commands run like this.
-    pub fn infos(&self, tier: Tier) -> Vec<ToolInfo> {
-        let info = |tool: &Arc<dyn AnyTool>| ToolInfo {
-            name: tool.name(),
-            description: tool.description(tier),
-            schema: tool.schema(),
-            effect: tool.effect(),
-        };
-        self.tools.iter().map(info).collect()
+    /// True if there is a tool that runs commands.
+    pub fn has_commands(&self) -> bool {
+        self.names().any(|name| name == Bash::NAME)
+    }
+
+    /// True if there is a tool that shows or changes the files of the project.
+    pub fn has_file_tools(&self) -> bool {
+        self.names().any(|name| OF_FILES.contains(&name))
+    }
+
+    /// What the model is told.
+    pub fn specs(&self) -> Vec<ToolSpec> {
+        self.tools.iter().map(|(_, tool)| tool.spec()).collect()
+    }
+
+    /// The tool of this name.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn tool(&self, name: &str) -> Result<Arc<dyn Tool>, CallError> {
+        let found = self.tools.iter().find(|(known, _)| **known == *name);
+        found.map(|(_, tool)| tool.clone()).ok_or_else(|| {
+            let known = self.names().collect::<Vec<_>>().join(", ");
+            CallError::Unknown { name: name.to_owned(), known }
+        })
     }
 
     /// Finds the tool, and reads and validates the input.
-    pub fn prepare(&self, name: &str, input: Value) -> Result<Prepared, CallError> {
-        let tool = self.tools.iter().find(|tool| tool.name() == name);
-        let Some(tool) = tool.cloned() else {
-            let known = self.names().collect::<Vec<_>>().join(", ");
-            return Err(CallError::Unknown { name: name.to_owned(), known });
-        };
-        tool.prepare(input).map_err(CallError::Input)
+    ///
+    /// # Errors
+    /// When there is no such tool, or the input can't be understood.
+    pub fn parse(&self, name: &str, input: Value) -> Result<(Arc<dyn Tool>, Call), CallError> {
+        let tool = self.tool(name)?;
+        let call = tool.parse(input).map_err(CallError::Input)?;
+        Ok((tool, call))
     }
 }

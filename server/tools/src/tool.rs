@@ -1,19 +1,21 @@
-//! What a tool is: a name, an input type whose schema the model sees, an effect, and a function over a
-//! frozen view.
+//! A tool: what the model is told of it, how a call of it is read, and a function over a frozen view.
 //!
 //! A tool never changes anything itself: it proposes changes of files, and its caller merges them. The one
-//! exception is a tool of [`Effect::Execute`], which starts programs; policy is asked before it runs.
+//! exception is a call of [`Effect::Execute`], which acts outside; policy is asked before it runs. A tool whose input
+//! is a type of its own is a [`TypedTool`]; one that is known only at run time is a [`Tool`].
 
 use crate::bounds::Bounds;
-use crate::command::Secrets;
-use crate::commands::{Commands, Tier};
 use crate::policy::Reach;
+use crate::runner::DEFAULT_TIMEOUT;
+use crate::secrets::Secrets;
 use futures::future::BoxFuture;
-use ropewalk_protocol::Content;
-use ropewalk_workspace::{Editor, Place, Proposal, View};
+use ropewalk_protocol::{CallId, Content};
+use ropewalk_workspace::{Place, Proposal, View};
 use schemars::JsonSchema;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,13 +27,13 @@ pub enum Effect {
     Read,
     /// It proposes changes of files.
     Write,
-    /// It starts programs.
+    /// It starts programs, or acts on what lies outside in another way.
     Execute,
     /// It concerns the session itself.
     Session,
 }
 
-/// What a call is about, for people, policy and progress.
+/// Subject of a call, for people, policy and progress.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Subject {
     /// The one thing that tells this call from others of the tool, short: a path, a pattern, a command.
@@ -40,7 +42,7 @@ pub struct Subject {
     pub command: Option<String>,
     /// The paths it names, as the model wrote them.
     pub paths: Vec<String>,
-    /// Whether a command wants the network, or what listens on this machine.
+    /// True if a command wants the network, or what listens on this machine.
     pub network: bool,
 }
 
@@ -57,47 +59,93 @@ impl Subject {
     }
 }
 
-/// Whether a file is left out of a search that was pointed at the second place.
+/// Predicate for files that are left out of a search that was pointed at the second place.
 pub type Hides = dyn Fn(&Place, Option<&Place>) -> bool + Send + Sync;
 
-/// What a tool may use while it runs.
+/// Rights of one call, as policy and the user have given them.
 #[derive(Clone)]
-pub struct Context {
-    /// What it sees.
-    pub view: Arc<View>,
-    /// The number of its turn.
-    pub turn: u64,
-    /// The call's id, for naming its output file.
-    pub call: Arc<str>,
-    /// The most it may say.
-    pub bounds: Bounds,
-    /// Runs the session's commands.
-    pub commands: Arc<Commands>,
-    /// How far this call may reach, as policy and the user have allowed it.
+pub struct Grant {
+    /// How far it may reach.
     pub reach: Reach,
-    /// How long a command may take.
-    pub command_time: Duration,
-    /// Where whole outputs are kept; None keeps only what fits the bounds.
-    pub outputs: Option<PathBuf>,
-    /// What no command gets, and what is struck from all that one prints.
-    pub secrets: Secrets,
-    /// Takes output while a command runs, for showing. Must not block.
-    pub sink: Arc<dyn Fn(&str) + Send + Sync>,
-    /// Whether the user's rules keep a file out of a search that was pointed at a place, or at nothing. As long as it
-    /// is the same one, so are the rules.
+    /// Tells which files the user's rules keep out of searches. As long as it is the same one, so are the rules.
     pub hides: Arc<Hides>,
-    /// For questions only an editor can answer.
-    pub editor: Arc<dyn Editor>,
+    /// Keys that no command gets, and that are struck from all that one prints.
+    pub secrets: Secrets,
 }
 
-/// What a tool says and proposes.
+impl Default for Grant {
+    /// Nothing beyond the fork, and nothing in it that is hidden.
+    fn default() -> Self {
+        Self { reach: Reach::default(), hides: Arc::new(|_, _| false), secrets: Secrets::default() }
+    }
+}
+
+/// Takes output while a call runs, for showing.
+#[derive(Clone)]
+pub struct Progress(Arc<dyn Fn(&str) + Send + Sync>);
+
+impl Progress {
+    /// Hands output to a function, which must not block.
+    pub fn new(show: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(show))
+    }
+
+    /// Shows the next piece of the output.
+    pub fn show(&self, text: &str) {
+        (self.0)(text);
+    }
+}
+
+impl Default for Progress {
+    /// Shows nothing.
+    fn default() -> Self {
+        Self::new(|_| {})
+    }
+}
+
+/// Circumstances of one call.
+#[derive(Clone)]
+pub struct Context {
+    /// Its id, which also names its output file.
+    pub call: CallId,
+    /// The number of its turn.
+    pub turn: u64,
+    /// The files it sees.
+    pub view: Arc<View>,
+    /// The most it may say.
+    pub bounds: Bounds,
+    /// The time that a command may take unless the call asks for another.
+    pub command_time: Duration,
+    /// Folder for whole outputs; None keeps only what fits the bounds.
+    pub outputs: Option<PathBuf>,
+    /// Its rights.
+    pub grant: Grant,
+    /// Takes what it prints while it runs.
+    pub progress: Progress,
+}
+
+impl Context {
+    /// A call on a view with no rights beyond it, usual bounds, and nobody who watches.
+    pub fn new(call: impl Into<CallId>, turn: u64, view: Arc<View>) -> Self {
+        Self {
+            call: call.into(),
+            turn,
+            view,
+            bounds: Bounds::default(),
+            command_time: DEFAULT_TIMEOUT,
+            outputs: None,
+            grant: Grant::default(),
+            progress: Progress::default(),
+        }
+    }
+}
+
+/// Words and proposals of a call.
 #[derive(Clone, Debug, Default)]
-pub struct Output {
-    /// For the model; begins with `Error: ` when it failed.
-    pub text: String,
-    /// Images, resources and links for the model, behind the text.
-    pub attached: Vec<Content>,
-    /// Whether it failed.
+pub struct ToolOutput {
+    /// Result for the model, words first; they begin with `Error: ` when it failed.
+    pub content: Vec<Content>,
+    /// True if it failed.
     pub is_error: bool,
     /// Of a command that ended with an exit code other than 0, or by a signal: a number that is the same for the same
     /// end and the same output. Such a result is a good one; only to ask for it again and again is in vain.
@@ -106,58 +154,82 @@ pub struct Output {
     pub proposals: Vec<Proposal>,
 }
 
-impl Output {
+impl ToolOutput {
     /// A result in words.
     pub fn text(text: impl Into<String>) -> Self {
-        Self { text: text.into(), ..Self::default() }
+        Self { content: vec![Content::text(text)], ..Self::default() }
     }
 
     /// A failure in words; `Error: ` is put before them.
-    pub fn error(why: impl std::fmt::Display) -> Self {
-        Self { text: format!("Error: {why}"), is_error: true, ..Self::default() }
+    pub fn error(why: impl fmt::Display) -> Self {
+        Self::failed(format!("Error: {why}"))
+    }
+
+    /// A failure in words that say so themselves.
+    pub fn failed(text: impl Into<String>) -> Self {
+        Self { is_error: true, ..Self::text(text) }
     }
 
     /// A result with changes of files.
     pub fn proposing(text: impl Into<String>, proposals: Vec<Proposal>) -> Self {
-        Self { text: text.into(), proposals, ..Self::default() }
+        Self { proposals, ..Self::text(text) }
+    }
+
+    /// Its words: the text that the content begins with, or nothing.
+    pub fn words(&self) -> &str {
+        match self.content.first() {
+            Some(Content::Text { text }) => text,
+            _ => "",
+        }
+    }
+
+    /// Puts others in the place of its words.
+    pub fn set_words(&mut self, words: String) {
+        match self.content.first_mut() {
+            Some(Content::Text { text }) => *text = words,
+            _ => self.content.insert(0, Content::text(words)),
+        }
+    }
+
+    /// Puts more behind its words.
+    pub fn say(&mut self, more: &str) {
+        match self.content.first_mut() {
+            Some(Content::Text { text }) => text.push_str(more),
+            _ => self.content.insert(0, Content::text(more)),
+        }
+    }
+
+    /// Makes it a failure that says so first, and then all that it said.
+    pub fn fail(&mut self, why: impl fmt::Display) {
+        self.is_error = true;
+        self.set_words(format!("Error: {why}\n{}", self.words()));
     }
 }
 
-/// A tool. Adding one is one file with an implementation, and one line in the registry.
-pub trait Tool: Send + Sync + 'static {
-    /// What the model gives. Its schema, with the doc comments as descriptions, is what the model sees.
-    type Input: DeserializeOwned + JsonSchema + Send + Sync + 'static;
-
-    /// The name the model calls it by.
-    const NAME: &'static str;
-    /// What it does, for the model.
-    const DESCRIPTION: &'static str;
-    /// What a call can do.
-    const EFFECT: Effect;
-
-    /// The same as [`Tool::DESCRIPTION`], unless it depends on where commands run.
-    fn description(_: Tier) -> &'static str {
-        Self::DESCRIPTION
-    }
-
-    /// What a call with this input is about.
-    fn subject(&self, input: &Self::Input) -> Subject;
-
-    /// Runs a call. Dropping the future stops it.
-    fn run(&self, input: Self::Input, context: Context) -> BoxFuture<'static, Output>;
+/// A tool as the model is told of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolSpec {
+    /// Name by which it is called.
+    pub name: String,
+    /// Description for the model.
+    pub description: String,
+    /// JSON schema of its input.
+    pub schema: Value,
 }
 
-/// A call whose input was understood and that waits to be run.
-pub struct Prepared {
+/// A call that was understood and waits to be run.
+#[derive(Clone, Debug)]
+pub struct Call {
     /// The tool's name.
-    pub tool: &'static str,
-    /// What it can do.
+    pub tool: String,
+    /// The worst that it can do.
     pub effect: Effect,
     /// What it is about.
     pub subject: Subject,
     /// What was converted in the input, in words; the result says it.
     pub conversions: Vec<String>,
-    run: Box<dyn FnOnce(Context) -> BoxFuture<'static, Output> + Send + Sync>,
+    /// The input, converted.
+    pub input: Value,
 }
 
 /// Facts of a call by which policy decides.
@@ -171,67 +243,87 @@ pub struct CallSummary<'a> {
     pub subject: &'a Subject,
 }
 
-impl<'a> From<&'a Prepared> for CallSummary<'a> {
-    fn from(call: &'a Prepared) -> Self {
-        Self { tool: call.tool, effect: call.effect, subject: &call.subject }
+impl<'a> From<&'a Call> for CallSummary<'a> {
+    fn from(call: &'a Call) -> Self {
+        Self { tool: &call.tool, effect: call.effect, subject: &call.subject }
     }
 }
 
-impl std::fmt::Debug for Prepared {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Prepared")
-            .field("tool", &self.tool)
-            .field("subject", &self.subject)
-            .finish()
+/// A tool.
+pub trait Tool: Send + Sync {
+    /// What the model is told of it. It stays the same while a session lives, or the provider's cache is lost.
+    fn spec(&self) -> ToolSpec;
+
+    /// Reads the input of a call.
+    ///
+    /// # Errors
+    /// What is wrong with the input, in words for the model.
+    fn parse(&self, input: Value) -> Result<Call, String>;
+
+    /// Runs a call that [`Tool::parse`] has given. Dropping the future stops it.
+    fn run(&self, call: Call, context: Context) -> BoxFuture<'static, ToolOutput>;
+}
+
+impl dyn Tool {
+    /// Runs a call, and says at the end of its result what was converted in its input.
+    pub async fn run_and_tell(&self, mut call: Call, context: Context) -> ToolOutput {
+        let conversions = std::mem::take(&mut call.conversions);
+        let mut output = self.run(call, context).await;
+        for conversion in conversions {
+            output.say(&format!("\n({conversion})"));
+        }
+        output
     }
 }
 
-impl Prepared {
-    /// Runs the call. What was converted in its input is said at the end of the result.
-    pub fn run(self, context: Context) -> BoxFuture<'static, Output> {
-        let running = (self.run)(context);
-        let conversions = self.conversions;
-        Box::pin(async move {
-            let mut output = running.await;
-            for conversion in conversions {
-                output.text.push_str(&format!("\n({conversion})"));
-            }
-            output
-        })
+/// A tool with an input type of its own. Adding one is one file with an implementation, and one line in the registry.
+pub trait TypedTool: Send + Sync + 'static {
+    /// What the model gives. Its schema, with the doc comments as descriptions, is what the model sees.
+    type Input: DeserializeOwned + JsonSchema + Send + 'static;
+
+    /// The name the model calls it by.
+    const NAME: &'static str;
+    /// What it does, for the model.
+    const DESCRIPTION: &'static str;
+    /// What a call can do.
+    const EFFECT: Effect;
+
+    /// The same as [`TypedTool::DESCRIPTION`], unless it depends on what the tool was made of.
+    fn description(&self) -> String {
+        Self::DESCRIPTION.to_owned()
     }
+
+    /// What a call with this input is about.
+    fn subject(&self, input: &Self::Input) -> Subject;
+
+    /// Runs a call. Dropping the future stops it.
+    fn run(&self, input: Self::Input, context: Context) -> BoxFuture<'static, ToolOutput>;
 }
 
-/// The same for every tool, whatever its input.
-pub(crate) trait AnyTool: Send + Sync {
-    fn name(&self) -> &'static str;
-    fn description(&self, tier: Tier) -> &'static str;
-    fn effect(&self) -> Effect;
-    fn schema(&self) -> Value;
-    fn prepare(self: Arc<Self>, input: Value) -> Result<Prepared, String>;
-}
-
-impl<T: Tool> AnyTool for T {
-    fn name(&self) -> &'static str {
-        T::NAME
+impl<T: TypedTool> Tool for T {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: T::NAME.to_owned(),
+            description: self.description(),
+            schema: crate::input::schema_of::<T::Input>(),
+        }
     }
 
-    fn description(&self, tier: Tier) -> &'static str {
-        <T as Tool>::description(tier)
+    fn parse(&self, input: Value) -> Result<Call, String> {
+        let schema = crate::input::schema_of::<T::Input>();
+        let (input, conversions) = crate::input::convert(T::NAME, T::EFFECT, &schema, input)?;
+        let typed = T::Input::deserialize(&input)
+            .map_err(|error| crate::input::fault(T::NAME, &schema, &error.to_string()))?;
+        let subject = self.subject(&typed);
+        let tool = T::NAME.to_owned();
+        Ok(Call { tool, effect: T::EFFECT, subject, conversions, input })
     }
 
-    fn effect(&self) -> Effect {
-        T::EFFECT
-    }
-
-    fn schema(&self) -> Value {
-        crate::input::schema_of::<T::Input>()
-    }
-
-    fn prepare(self: Arc<Self>, input: Value) -> Result<Prepared, String> {
-        let (input, conversions) =
-            crate::input::read::<T::Input>(T::NAME, T::EFFECT, &self.schema(), input)?;
-        let subject = self.subject(&input);
-        let run = Box::new(move |context: Context| Tool::run(&*self, input, context));
-        Ok(Prepared { tool: T::NAME, effect: T::EFFECT, subject, conversions, run })
+    fn run(&self, call: Call, context: Context) -> BoxFuture<'static, ToolOutput> {
+        match serde_json::from_value(call.input) {
+            Ok(input) => TypedTool::run(self, input, context),
+            // `parse` has read it before.
+            Err(error) => Box::pin(std::future::ready(ToolOutput::error(error))),
+        }
     }
 }

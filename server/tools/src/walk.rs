@@ -5,7 +5,7 @@
 
 use crate::blocking::Stop;
 use crate::files::{missing, no_disguise, refused};
-use crate::tool::Output;
+use crate::tool::ToolOutput;
 use ignore::WalkBuilder;
 use ropewalk_workspace::{DocId, Place, Roots, View};
 use std::collections::HashMap;
@@ -20,22 +20,22 @@ pub(crate) struct Candidate {
 }
 
 /// Where to look: the place that a tool's `path` names, or every root.
-pub(crate) fn starts(view: &View, path: Option<&str>) -> Result<Vec<Place>, Output> {
+pub(crate) fn starts(view: &View, path: Option<&str>) -> Result<Vec<Place>, ToolOutput> {
     match path {
         Some(path) => {
-            let place = view.named(path).map_err(Output::error)?;
+            let place = view.named(path).map_err(ToolOutput::error)?;
             no_disguise(&place, path)?;
             Ok(vec![place])
         }
         None => {
             let roots = view.roots().iter().map(|root| view.roots().place_of(root.path()));
-            roots.collect::<Result<_, _>>().map_err(Output::error)
+            roots.collect::<Result<_, _>>().map_err(ToolOutput::error)
         }
     }
 }
 
 /// A walk over a folder that leaves out what is ignored.
-pub(crate) fn walker(folder: &Path) -> WalkBuilder {
+pub fn walker(folder: &Path) -> WalkBuilder {
     let mut walker = WalkBuilder::new(folder);
     walker.hidden(false).require_git(false).filter_entry(|entry| entry.file_name() != ".git");
     walker
@@ -49,7 +49,7 @@ pub(crate) fn files(
     view: &View,
     path: Option<&str>,
     stop: &Stop,
-) -> Result<Vec<Candidate>, Output> {
+) -> Result<Vec<Candidate>, ToolOutput> {
     let mut found: HashMap<PathBuf, Candidate> = HashMap::new();
     let starts = starts(view, path)?;
     let overlay: Vec<(Place, bool)> = overlay(view);

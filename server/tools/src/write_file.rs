@@ -4,7 +4,7 @@
 
 use crate::blocking::blocking;
 use crate::files::{bytes_in_file, fits_the_fork, look_to_change, was_renamed};
-use crate::tool::{Context, Effect, Output, Subject, Tool};
+use crate::tool::{Context, Effect, Subject, ToolOutput, TypedTool};
 use futures::future::BoxFuture;
 use ropewalk_text::Text;
 use ropewalk_text::decode::FileFormat;
@@ -25,7 +25,7 @@ pub struct Input {
     content: String,
 }
 
-impl Tool for WriteFile {
+impl TypedTool for WriteFile {
     type Input = Input;
     const NAME: &'static str = "write_file";
     const DESCRIPTION: &'static str =
@@ -36,20 +36,20 @@ impl Tool for WriteFile {
         Subject::path(&input.path)
     }
 
-    fn run(&self, input: Input, context: Context) -> BoxFuture<'static, Output> {
+    fn run(&self, input: Input, context: Context) -> BoxFuture<'static, ToolOutput> {
         blocking(move |_| write(input, &context))
     }
 }
 
-fn write(input: Input, context: &Context) -> Result<Output, Output> {
+fn write(input: Input, context: &Context) -> Result<ToolOutput, ToolOutput> {
     let Input { path, mut content } = input;
     if path.ends_with('/') {
-        return Err(Output::error(format_args!(
+        return Err(ToolOutput::error(format_args!(
             "{path} names a folder. Give the path of a file; its folders are made"
         )));
     }
     if content.contains('\0') {
-        return Err(Output::error(
+        return Err(ToolOutput::error(
             "content holds a NUL character, so the file would be no text. Leave it out, or make the file by bash",
         ));
     }
@@ -57,7 +57,7 @@ fn write(input: Input, context: &Context) -> Result<Output, Output> {
     fits_the_fork(&context.view, &place)?;
     if was_renamed(&context.view, &place) {
         // The fork has one change of a file's name at a time.
-        return Err(Output::error(format_args!(
+        return Err(ToolOutput::error(format_args!(
             "{} was given another name by a change of yours that is not published yet, so it can't be written until the user has accepted that. Choose another name, or finish without it",
             place.shown
         )));
@@ -80,13 +80,13 @@ fn write(input: Input, context: &Context) -> Result<Output, Output> {
     }
     let after = Text::from(content.as_str());
     if before.as_ref() == Some(&after) {
-        return Ok(Output::text(format!(
+        return Ok(ToolOutput::text(format!(
             "{} holds exactly this text already; nothing to change",
             place.shown
         )));
     }
     let bytes = bytes_in_file(&after, format).map_err(|error| {
-        Output::error(format_args!("{}: {error}; write it another way", place.shown))
+        ToolOutput::error(format_args!("{}: {error}; write it another way", place.shown))
     })?;
     match (&before, is_binary) {
         (None, false) => notes.push("new file"),
@@ -101,5 +101,5 @@ fn write(input: Input, context: &Context) -> Result<Output, Output> {
     if !notes.is_empty() {
         words.push_str(&format!(" ({})", notes.join("; ")));
     }
-    Ok(Output::proposing(words, vec![Proposal { place, change }]))
+    Ok(ToolOutput::proposing(words, vec![Proposal { place, change }]))
 }

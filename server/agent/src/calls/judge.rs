@@ -8,12 +8,12 @@ use crate::audit::Audit;
 use crate::session::shared::lock;
 use crate::turn::{Interrupted, Turn};
 use ropewalk_protocol::{Approval, Event, Resolution, Verdict};
+use ropewalk_text::plain::{plain, plain_line};
 use ropewalk_tools::bash::unseen_files;
 use ropewalk_tools::bounds::{PREVIEW_CHARS, preview};
 use ropewalk_tools::danger::dangerous;
-use ropewalk_tools::plain::{plain, plain_line};
 use ropewalk_tools::policy::without_keys;
-use ropewalk_tools::{CallSummary, Decision, Effect, Offer, Output, Prepared, Reach, Rule, Ruling};
+use ropewalk_tools::{CallSummary, Decision, Offer, Reach, Rule, Ruling, ToolOutput, tool};
 use ropewalk_tools::{decide, named_paths};
 use ropewalk_workspace::View;
 use std::sync::Arc;
@@ -32,16 +32,16 @@ impl Turn {
     pub(super) async fn judge(
         &self,
         call: &Call,
-        prepared: &Prepared,
+        parsed: &tool::Call,
         view: &Arc<View>,
-    ) -> Result<(Reach, Option<String>), Output> {
-        let (mut ruling, reach) = self.ruling(prepared, view).await?;
+    ) -> Result<(Reach, Option<String>), ToolOutput> {
+        let (mut ruling, reach) = self.ruling(parsed, view).await?;
         let mut verdict = None;
         let mut judged = match &ruling.decision {
             Decision::Allow => Ok(()),
             Decision::Deny(text) => Err(denied(text)),
             Decision::Ask(reason) => {
-                let asked = self.ask_user(call, prepared, view, &ruling, reason);
+                let asked = self.ask_user(call, parsed, view, &ruling, reason);
                 let (said, answered) = asked.await;
                 verdict = Some(said.to_owned());
                 answered
@@ -49,7 +49,7 @@ impl Turn {
         };
         if verdict.is_some() && judged.is_ok() {
             // The user may have changed the mode or the rules while this waited.
-            let (now, _) = self.ruling(prepared, view).await?;
+            let (now, _) = self.ruling(parsed, view).await?;
             if let Decision::Deny(text) = &now.decision {
                 judged = Err(denied(text));
                 ruling = now;
@@ -59,7 +59,7 @@ impl Turn {
             turn: self.number,
             call: call.id.clone(),
             tool: call.name.clone(),
-            subject: preview(&without_keys(subject(prepared)), PREVIEW_CHARS),
+            subject: preview(&without_keys(subject(parsed)), PREVIEW_CHARS),
             decision: ruling.decision.word().to_owned(),
             by: ruling.by.to_string(),
             verdict,
@@ -73,24 +73,24 @@ impl Turn {
     async fn ask_user(
         &self,
         call: &Call,
-        prepared: &Prepared,
+        parsed: &tool::Call,
         view: &View,
         ruling: &Ruling,
         reason: &str,
-    ) -> (&'static str, Result<(), Output>) {
+    ) -> (&'static str, Result<(), ToolOutput>) {
         let settings = self.shared.settings();
         let offer = ruling.offer.as_ref();
         let always = settings.always.is_some() && offer.is_some_and(|offer| offer.always);
         if !settings.interactive {
             return ("nobody", Err(nobody_to_ask(reason, offer)));
         }
-        let runs = prepared.effect == Effect::Execute && !self.shared.commands.tier().sees_fork();
+        let runs = parsed.subject.command.is_some() && !self.shared.runner.info().mode.sees_fork();
         let unseen = if runs { unseen_files(view) } else { Vec::new() };
         let asked = Approval {
             id: 0,
             call: call.id.clone().into(),
             tool: call.name.clone(),
-            detail: plain(subject(prepared)),
+            detail: plain(subject(parsed)),
             reason: plain_line(reason),
             rule: offer.map(|offer| plain_line(&offer.rule.to_string())),
             rule_words: offer.map(|offer| offer.rule.in_words()),
@@ -112,7 +112,7 @@ impl Turn {
             Ok(Ok(Verdict::Refuse(words))) => {
                 resolved(Resolution::Refused);
                 let words = words.map(|words| format!(": {words}")).unwrap_or_default();
-                ("refuse", Err(Output::error(format!("The user refused this call{words}"))))
+                ("refuse", Err(ToolOutput::error(format!("The user refused this call{words}"))))
             }
             Ok(Ok(Verdict::Once)) => {
                 resolved(Resolution::Allowed);
@@ -162,16 +162,20 @@ impl Turn {
     }
 
     /// What policy says, by where the call's paths lead now and with all that the user has allowed so far.
-    async fn ruling(&self, call: &Prepared, view: &Arc<View>) -> Result<(Ruling, Reach), Output> {
-        let (tool, effect, subject) = (call.tool, call.effect, call.subject.clone());
+    async fn ruling(
+        &self,
+        call: &tool::Call,
+        view: &Arc<View>,
+    ) -> Result<(Ruling, Reach), ToolOutput> {
+        let (tool, effect, subject) = (call.tool.clone(), call.effect, call.subject.clone());
         let (shared, view) = (self.shared.clone(), view.clone());
         let judge = move || {
             let paths = named_paths(&subject, &view);
-            let reach = Reach::of(&subject, &view, &shared.commands.ground());
+            let reach = Reach::of(&subject, &view, &shared.runner.info());
             // The mode and the rules may change while a command is read for the first time.
             subject.command.as_deref().map(dangerous);
             let (settings, granted) = (shared.settings(), lock(&shared.granted).clone());
-            let call = CallSummary { tool, effect, subject: &subject };
+            let call = CallSummary { tool: &tool, effect, subject: &subject };
             let ruling = decide(call, &paths, &reach, settings.mode, &settings.rules, &granted);
             (ruling, reach)
         };
@@ -179,7 +183,7 @@ impl Turn {
         let judged = self.or_interrupted(tokio::task::spawn_blocking(judge)).await;
         judged.map_err(|Interrupted| interrupted())?.map_err(|error| {
             tracing::error!(%error, "a call could not be judged");
-            Output::error("what it would do could not be found out, so it was not run")
+            ToolOutput::error("what it would do could not be found out, so it was not run")
         })
     }
 
@@ -205,15 +209,15 @@ impl Turn {
 }
 
 /// What a call would do, whole.
-fn subject(call: &Prepared) -> &str {
+fn subject(call: &tool::Call) -> &str {
     call.subject.command.as_deref().unwrap_or(&call.subject.title)
 }
 
-fn denied(text: &str) -> Output {
-    Output { text: text.to_owned(), is_error: true, ..Output::default() }
+fn denied(text: &str) -> ToolOutput {
+    ToolOutput::failed(text)
 }
 
-fn nobody_to_ask(reason: &str, offer: Option<&Offer>) -> Output {
+fn nobody_to_ask(reason: &str, offer: Option<&Offer>) -> ToolOutput {
     let how = match offer.filter(|offer| offer.always) {
         Some(Offer { rule, .. }) => format!(
             "; run again with --allow '{}' (that is for the user to do)",
@@ -221,5 +225,7 @@ fn nobody_to_ask(reason: &str, offer: Option<&Offer>) -> Output {
         ),
         None => String::new(),
     };
-    Output::error(format_args!("Refused: {reason}; not allowed without a terminal to ask in{how}"))
+    ToolOutput::error(format_args!(
+        "Refused: {reason}; not allowed without a terminal to ask in{how}"
+    ))
 }

@@ -4,7 +4,7 @@
 //! The whole goes to the call's output file, which is the runner's; the result is the tool's.
 
 use super::lock;
-use ropewalk_tools::command::strip_escapes;
+use ropewalk_tools::escapes::strip_escapes;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::mpsc;

@@ -7,7 +7,7 @@ use super::record::{Head, Record, Summary, VERSION};
 use crate::history::{History, Place};
 use crate::session::ModelChoice;
 use ropewalk_protocol::{Mode, Spent};
-use ropewalk_tools::plain::plain;
+use ropewalk_text::plain::plain;
 use ropewalk_workspace::state::Kept;
 use ropewalk_workspace::{ContentHash, DocId, Fork, Note, Workspace};
 use std::collections::BTreeMap;

@@ -33,11 +33,11 @@ fn the_mode_is_said_while_it_is_plan_and_once_after() {
 
 #[test]
 fn no_word_of_the_code_and_no_lost_space_and_no_editor_where_there_is_none() {
-    let all = vec![Effect::Read, Effect::Write, Effect::Execute];
-    for commands in [Tier::OverFork, Tier::Copy, Tier::InPlace] {
+    for commands in [CommandMode::OverFork, CommandMode::Copy, CommandMode::InPlace] {
         for (lean, headless) in [(false, false), (false, true), (true, false), (true, true)] {
-            let tools = all.clone();
-            let facts = PromptFacts { tools, commands, lean, headless, ..PromptFacts::default() };
+            let (commands, has_file_tools) = (Some(commands), true);
+            let facts =
+                PromptFacts { commands, has_file_tools, lean, headless, ..PromptFacts::default() };
             let text = system_prompt(&facts, &Roots::none());
             let words = text.replace(|c: char| !c.is_alphanumeric(), " ").to_lowercase();
             assert!(!words.split(' ').any(|word| word.starts_with("fork")), "{text}");
@@ -76,7 +76,7 @@ fn instructions_stay_between_their_marks() {
 
 #[test]
 fn the_prompt_speaks_only_of_tools_there_are() {
-    let facts = PromptFacts { tools: vec![Effect::Execute], ..PromptFacts::default() };
+    let facts = PromptFacts { commands: Some(CommandMode::InPlace), ..PromptFacts::default() };
     let text = system_prompt(&facts, &Roots::none());
     assert!(text.contains("Commands have no terminal") && !text.contains("Prefer the file tools"));
     let replaced =

@@ -13,7 +13,7 @@ use ropewalk_model::{Model, ModelError};
 use ropewalk_protocol as protocol;
 use ropewalk_protocol::{Event, Level, Op, Prompt, StopReason};
 use ropewalk_tools::bounds::{PREVIEW_CHARS, preview};
-use ropewalk_tools::commands::Finished;
+use ropewalk_tools::runner::Finished;
 use ropewalk_workspace::{DocId, HunkId, Note, Selection};
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -73,7 +73,7 @@ impl Actor {
             turns: lock(&self.shared.turns).len() as u64,
         });
         self.shared.show_hunks().await;
-        let commands = self.shared.commands.clone();
+        let runner = self.shared.runner.clone();
         loop {
             tokio::select! {
                 biased;
@@ -86,7 +86,7 @@ impl Actor {
                     self.undoing = None;
                     self.start_next();
                 }
-                finished = commands.next_finished() => {
+                finished = runner.finished() => {
                     let shared = self.shared.clone();
                     tokio::spawn(async move { take_in(shared, finished).await });
                 }
@@ -353,12 +353,13 @@ async fn take_in(shared: Arc<Shared>, finished: Finished) {
     let turn = lock(&shared.turns).last().map_or(0, |mark| mark.turn);
     let (_never, interrupted) = watch::channel(false);
     if !output.proposals.is_empty() {
-        Turn::new(shared.clone(), turn, interrupted).merge(&call, &view, &mut output).await;
+        Turn::new(shared.clone(), turn, interrupted).merge(&call.0, &view, &mut output).await;
     }
-    shared.keys().strike_in(&mut output.text);
+    let keys = shared.keys();
+    let text = keys.strike(output.words()).into_owned();
     let level = if output.is_error { Level::Warning } else { Level::Info };
     let words = preview(&command, PREVIEW_CHARS);
-    let note = Note::BackgroundEnded { id, command: words.clone(), text: output.text };
+    let note = Note::BackgroundEnded { id, command: words.clone(), text };
     shared.workspace.tell(Some(shared.id.clone()), note);
     shared.notice(level, format!("The command in the background number {id} has ended: {words}"));
 }

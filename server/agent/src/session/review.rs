@@ -7,6 +7,7 @@
 use super::shared::{Shared, in_words, lock};
 use crate::journal::record::{Record, now};
 use ropewalk_protocol::{Event, ReviewAction};
+use ropewalk_tools::runner::Stop;
 use ropewalk_workspace::publish::publish;
 use ropewalk_workspace::state::go_back;
 use ropewalk_workspace::undo::undo;
@@ -125,7 +126,7 @@ async fn rewind(shared: &Arc<Shared>, turn: u64) -> Outcome {
         return (0, vec![format!("there is no turn {turn}")]);
     };
     // What they would change is not to come in later.
-    shared.commands.drop_background_since(turn);
+    shared.runner.stop(Stop::Since(turn));
     let (mut count, mut failed) = (0, Vec::new());
     let later = turns.get(at..).unwrap_or_default();
     for mark in later.iter().rev() {

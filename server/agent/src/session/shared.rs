@@ -17,13 +17,13 @@ use crate::reads::Read;
 use crate::shown::hunk_info;
 use ropewalk_model::{Block, Keys, Model, Prelude, ToolInput, ToolSpec};
 use ropewalk_protocol::{Content, Event, HunkInfo, Level, Spent, StopReason};
+use ropewalk_text::plain::plain_line;
 use ropewalk_tools::bash::Bash;
 use ropewalk_tools::bounds::preview;
-use ropewalk_tools::command::{Secrets, Strike};
-use ropewalk_tools::plain::plain_line;
 use ropewalk_tools::policy::TrustedFiles;
-use ropewalk_tools::tool::{Hides, Tool as _};
-use ropewalk_tools::{Commands, Rule, Rules, ToolInfo};
+use ropewalk_tools::secrets::{Secrets, Strike};
+use ropewalk_tools::tool::Hides;
+use ropewalk_tools::{CommandRunner, Registry, Rule, Rules, TypedTool as _};
 use ropewalk_workspace::entry::Maker;
 use ropewalk_workspace::fork::synced;
 use ropewalk_workspace::publish::{Bounds, PublishReport};
@@ -55,7 +55,8 @@ pub(crate) struct Shared {
     pub(crate) told_unkept: AtomicBool,
     /// What was said of the model's context, so that it is said once.
     pub(crate) told_of_context: Mutex<ToldOfContext>,
-    pub(crate) commands: Arc<Commands>,
+    pub(crate) runner: Arc<dyn CommandRunner>,
+    tools: Registry,
     pub(crate) outputs: Option<PathBuf>,
     pub(crate) publish: Bounds,
     pub(crate) journal: Journal,
@@ -145,7 +146,8 @@ impl Shared {
             spent: Mutex::new(past.spent),
             told_unkept: AtomicBool::new(false),
             told_of_context: Mutex::default(),
-            commands: Arc::new(Commands::new(settings.commands.clone())),
+            runner: config.runner,
+            tools: config.tools,
             outputs: config.outputs,
             publish: config.publish,
             settings: RwLock::new(Arc::new(settings)),
@@ -173,6 +175,15 @@ impl Shared {
         let mut new = Settings::clone(&settings);
         change(&mut new);
         *settings = Arc::new(new);
+    }
+
+    /// The tools that are offered now.
+    pub(crate) fn registry(&self) -> Registry {
+        let settings = self.settings();
+        match &settings.tools {
+            Some(offered) => self.tools.clone().only(|name| offered.iter().any(|one| one == name)),
+            None => self.tools.clone(),
+        }
     }
 
     /// The keys that are in no text of the session.
@@ -396,18 +407,20 @@ impl Shared {
         {
             return kept.prelude.clone();
         }
-        let tier = self.commands.tier();
-        let registry = if lean { settings.registry.lean() } else { settings.registry.clone() };
-        let infos = registry.infos(tier);
-        let tools = infos.iter().map(|info| info.effect).collect();
-        let facts = PromptFacts { tools, commands: tier, lean, ..settings.facts.clone() };
-        let system = system_prompt(&facts, &roots);
-        let spec = |info: ToolInfo| ToolSpec {
-            name: info.name.to_owned(),
-            description: info.description.to_owned(),
-            input_schema: info.schema,
+        let tools = if lean { self.registry().lean() } else { self.registry() };
+        let facts = PromptFacts {
+            commands: tools.has_commands().then(|| self.runner.info().mode),
+            has_file_tools: tools.has_file_tools(),
+            lean,
+            ..settings.facts.clone()
         };
-        let specs: Vec<ToolSpec> = infos.into_iter().map(spec).collect();
+        let system = system_prompt(&facts, &roots);
+        let specs = tools.specs().into_iter().map(|spec| ToolSpec {
+            name: spec.name,
+            description: spec.description,
+            input_schema: spec.schema,
+        });
+        let specs: Vec<ToolSpec> = specs.collect();
         let prelude = model.encode_prelude(&model.keys().strike(&system), &specs);
         *kept = Some(KeptPrelude {
             settings: settings.clone(),

@@ -4,13 +4,14 @@ use futures::future::BoxFuture;
 use ropewalk_agent::prompt::PromptFacts;
 use ropewalk_agent::session::Settings;
 use ropewalk_agent::{Journal, Past, Session, SessionConfig, Sessions};
+use ropewalk_commands::CommandSettings;
+use ropewalk_commands::Commands;
 use ropewalk_model::{Block, Http, Model, ServerModel};
 use ropewalk_protocol::content::briefly;
 use ropewalk_protocol::{Event, Mode, Op, OverFork, Prompt, SessionLimits, StopReason, Verdict};
 pub(crate) use ropewalk_testkit::model::{Place, ScriptedModel, ScriptedReply};
 use ropewalk_text::Coordinates;
-use ropewalk_tools::commands::CommandSettings;
-use ropewalk_tools::{Registry, Rules};
+use ropewalk_tools::{CommandRunner, Registry, Rules, Tool};
 use ropewalk_workspace::publish::Bounds;
 use ropewalk_workspace::{
     ContentChange, DocId, DocumentEdit, Editor, EditorError, Habits, Roots, Workspace,
@@ -117,12 +118,11 @@ pub(crate) fn settings(model: Arc<dyn Model>) -> Settings {
         model: Ok(model),
         configured_model: None,
         model_choice: None,
-        registry: Registry::standard(),
+        tools: None,
         mode: Mode::Review,
         rules: Rules::default(),
         always: None,
         limits: SessionLimits::default(),
-        commands: CommandSettings { over_fork: OverFork::Off, ..CommandSettings::default() },
         facts: PromptFacts {
             date: "2026-01-31".into(),
             platform: "linux".into(),
@@ -206,12 +206,44 @@ pub(crate) fn start_with(
     start_in(dir, ScriptedModel::start(replies).unwrap(), change, Journal::none(), None)
 }
 
+/// A session that has one more tool.
+pub(crate) fn start_with_tool(
+    protocol: ropewalk_model::Protocol,
+    replies: impl IntoIterator<Item = ScriptedReply>,
+    tool: impl Tool + 'static,
+    change: impl FnOnce(&mut Settings),
+) -> Bench {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("w")).unwrap();
+    let journal = sessions(&dir).begin("s", vec!["w".to_owned()]);
+    let model = ScriptedModel::start_over(protocol, replies).unwrap();
+    start_having(dir, model, change, journal, None, |tools| tools.with(tool))
+}
+
 fn start_in(
     dir: tempfile::TempDir,
     model: ScriptedModel,
     change: impl FnOnce(&mut Settings),
     journal: Journal,
     past: Option<Past>,
+) -> Bench {
+    start_having(dir, model, change, journal, past, |tools| tools)
+}
+
+/// Runner of commands in place, and the standard tools over it.
+fn tools(editor: &Arc<Echo>) -> (Arc<dyn CommandRunner>, Registry) {
+    let settings = CommandSettings { over_fork: OverFork::Off, ..CommandSettings::default() };
+    let runner: Arc<dyn CommandRunner> = Arc::new(Commands::new(settings));
+    (runner.clone(), Registry::standard(runner, editor.clone()))
+}
+
+fn start_having(
+    dir: tempfile::TempDir,
+    model: ScriptedModel,
+    change: impl FnOnce(&mut Settings),
+    journal: Journal,
+    past: Option<Past>,
+    more: impl FnOnce(Registry) -> Registry,
 ) -> Bench {
     let root = dir.path().join("w");
     let workspace = Arc::new(Workspace::new(Roots::new(vec![("w".to_owned(), root)])));
@@ -230,9 +262,12 @@ fn start_in(
     });
     let mut settings = settings(client(&model));
     change(&mut settings);
+    let (runner, tools) = tools(&editor);
     let config = SessionConfig {
         id: "s".into(),
         settings,
+        tools: more(tools),
+        runner,
         outputs: Some(outputs),
         publish: PATIENT,
         journal,
@@ -251,9 +286,12 @@ pub(crate) fn session(
     editor: &Arc<Echo>,
     outputs: Option<PathBuf>,
 ) -> (Session, mpsc::UnboundedReceiver<Event>) {
+    let (runner, tools) = tools(editor);
     let config = SessionConfig {
         id: id.into(),
         settings,
+        tools,
+        runner,
         outputs,
         publish: PATIENT,
         journal: Journal::none(),

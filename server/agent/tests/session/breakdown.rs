@@ -2,8 +2,9 @@
 
 use crate::bench::*;
 use futures::future::BoxFuture;
+use ropewalk_model::Protocol;
 use ropewalk_protocol::StopReason;
-use ropewalk_tools::{Context, Effect, Output, Subject, Tool};
+use ropewalk_tools::{Context, Effect, Subject, ToolOutput, TypedTool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -17,7 +18,7 @@ struct Input {
     early: bool,
 }
 
-impl Tool for Broken {
+impl TypedTool for Broken {
     type Input = Input;
     const NAME: &'static str = "broken";
     const DESCRIPTION: &'static str = "Breaks.";
@@ -28,21 +29,23 @@ impl Tool for Broken {
         Subject::default()
     }
 
-    fn run(&self, _: Input, _: Context) -> BoxFuture<'static, Output> {
+    fn run(&self, _: Input, _: Context) -> BoxFuture<'static, ToolOutput> {
         Box::pin(async { panic!("broken on purpose") })
     }
 }
 
 #[tokio::test]
 async fn a_panic_in_a_tool_is_a_result_and_the_calls_beside_it_have_theirs() {
-    let mut bench = start_with(
+    let mut bench = start_with_tool(
+        Protocol::Anthropic,
         [
             calls("list_dir", json!({}))
                 .call("broken", json!({"early": false}))
                 .call("list_dir", json!({})),
             says("ok").expect_text("the tool broke down inside"),
         ],
-        |settings| settings.registry = settings.registry.clone().with(Broken),
+        Broken,
+        |_| {},
     );
     assert_eq!(bench.run("go").await, StopReason::EndTurn);
     let failed: Vec<bool> = bench.results().into_iter().map(|(_, is_error)| is_error).collect();
@@ -51,12 +54,14 @@ async fn a_panic_in_a_tool_is_a_result_and_the_calls_beside_it_have_theirs() {
 
 #[tokio::test]
 async fn a_panic_in_the_turn_ends_it_in_words_and_the_session_lives_on() {
-    let mut bench = start_with(
+    let mut bench = start_with_tool(
+        Protocol::Anthropic,
         [
             calls("list_dir", json!({})).call("broken", json!({"early": true})),
             says("ok").expect_text("internal error").expect_text("again"),
         ],
-        |settings| settings.registry = settings.registry.clone().with(Broken),
+        Broken,
+        |_| {},
     );
     bench.session.prompt(ropewalk_protocol::Prompt::new("go"));
     let (_, stop, message) = bench.end().await;

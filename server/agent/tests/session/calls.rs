@@ -2,8 +2,9 @@
 
 use crate::bench::*;
 use futures::future::BoxFuture;
+use ropewalk_model::Protocol;
 use ropewalk_protocol::{Event, Mode, Prompt, StopReason};
-use ropewalk_tools::{Context, Effect, Output, Subject, Tool};
+use ropewalk_tools::{Context, Effect, Subject, ToolOutput, TypedTool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -187,7 +188,7 @@ struct Meeting {
     name: String,
 }
 
-impl Tool for Meet {
+impl TypedTool for Meet {
     type Input = Meeting;
     const NAME: &'static str = "meet";
     const DESCRIPTION: &'static str = "Waits for the other.";
@@ -197,11 +198,11 @@ impl Tool for Meet {
         Subject { title: input.name.clone(), ..Subject::default() }
     }
 
-    fn run(&self, input: Meeting, _: Context) -> BoxFuture<'static, Output> {
+    fn run(&self, input: Meeting, _: Context) -> BoxFuture<'static, ToolOutput> {
         let barrier = self.0.clone();
         Box::pin(async move {
             barrier.wait().await;
-            Output::text(input.name)
+            ToolOutput::text(input.name)
         })
     }
 }
@@ -210,9 +211,8 @@ impl Tool for Meet {
 async fn reads_run_at_the_same_time_and_answer_in_order() {
     let meet = |reply: ScriptedReply, name: &str| reply.call("meet", json!({ "name": name }));
     let three = meet(meet(meet(reply(), "a"), "b"), "c");
-    let mut bench = start_with([three, says("ok")], |settings| {
-        settings.registry = settings.registry.clone().with(Meet(Arc::new(Barrier::new(3))));
-    });
+    let tool = Meet(Arc::new(Barrier::new(3)));
+    let mut bench = start_with_tool(Protocol::Anthropic, [three, says("ok")], tool, |_| {});
     assert_eq!(bench.run("go").await, StopReason::EndTurn);
     let said: Vec<String> = bench.results().into_iter().map(|(text, _)| text).collect();
     assert_eq!(said, ["a", "b", "c"]);
@@ -273,7 +273,7 @@ async fn a_key_that_is_not_shown_is_not_written_over() {
 /// Says more than it should.
 struct Talk;
 
-impl Tool for Talk {
+impl TypedTool for Talk {
     type Input = Meeting;
     const NAME: &'static str = "talk";
     const DESCRIPTION: &'static str = "Talks.";
@@ -283,17 +283,16 @@ impl Tool for Talk {
         Subject::default()
     }
 
-    fn run(&self, input: Meeting, _: Context) -> BoxFuture<'static, Output> {
-        Box::pin(async move { Output::text(format!("{}\n", input.name).repeat(300_000)) })
+    fn run(&self, input: Meeting, _: Context) -> BoxFuture<'static, ToolOutput> {
+        Box::pin(async move { ToolOutput::text(format!("{}\n", input.name).repeat(300_000)) })
     }
 }
 
 #[tokio::test]
 async fn whatever_a_tool_says_is_bounded() {
-    let mut bench = start_with(
-        [calls("talk", json!({"name": "é"})), says("ok").expect_text("read_file reads it")],
-        |settings| settings.registry = settings.registry.clone().with(Talk),
-    );
+    let replies =
+        [calls("talk", json!({"name": "é"})), says("ok").expect_text("read_file reads it")];
+    let mut bench = start_with_tool(Protocol::Anthropic, replies, Talk, |_| {});
     assert_eq!(bench.run("go").await, StopReason::EndTurn);
     let (text, _) = bench.results().pop().unwrap();
     assert!(text.chars().count() <= 51_200, "{}", text.chars().count());

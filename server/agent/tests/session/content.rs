@@ -4,7 +4,7 @@ use crate::bench::*;
 use futures::future::BoxFuture;
 use ropewalk_model::{Http, Protocol, ServerConfig, ServerModel};
 use ropewalk_protocol::{Content, Event, Op, Prompt, StopReason};
-use ropewalk_tools::{Context, Effect, Output, Registry, Subject, Tool};
+use ropewalk_tools::{Context, Effect, Subject, ToolOutput, TypedTool};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ struct Look;
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Nothing {}
 
-impl Tool for Look {
+impl TypedTool for Look {
     type Input = Nothing;
     const NAME: &'static str = "look";
     const DESCRIPTION: &'static str = "Shows what there is.";
@@ -34,17 +34,15 @@ impl Tool for Look {
         Subject::default()
     }
 
-    fn run(&self, _: Nothing, _: Context) -> BoxFuture<'static, Output> {
-        let attached = vec![image(), resource(&"long ".repeat(100_000))];
-        Box::pin(async move { Output { attached, ..Output::text("See:") } })
+    fn run(&self, _: Nothing, _: Context) -> BoxFuture<'static, ToolOutput> {
+        let content = vec![Content::text("See:"), image(), resource(&"long ".repeat(100_000))];
+        Box::pin(async move { ToolOutput { content, ..ToolOutput::default() } })
     }
 }
 
 /// A session that is kept, with a model that sees.
 fn seeing(protocol: Protocol, replies: impl IntoIterator<Item = ScriptedReply>) -> Bench {
-    let bench = start_kept_over(protocol, replies, |settings| {
-        settings.registry = Registry::standard().with(Look);
-    });
+    let bench = start_with_tool(protocol, replies, Look, |_| {});
     let config = ServerConfig { images: Some(true), ..bench.model.config() };
     bench.session.speak_to(Arc::new(ServerModel::new(config, Http::new()).unwrap()));
     bench

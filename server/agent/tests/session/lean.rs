@@ -9,22 +9,60 @@ use ropewalk_model::{
     ServerModel, ToolSpec,
 };
 use ropewalk_protocol::{Event, ModelLimits, StopReason, Usage};
-use ropewalk_tools::{Registry, Tier};
-use ropewalk_workspace::Roots;
+use ropewalk_tools::runner::{BackgroundInfo, Command, Finished, Stop};
+use ropewalk_tools::tool::Hides;
+use ropewalk_tools::{
+    CommandMode, CommandRunner, Context, NoCommands, Registry, RunnerInfo, ToolOutput,
+};
+use ropewalk_workspace::{NoEditor, Roots, View};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-const TIERS: [Tier; 3] = [Tier::OverFork, Tier::Copy, Tier::InPlace];
+const MODES: [CommandMode; 3] = [CommandMode::OverFork, CommandMode::Copy, CommandMode::InPlace];
+
+/// A runner that has chosen this.
+struct Runs(CommandMode);
+
+impl CommandRunner for Runs {
+    fn begin<'a>(&'a self, view: &'a Arc<View>, hides: &'a Arc<Hides>) -> BoxFuture<'a, ()> {
+        NoCommands.begin(view, hides)
+    }
+    fn info(&self) -> RunnerInfo {
+        RunnerInfo { mode: self.0, ..RunnerInfo::default() }
+    }
+    fn run(&self, command: Command, context: Context) -> BoxFuture<'_, ToolOutput> {
+        NoCommands.run(command, context)
+    }
+    fn start(&self, command: Command, context: Context) -> BoxFuture<'_, ToolOutput> {
+        NoCommands.start(command, context)
+    }
+    fn background(&self) -> Vec<BackgroundInfo> {
+        NoCommands.background()
+    }
+    fn stop(&self, which: Stop) -> usize {
+        NoCommands.stop(which)
+    }
+    fn finished(&self) -> BoxFuture<'_, Finished> {
+        Box::pin(std::future::pending())
+    }
+    fn settled(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+}
+
+fn standard() -> Registry {
+    Registry::standard(Arc::new(NoCommands), Arc::new(NoEditor))
+}
 
 /// System prompt and tools as they go over the wire.
-fn prelude(protocol: Protocol, tier: Tier, lean: bool, instructions: &str) -> String {
-    let all = ropewalk_agent::tools::registry();
+fn prelude(protocol: Protocol, mode: CommandMode, lean: bool, instructions: &str) -> String {
+    let runner = Arc::new(Runs(mode));
+    let all = ropewalk_agent::tools::registry(runner, Arc::new(NoEditor));
     let registry = if lean { all.lean() } else { all };
-    let infos = registry.infos(tier);
     let facts = PromptFacts {
-        tools: infos.iter().map(|info| info.effect).collect(),
-        commands: tier,
+        has_file_tools: true,
+        commands: Some(mode),
         lean,
         date: "2026-01-31".into(),
         platform: "linux".into(),
@@ -36,12 +74,13 @@ fn prelude(protocol: Protocol, tier: Tier, lean: bool, instructions: &str) -> St
     };
     let root = std::path::PathBuf::from("/home/somebody/work/a-project-with-a-name");
     let roots = Roots::new(vec![("a-project-with-a-name".into(), root)]);
-    let specs: Vec<ToolSpec> = infos
+    let specs: Vec<ToolSpec> = registry
+        .specs()
         .into_iter()
-        .map(|info| ToolSpec {
-            name: info.name.into(),
-            description: info.description.into(),
-            input_schema: info.schema,
+        .map(|spec| ToolSpec {
+            name: spec.name,
+            description: spec.description,
+            input_schema: spec.schema,
         })
         .collect();
     let config = ServerConfig::new(protocol, "m");
@@ -52,13 +91,13 @@ fn prelude(protocol: Protocol, tier: Tier, lean: bool, instructions: &str) -> St
 #[test]
 fn system_prompt_and_tools_are_short_and_shorter_for_a_small_context() {
     for protocol in Protocol::ALL {
-        for tier in TIERS {
-            let whole = prelude(*protocol, tier, false, "").len();
-            let lean = prelude(*protocol, tier, true, "").len();
-            let told = prelude(*protocol, tier, true, &"Use \"tabs\" – é𝄞.\n".repeat(5_000)).len();
-            println!("{} {tier:?}: {whole} and {lean}, {told} with instructions", protocol.name());
-            assert!(whole <= 12 * 1024, "{} {tier:?}: {whole}", protocol.name());
-            assert!(told <= 4 * 1024, "{} {tier:?}: {told}", protocol.name());
+        for mode in MODES {
+            let whole = prelude(*protocol, mode, false, "").len();
+            let lean = prelude(*protocol, mode, true, "").len();
+            let told = prelude(*protocol, mode, true, &"Use \"tabs\" – é𝄞.\n".repeat(5_000)).len();
+            println!("{} {mode:?}: {whole} and {lean}, {told} with instructions", protocol.name());
+            assert!(whole <= 12 * 1024, "{} {mode:?}: {whole}", protocol.name());
+            assert!(told <= 4 * 1024, "{} {mode:?}: {told}", protocol.name());
             assert!(lean < told && told < whole);
         }
     }
@@ -66,28 +105,28 @@ fn system_prompt_and_tools_are_short_and_shorter_for_a_small_context() {
 
 #[test]
 fn a_lean_prompt_still_says_what_matters() {
-    for tier in TIERS {
-        let text = prelude(Protocol::Chat, tier, true, "Use tabs.");
+    for mode in MODES {
+        let text = prelude(Protocol::Chat, mode, true, "Use tabs.");
         for part in [
             "private copy",
             "/home/somebody/work/a-project-with-a-name",
             "Use tabs.",
             "unsaved text",
         ] {
-            assert!(text.contains(part), "{tier:?}: no {part} in {text}");
+            assert!(text.contains(part), "{mode:?}: no {part} in {text}");
         }
-        let commands = match tier {
-            Tier::OverFork => "Commands run in your private copy of the project",
-            Tier::Copy => "Commands run on a copy",
-            Tier::InPlace => "Commands see the disk: not unsaved text",
+        let commands = match mode {
+            CommandMode::OverFork => "Commands run in your private copy of the project",
+            CommandMode::Copy => "Commands run on a copy",
+            CommandMode::InPlace => "Commands see the disk: not unsaved text",
         };
         assert!(text.contains(commands), "{text}");
         assert!(!text.contains("list_dir"), "{text}");
     }
     // What is cut of the instructions is said.
-    let cut = prelude(Protocol::Chat, Tier::InPlace, true, &"é".repeat(151));
+    let cut = prelude(Protocol::Chat, CommandMode::InPlace, true, &"é".repeat(151));
     assert!(cut.contains("(cut here: read the file for the rest)"), "{cut}");
-    let whole = prelude(Protocol::Chat, Tier::InPlace, true, &"é".repeat(150));
+    let whole = prelude(Protocol::Chat, CommandMode::InPlace, true, &"é".repeat(150));
     assert!(!whole.contains("(cut here"), "{whole}");
 }
 
@@ -108,17 +147,17 @@ fn the_whole_prompt_says_how_commands_run() {
         "may wait for the user's approval",
     ];
     let in_place = ["commands see the disk, not unsaved text", "may wait for the user's approval"];
-    for (tier, parts, others) in [
-        (Tier::OverFork, over_fork.as_slice(), [on_a_copy[0], in_place[0]]),
-        (Tier::Copy, &on_a_copy, [over_fork[0], in_place[0]]),
-        (Tier::InPlace, &in_place, [over_fork[0], on_a_copy[0]]),
+    for (mode, parts, others) in [
+        (CommandMode::OverFork, over_fork.as_slice(), [on_a_copy[0], in_place[0]]),
+        (CommandMode::Copy, &on_a_copy, [over_fork[0], in_place[0]]),
+        (CommandMode::InPlace, &in_place, [over_fork[0], on_a_copy[0]]),
     ] {
-        let prompt = prelude(Protocol::Chat, tier, false, "");
+        let prompt = prelude(Protocol::Chat, mode, false, "");
         for part in parts {
-            assert!(prompt.contains(part), "{tier:?}: no {part:?} in {prompt}");
+            assert!(prompt.contains(part), "{mode:?}: no {part:?} in {prompt}");
         }
         for other in others {
-            assert!(!prompt.contains(other), "{tier:?}: {other:?} in {prompt}");
+            assert!(!prompt.contains(other), "{mode:?}: {other:?} in {prompt}");
         }
     }
 }
@@ -181,7 +220,7 @@ fn notices(bench: &Bench, part: &str) -> usize {
 
 #[tokio::test]
 async fn a_small_context_that_is_found_out_later_counts_from_the_next_step_and_is_said_once() {
-    let all = Registry::standard().names().count();
+    let all = standard().names().count();
     let long = "x".repeat(60_000);
     let mut bench = start([
         calls("read_file", json!({"path": "long.txt"})).expect(offers(all, 32_000)),
@@ -231,11 +270,11 @@ async fn a_prompt_of_which_the_server_read_little_is_told_once() {
 #[test]
 fn the_lean_set_is_what_the_configuration_leaves_of_it() {
     let of = |keep: &[&str]| {
-        let kept = Registry::standard().only(|name| keep.contains(&name));
-        kept.lean().names().collect::<Vec<_>>()
+        let kept = standard().only(|name| keep.contains(&name));
+        kept.lean().names().map(str::to_owned).collect::<Vec<_>>()
     };
-    assert_eq!(Registry::standard().lean().names().count(), 4);
+    assert_eq!(standard().lean().names().count(), 4);
     assert_eq!(of(&["read_file", "grep", "bash"]), ["bash", "read_file"]);
     assert_eq!(of(&["grep", "glob"]), ["grep", "glob"], "none of the four: what there is");
-    assert_eq!(of(&[]), Vec::<&str>::new());
+    assert_eq!(of(&[]), Vec::<String>::new());
 }

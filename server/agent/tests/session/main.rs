@@ -27,3 +27,4 @@ mod review;
 mod rewind;
 mod settings;
 mod steps;
+mod weather;

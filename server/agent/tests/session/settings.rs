@@ -3,7 +3,6 @@
 use crate::bench::*;
 use ropewalk_model::{Http, Model, ServerModel};
 use ropewalk_protocol::{Content, Event, Prompt, StopReason};
-use ropewalk_tools::Registry;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -106,7 +105,7 @@ async fn a_tool_that_is_switched_off_is_gone_from_request_and_prompt() {
     ]);
     bench.run("go").await;
     let mut alone = settings(client(&bench.model));
-    alone.registry = Registry::standard().only(|name| name == "bash");
+    alone.tools = Some(vec!["bash".to_owned()]);
     bench.session.configure(alone);
     assert_eq!(bench.run("again").await, StopReason::EndTurn);
 }

@@ -2,7 +2,7 @@
 
 use crate::show::words::count;
 use ropewalk_agent::time::ago;
-use ropewalk_tools::plain::plain_line;
+use ropewalk_text::plain::plain_line;
 use std::sync::Arc;
 
 /// What is to be said of a session whose place another has taken.

@@ -6,7 +6,7 @@ use crate::actions::answers_to;
 use crate::hunks::ShownQuestion;
 use crate::state::State;
 use ropewalk_protocol::{Approval, Op, Verdict};
-use ropewalk_tools::plain::plain_line;
+use ropewalk_text::plain::plain_line;
 use std::sync::Arc;
 use tower_lsp::lsp_types as lsp;
 

@@ -4,7 +4,7 @@
 //! that a search through a large folder keeps nothing. What is no text is passed over.
 
 use crate::lines::for_each_line;
-use crate::tool::Output;
+use crate::tool::ToolOutput;
 use grep_matcher::Matcher as _;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
@@ -39,9 +39,9 @@ pub(super) struct Pattern {
 }
 
 impl Pattern {
-    pub(super) fn new(pattern: &str, literal: bool, ignore_case: bool) -> Result<Self, Output> {
+    pub(super) fn new(pattern: &str, literal: bool, ignore_case: bool) -> Result<Self, ToolOutput> {
         if pattern.is_empty() {
-            return Err(Output::error("the pattern is empty. Give what to search for"));
+            return Err(ToolOutput::error("the pattern is empty. Give what to search for"));
         }
         let multi_line = pattern.contains('\n') || !literal && pattern.contains("\\n");
         let build = |literal: bool| {
@@ -55,7 +55,7 @@ impl Pattern {
                 .build(pattern)
         };
         let wrong = |error: grep_regex::Error| {
-            Output::error(format_args!("the pattern can't be searched for: {error}"))
+            ToolOutput::error(format_args!("the pattern can't be searched for: {error}"))
         };
         match build(literal) {
             Ok(matcher) => Ok(Self { matcher, multi_line, fell_back: None }),
@@ -63,7 +63,7 @@ impl Pattern {
                 // The message shows the pattern over several lines; the last says what is wrong.
                 let why = error.to_string();
                 if why.contains("size limit") {
-                    return Err(Output::error(
+                    return Err(ToolOutput::error(
                         "the pattern is too large: its repetitions make more of it than can be searched for. Use smaller numbers in { }, or * and +",
                     ));
                 }

@@ -3,11 +3,9 @@
 //! Looking paths up is done here, once, before policy decides. A path is taken for outside only when something is
 //! there: what a command names and the machine doesn't have may as well be a pattern or a route of a server.
 
-use super::is_sensitive;
-use crate::commands::{Ground, Tier};
 use crate::danger::{self, SimpleCommand};
+use crate::runner::{CommandMode, RunnerInfo};
 use crate::tool::Subject;
-use ropewalk_sandbox::{is_of_a_toolchain, is_of_the_system};
 use ropewalk_workspace::View;
 use std::path::{Component, Path, PathBuf};
 
@@ -21,7 +19,7 @@ const NAMED: usize = 5;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reach {
     /// Where commands run.
-    pub tier: Tier,
+    pub mode: CommandMode,
     /// Whether it wants the network, or what listens on this machine.
     pub network: bool,
     /// Whether with the network it reaches sockets of other programs that lie in no folder.
@@ -35,26 +33,26 @@ pub struct Reach {
 
 impl Reach {
     /// What a call would reach. A few system calls per word that looks like a path.
-    pub fn of(subject: &Subject, view: &View, ground: &Ground) -> Self {
-        let outside = match (&subject.command, ground.tier) {
-            (Some(command), Tier::OverFork) => outside(command, subject, view, ground),
+    pub fn of(subject: &Subject, view: &View, runner: &RunnerInfo) -> Self {
+        let outside = match (&subject.command, runner.mode) {
+            (Some(command), CommandMode::OverFork) => outside(command, subject, view, runner),
             _ => Vec::new(),
         };
-        let Ground { tier, open_sockets, .. } = *ground;
-        Self { tier, network: subject.network, open_sockets, outside, secrets: false }
+        let RunnerInfo { mode, open_sockets, .. } = *runner;
+        Self { mode, network: subject.network, open_sockets, outside, secrets: false }
     }
 
     /// Why the user is asked though no rule and no secret asks; None when nothing it does reaches beyond the fork.
     pub(super) fn why_ask(&self) -> Option<String> {
-        match self.tier {
-            Tier::InPlace => {
+        match self.mode {
+            CommandMode::InPlace => {
                 return Some("commands run on the disk and change it at once".to_owned());
             }
-            Tier::Copy => {
+            CommandMode::Copy => {
                 let why = "it runs on a copy of the open folders, but nothing keeps it from the rest of the disk or the network";
                 return Some(why.to_owned());
             }
-            Tier::OverFork => {}
+            CommandMode::OverFork => {}
         }
         let mut why = Vec::new();
         if self.network {
@@ -79,7 +77,7 @@ impl Reach {
 }
 
 /// The paths of a command that lead outside.
-fn outside(command: &str, subject: &Subject, view: &View, ground: &Ground) -> Vec<PathBuf> {
+fn outside(command: &str, subject: &Subject, view: &View, runner: &RunnerInfo) -> Vec<PathBuf> {
     let home = std::env::home_dir();
     let start =
         subject.paths.first().and_then(|cwd| view.contain(cwd).ok()).map(|place| place.path);
@@ -89,11 +87,7 @@ fn outside(command: &str, subject: &Subject, view: &View, ground: &Ground) -> Ve
     let is_open = |path: &Path| {
         let outputs = view.outputs().into_iter().flat_map(|roots| roots.iter());
         view.roots().iter().chain(outputs).any(|root| path.starts_with(root.path()))
-            || ground.builds.as_ref().is_some_and(|builds| path.starts_with(builds))
-    };
-    // A toolchain is shown but for its secrets.
-    let is_tool = |path: &Path| {
-        is_of_a_toolchain(path, home.as_deref()) && !is_sensitive(&path.to_string_lossy())
+            || runner.builds.as_ref().is_some_and(|builds| path.starts_with(builds))
     };
     let mut found: Vec<PathBuf> = Vec::new();
     let mut looked_up = 0;
@@ -106,9 +100,8 @@ fn outside(command: &str, subject: &Subject, view: &View, ground: &Ground) -> Ve
             }
             // A folder of the system's may be reached by a link of another name, and the other way round.
             let Ok(real) = path.canonicalize() else { continue };
-            let is_known = [&path, &real]
-                .into_iter()
-                .all(|path| is_open(path) || is_of_the_system(path) || is_tool(path));
+            let is_known =
+                [&path, &real].into_iter().all(|path| is_open(path) || (runner.shows)(path));
             if !is_known && !is_open(&real) && !found.contains(&real) {
                 found.push(real);
             }

@@ -11,7 +11,6 @@ use super::with::{WITH, With};
 use super::{Reach, is_sensitive, without_keys};
 use crate::bash::Bash;
 use crate::bounds::{PREVIEW_CHARS, preview};
-use crate::commands::Tier;
 use crate::delete_file::DeleteFile;
 use crate::edit_file::EditFile;
 use crate::glob::Glob;
@@ -19,7 +18,8 @@ use crate::grep::Grep;
 use crate::list_dir::ListDir;
 use crate::move_file::MoveFile;
 use crate::read_file::ReadFile;
-use crate::tool::Tool;
+use crate::runner::CommandMode;
+use crate::tool::TypedTool as _;
 use crate::write_file::WriteFile;
 
 /// A rule: `tool`, or `tool(pattern)` with a command's or a path's pattern. The tool `*` is every tool. In the
@@ -99,7 +99,8 @@ impl std::str::FromStr for Rule {
             )
         };
         let is_name = |name: &str| {
-            !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+            !name.is_empty()
+                && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b))
         };
         let (about, with) = apart(text);
         let (tool, pattern) = match about.split_once('(') {
@@ -140,7 +141,7 @@ impl Rule {
 
     /// The same for a command that reaches so far, and no further.
     pub(super) fn reaching(self, reach: &Reach) -> Self {
-        Self { with: (reach.tier == Tier::OverFork).then(|| With::of(reach)), ..self }
+        Self { with: (reach.mode == CommandMode::OverFork).then(|| With::of(reach)), ..self }
     }
 
     /// The same without saying what it gives; None if it says nothing of that.
@@ -151,10 +152,10 @@ impl Rule {
     /// As an allow rule: whether it gives a command all that it reaches. Where commands don't run over the fork, that
     /// is everything, of which only a rule without `with` says nothing.
     pub(super) fn gives(&self, reach: &Reach) -> bool {
-        match (&self.with, reach.tier) {
-            (None, Tier::OverFork) => With::default().gives(reach),
-            (Some(with), Tier::OverFork) => with.gives(reach),
-            (with, Tier::Copy | Tier::InPlace) => with.is_none(),
+        match (&self.with, reach.mode) {
+            (None, CommandMode::OverFork) => With::default().gives(reach),
+            (Some(with), CommandMode::OverFork) => with.gives(reach),
+            (with, CommandMode::Copy | CommandMode::InPlace) => with.is_none(),
         }
     }
 

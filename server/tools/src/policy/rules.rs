@@ -5,10 +5,9 @@
 use super::command::Reading;
 use super::path::Named;
 use super::rule::{Hit, Rule, Seen};
+use crate::bash::Bash;
 use crate::bounds::{PREVIEW_CHARS, preview};
-use crate::commands::Tier;
-use crate::registry::Registry;
-use crate::tool::Effect;
+use crate::tool::TypedTool as _;
 use ropewalk_workspace::Place;
 
 /// A list of rules.
@@ -58,9 +57,9 @@ pub struct Written<'a> {
 
 impl Rules {
     /// Adds a rule after trying its examples, and says in sentences what is wrong with it. An allow rule that
-    /// fails one is not used; a deny or ask rule is, since that can only be stricter. `registry` says which
-    /// tools there are and which of them run commands.
-    pub fn read(&mut self, list: List, written: Written<'_>, registry: &Registry) -> Vec<String> {
+    /// fails one is not used; a deny or ask rule is, since that can only be stricter. A rule may name a tool that
+    /// is not among the `known` ones: it counts once there is one of that name.
+    pub fn read(&mut self, list: List, written: Written<'_>, known: &[String]) -> Vec<String> {
         let Written { rule: text, from, .. } = written;
         let rule = match text.parse::<Rule>() {
             Ok(rule) => rule,
@@ -74,7 +73,7 @@ impl Rules {
             None => (rule, false),
         };
         let mut wrong: Vec<String> = examples(written)
-            .filter(|(example, wanted)| matches_example(&rule, list, example, registry) != *wanted)
+            .filter(|(example, wanted)| matches_example(&rule, list, example) != *wanted)
             .map(|(example, wanted)| {
                 let (is, must) = if wanted { ("does not match", "must") } else { ("matches", "must not") };
                 let used = if list == List::Allow { "The rule is not used" } else { "The rule is used as it is" };
@@ -90,14 +89,16 @@ impl Rules {
                 "{from}: the {list} rule {shown} says with what, which counts in allow alone: it is about every such call."
             ));
         }
-        if let Some(tool) = rule.tool()
-            && !registry.names().any(|name| name == tool)
-        {
-            let known = registry.names().collect::<Vec<_>>().join(", ");
-            wrong.push(format!(
-                "{from}: the {list} rule {shown} is about {tool}, and there is no such tool. The tools are {known}."
-            ));
-        }
+        let unknown = rule.tool().filter(|tool| !known.iter().any(|name| name == tool));
+        wrong.extend(unknown.map(|tool| {
+            let meant = match nearest(tool, known) {
+                Some(near) => format!("Did you mean {near}?"),
+                None => format!("The tools are {}.", known.join(", ")),
+            };
+            format!(
+                "{from}: there is no tool {tool} yet, so the {list} rule {shown} does nothing so far. {meant}"
+            )
+        }));
         wrong
     }
 
@@ -123,6 +124,17 @@ impl Rules {
     }
 }
 
+/// How like two names are of which one may be the other misspelt, from 0 to 1.
+const LIKE: f64 = 0.8;
+
+/// The known name that somebody may have meant by this one.
+fn nearest<'a>(name: &str, known: &'a [String]) -> Option<&'a String> {
+    let likeness = |other: &String| strsim::jaro_winkler(&name.to_lowercase(), other);
+    let scored = known.iter().map(|other| (likeness(other), other));
+    let (score, best) = scored.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (score >= LIKE).then_some(best)
+}
+
 /// The examples of a rule, and whether it is to match them.
 fn examples<'a>(written: Written<'a>) -> impl Iterator<Item = (&'a str, bool)> {
     let all = |list: &'a [String], wanted| list.iter().map(move |text| (text.as_str(), wanted));
@@ -131,13 +143,7 @@ fn examples<'a>(written: Written<'a>) -> impl Iterator<Item = (&'a str, bool)> {
 
 /// Whether a rule that stands alone in its list is about this command or path. An example of a rule for every
 /// tool is tried as both.
-fn matches_example(rule: &Rule, list: List, example: &str, registry: &Registry) -> bool {
-    let runs = |tool: &str| {
-        registry
-            .infos(Tier::default())
-            .iter()
-            .any(|info| info.name == tool && info.effect == Effect::Execute)
-    };
+fn matches_example(rule: &Rule, list: List, example: &str) -> bool {
     let paths = [Named::written(example)];
     let tool = rule.tool().unwrap_or("*");
     let command = Seen { tool, title: example, command: Some(Reading::new(example)), paths: &[] };
@@ -147,7 +153,7 @@ fn matches_example(rule: &Rule, list: List, example: &str, registry: &Registry) 
         List::Ask | List::Deny => rule.hits(seen) == Hit::Yes,
     };
     match rule.tool() {
-        Some(tool) if runs(tool) => is_about(&command),
+        Some(Bash::NAME) => is_about(&command),
         Some(_) => is_about(&path),
         None => is_about(&command) || is_about(&path),
     }

@@ -1,13 +1,15 @@
 //! Examples of rules: tried when the rule is read, and said in words when they fail.
 
-use ropewalk_tools::{List, Registry, Rules, Written};
+use crate::standard;
+use ropewalk_tools::{List, Rules, Written};
 
 fn read(list: List, rule: &str, matches: &[&str], refuses: &[&str]) -> (usize, Vec<String>) {
     let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
     let (matches, refuses) = (owned(matches), owned(refuses));
     let mut rules = Rules::default();
     let written = Written { rule, matches: &matches, refuses: &refuses, from: "~/rules.toml:3" };
-    let wrong = rules.read(list, written, &Registry::standard());
+    let known: Vec<String> = standard().names().map(str::to_owned).collect();
+    let wrong = rules.read(list, written, &known);
     (rules.allow.len() + rules.ask.len() + rules.deny.len(), wrong)
 }
 
@@ -59,7 +61,20 @@ fn what_can_be_no_rule_and_what_is_about_no_tool_is_said() {
         read(List::Allow, "bash(ls *) with network, ~/notes", &["ls"], &["rm"]),
         (1, vec![])
     );
-    let (used, wrong) = read(List::Deny, "raed_file(x)", &[], &[]);
-    assert_eq!(used, 1);
-    assert!(wrong[0].contains("about raed_file, and there is no such tool"), "{wrong:?}");
+}
+
+#[test]
+fn a_rule_may_name_a_tool_that_is_not_there_yet() {
+    let remark = |rule: &str| {
+        let (used, wrong) = read(List::Deny, rule, &[], &[]);
+        assert_eq!((used, wrong.len()), (1, 1), "{rule}: {wrong:?}");
+        wrong.concat()
+    };
+    assert_eq!(
+        remark("raed_file(x)"),
+        "~/rules.toml:3: there is no tool raed_file yet, so the deny rule raed_file(x) does nothing so far. Did you mean read_file?"
+    );
+    assert!(remark("Bash(rm *)").ends_with("Did you mean bash?"));
+    assert!(remark("get_weather(Paris)").contains("The tools are bash, read_file, "));
+    assert!(remark("mcp__forge__open-issue").contains("does nothing so far. The tools are "));
 }

@@ -72,7 +72,7 @@ fn texts_of_rules_are_read_or_refused() {
         "**",
         "*bash",
         "ba*h(x)",
-        "a-b",
+        "a.b",
         "bash(x) y",
         "bäsh",
         "bash\n(x)",

@@ -8,21 +8,23 @@ mod reach;
 mod rules;
 
 use ropewalk_protocol::Mode;
-use ropewalk_tools::{Decision, Named, Offer, Prepared, Reach, Registry, Rule, Rules};
+use ropewalk_tools::{Call, Decision, Named, NoCommands, Offer, Reach, Registry, Rule, Rules};
+use ropewalk_workspace::NoEditor;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 /// Decides by allow rules alone, with paths as they are written.
-fn decide(call: &Prepared, mode: Mode, allow: &[Rule]) -> Decision {
+fn decide(call: &Call, mode: Mode, allow: &[Rule]) -> Decision {
     let rules = Rules { allow: allow.to_vec(), ..Rules::default() };
     ropewalk_tools::decide(call, &named(call), &Reach::default(), mode, &rules, &[]).decision
 }
 
-fn named(call: &Prepared) -> Vec<Named> {
+fn named(call: &Call) -> Vec<Named> {
     call.subject.paths.iter().map(|path| Named::written(path)).collect()
 }
 
 /// The rule that an approval of the call would offer.
-fn offered(call: &Prepared) -> Option<Offer> {
+fn offered(call: &Call) -> Option<Offer> {
     ropewalk_tools::decide(
         call,
         &named(call),
@@ -34,11 +36,15 @@ fn offered(call: &Prepared) -> Option<Offer> {
     .offer
 }
 
-fn prepared(tool: &str, input: Value) -> Prepared {
-    Registry::standard().prepare(tool, input).unwrap()
+fn standard() -> Registry {
+    Registry::standard(Arc::new(NoCommands), Arc::new(NoEditor))
 }
 
-fn bash(command: &str) -> Prepared {
+fn prepared(tool: &str, input: Value) -> Call {
+    standard().parse(tool, input).unwrap().1
+}
+
+fn bash(command: &str) -> Call {
     prepared("bash", json!({"command": command}))
 }
 

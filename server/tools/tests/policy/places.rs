@@ -2,7 +2,7 @@
 
 use crate::rules::{call, rules};
 use ropewalk_protocol::Mode;
-use ropewalk_tools::{Prepared, Reach, decide, named_paths};
+use ropewalk_tools::{Call, Reach, decide, named_paths};
 use ropewalk_workspace::{Fork, Roots, Workspace};
 
 struct World {
@@ -30,7 +30,7 @@ impl World {
         Self { dir, workspace }
     }
 
-    fn decide(&self, text: &str, call: &Prepared) -> String {
+    fn decide(&self, text: &str, call: &Call) -> String {
         let view = Fork::new("s".into()).view(self.workspace.snapshot());
         let (rules, granted) = rules(text);
         let paths = named_paths(&call.subject, &view);

@@ -1,7 +1,7 @@
 //! How far a command reaches decides whether the user is asked.
 
 use ropewalk_protocol::Mode;
-use ropewalk_tools::{Decision, Ground, Prepared, Reach, Registry, Rule, Rules, Tier, decide};
+use ropewalk_tools::{Call, CommandMode, Decision, Reach, Rule, Rules, RunnerInfo, decide};
 use ropewalk_workspace::{Fork, Roots, Workspace};
 use serde_json::json;
 use std::path::Path;
@@ -20,22 +20,31 @@ impl World {
         Self { workspace: Workspace::new(roots), dir }
     }
 
-    fn reach(&self, call: &Prepared, tier: Tier) -> Reach {
+    fn reach(&self, call: &Call, mode: CommandMode) -> Reach {
         let view = Fork::new("s".into()).view(self.workspace.snapshot());
-        Reach::of(&call.subject, &view, &Ground { tier, ..Ground::default() })
+        Reach::of(&call.subject, &view, &runner(mode))
     }
 
-    fn decided(&self, command: &str, network: bool, tier: Tier, allow: &[Rule]) -> Decision {
+    fn decided(&self, command: &str, network: bool, mode: CommandMode, allow: &[Rule]) -> Decision {
         let call = bash(command, network);
         let rules = Rules { allow: allow.to_vec(), ..Rules::default() };
-        let reach = self.reach(&call, tier);
+        let reach = self.reach(&call, mode);
         decide(&call, &[], &reach, Mode::Review, &rules, &[]).decision
     }
 }
 
-fn bash(command: &str, network: bool) -> Prepared {
+/// A runner whose commands see the system's folders.
+fn runner(mode: CommandMode) -> RunnerInfo {
+    let shows = |path: &Path| {
+        let folders = ["/bin", "/dev", "/etc", "/lib", "/proc", "/tmp", "/usr", "/var/tmp"];
+        path.parent().is_none() || folders.iter().any(|folder| path.starts_with(folder))
+    };
+    RunnerInfo { mode, shows, ..RunnerInfo::default() }
+}
+
+fn bash(command: &str, network: bool) -> Call {
     let input = json!({"command": command, "network": network});
-    Registry::standard().prepare("bash", input).unwrap()
+    crate::prepared("bash", input)
 }
 
 fn asks(decision: &Decision, words: &str) -> bool {
@@ -56,17 +65,20 @@ fn over_the_fork_only_what_reaches_beyond_it_is_asked() {
     ];
     for command in inside {
         assert_eq!(
-            world.decided(command, false, Tier::OverFork, &[]),
+            world.decided(command, false, CommandMode::OverFork, &[]),
             Decision::Allow,
             "{command}"
         );
         assert!(
-            asks(&world.decided(command, true, Tier::OverFork, &[]), "network access"),
+            asks(&world.decided(command, true, CommandMode::OverFork, &[]), "network access"),
             "{command}"
         );
-        assert!(asks(&world.decided(command, false, Tier::Copy, &[]), "a copy"), "{command}");
         assert!(
-            asks(&world.decided(command, false, Tier::InPlace, &[]), "on the disk"),
+            asks(&world.decided(command, false, CommandMode::Copy, &[]), "a copy"),
+            "{command}"
+        );
+        assert!(
+            asks(&world.decided(command, false, CommandMode::InPlace, &[]), "on the disk"),
             "{command}"
         );
     }
@@ -77,64 +89,76 @@ fn a_rule_gives_the_network_and_what_is_outside_where_it_says_so() {
     let world = World::new();
     let var = Path::new("/var").canonicalize().unwrap().display().to_string();
     let reads = format!("cat {var} src/a.rs");
-    let decided = |command: &str, network, tier, rule: &str| {
-        world.decided(command, network, tier, &[rule.parse().unwrap()])
+    let decided = |command: &str, network, mode, rule: &str| {
+        world.decided(command, network, mode, &[rule.parse().unwrap()])
     };
     for plain in ["bash(cat *)", "bash(*)", "bash", "*"] {
-        let over = |command: &str, network| decided(command, network, Tier::OverFork, plain);
+        let over = |command: &str, network| decided(command, network, CommandMode::OverFork, plain);
         assert_eq!(over("cat src/a.rs", false), Decision::Allow, "{plain}");
         assert!(asks(&over("cat src/a.rs", true), "network access"), "{plain}");
         assert!(asks(&over(&reads, false), "outside the open folders"), "{plain}");
         // Elsewhere nothing keeps a command from either, and the rule says that it may run.
-        for tier in [Tier::Copy, Tier::InPlace] {
-            assert_eq!(decided(&reads, true, tier, plain), Decision::Allow, "{plain}");
+        for mode in [CommandMode::Copy, CommandMode::InPlace] {
+            assert_eq!(decided(&reads, true, mode, plain), Decision::Allow, "{plain}");
         }
         let network = format!("{plain} with network");
         let over = |command: &str, network_wanted| {
-            decided(command, network_wanted, Tier::OverFork, &network)
+            decided(command, network_wanted, CommandMode::OverFork, &network)
         };
         assert_eq!(over("cat src/a.rs", false), Decision::Allow, "{network}");
         assert_eq!(over("cat src/a.rs", true), Decision::Allow, "{network}");
         assert!(asks(&over(&reads, true), "outside the open folders"), "{network}");
         for outside in [var.as_str(), "/"] {
             let both = format!("{plain} with {outside}, network");
-            assert_eq!(decided(&reads, true, Tier::OverFork, &both), Decision::Allow, "{both}");
+            assert_eq!(
+                decided(&reads, true, CommandMode::OverFork, &both),
+                Decision::Allow,
+                "{both}"
+            );
             // It speaks of commands over the fork alone.
-            for (tier, why) in [(Tier::Copy, "a copy"), (Tier::InPlace, "on the disk")] {
-                assert!(asks(&decided(&reads, true, tier, &both), why), "{both}");
+            for (mode, why) in
+                [(CommandMode::Copy, "a copy"), (CommandMode::InPlace, "on the disk")]
+            {
+                assert!(asks(&decided(&reads, true, mode, &both), why), "{both}");
             }
         }
         let other = format!("{plain} with network, {var}x, {var}/x");
-        assert!(asks(&decided(&reads, true, Tier::OverFork, &other), "outside the open folders"));
+        assert!(asks(
+            &decided(&reads, true, CommandMode::OverFork, &other),
+            "outside the open folders"
+        ));
     }
     // Where several rules let a command pass, each of its parts has what the whole has.
     let two = |one: &str, other: &str| {
         let allow = [one.parse().unwrap(), other.parse().unwrap()];
-        world.decided("cat src/a.rs && make", true, Tier::OverFork, &allow)
+        world.decided("cat src/a.rs && make", true, CommandMode::OverFork, &allow)
     };
     assert!(asks(&two("bash(make) with network", "bash(cat *)"), "network access"));
     assert_eq!(two("bash(make) with network", "bash(cat *) with network"), Decision::Allow);
     // The names of secrets are asked about as ever.
-    assert!(asks(&decided("cat .env", true, Tier::OverFork, "bash with network"), ".env may hold"));
+    assert!(asks(
+        &decided("cat .env", true, CommandMode::OverFork, "bash with network"),
+        ".env may hold"
+    ));
 }
 
 #[test]
 fn a_grant_keeps_what_it_was_asked_for() {
     let world = World::new();
     let var = Path::new("/var").canonicalize().unwrap().display().to_string();
-    let ruling = |command: &str, network, tier, granted: &[Rule]| {
+    let ruling = |command: &str, network, mode, granted: &[Rule]| {
         let call = bash(command, network);
-        let reach = world.reach(&call, tier);
+        let reach = world.reach(&call, mode);
         decide(&call, &[], &reach, Mode::Review, &Rules::default(), granted)
     };
-    let over = Tier::OverFork;
-    let granted = |command: &str, network, tier, text: &str| {
-        let offer = ruling(command, network, tier, &[]).offer.unwrap();
+    let over = CommandMode::OverFork;
+    let granted = |command: &str, network, mode, text: &str| {
+        let offer = ruling(command, network, mode, &[]).offer.unwrap();
         assert_eq!((offer.rule.to_string().as_str(), offer.always), (text, true));
         // As it is when it was kept and read again.
         let rule: Rule = text.parse().unwrap();
         assert_eq!(rule, offer.rule);
-        assert_eq!(ruling(command, network, tier, &[rule]).decision, Decision::Allow, "{text}");
+        assert_eq!(ruling(command, network, mode, &[rule]).decision, Decision::Allow, "{text}");
         vec![offer.rule]
     };
     let outside = format!("cat {var}; make");
@@ -152,14 +176,14 @@ fn a_grant_keeps_what_it_was_asked_for() {
     assert_eq!(ruling("npm install y", true, over, &grant).decision, Decision::Allow);
     assert_eq!(ruling("npm install y", false, over, &grant).decision, Decision::Allow);
     // What was asked for over the fork is no word about the disk.
-    for tier in [Tier::InPlace, Tier::Copy] {
-        assert_eq!(ruling("npm install x", true, tier, &grant).decision.word(), "ask");
+    for mode in [CommandMode::InPlace, CommandMode::Copy] {
+        assert_eq!(ruling("npm install x", true, mode, &grant).decision.word(), "ask");
     }
     let grant = granted("cat .env", false, over, "bash(cat .env) with nothing");
     assert!(asks(&ruling("cat .env", true, over, &grant).decision, "network access"));
-    assert_eq!(ruling("cat .env", false, Tier::InPlace, &grant).decision.word(), "ask");
+    assert_eq!(ruling("cat .env", false, CommandMode::InPlace, &grant).decision.word(), "ask");
     // What was asked for there is one about the command, wherever it runs, with nothing that it didn't have to ask for.
-    let grant = granted("npm install x", true, Tier::InPlace, "bash(npm install *)");
+    let grant = granted("npm install x", true, CommandMode::InPlace, "bash(npm install *)");
     assert_eq!(ruling("npm install x", false, over, &grant).decision, Decision::Allow);
     assert!(asks(&ruling("npm install x", true, over, &grant).decision, "network access"));
 }
@@ -167,7 +191,7 @@ fn a_grant_keeps_what_it_was_asked_for() {
 #[test]
 fn all_that_is_asked_for_is_in_the_reason() {
     let world = World::new();
-    let why = |command: &str| match world.decided(command, true, Tier::OverFork, &[]) {
+    let why = |command: &str| match world.decided(command, true, CommandMode::OverFork, &[]) {
         Decision::Ask(why) => why,
         other => panic!("{other:?}"),
     };
@@ -177,7 +201,7 @@ fn all_that_is_asked_for_is_in_the_reason() {
     assert!(parts.iter().all(|part| secret.contains(part)), "{secret}");
     assert!(why("echo $((").contains("it asks for network access"));
     let call = bash("git push origin", true);
-    let reach = world.reach(&call, Tier::OverFork);
+    let reach = world.reach(&call, CommandMode::OverFork);
     let ask = Rules { ask: vec!["bash(git push *)".parse().unwrap()], ..Rules::default() };
     let decision = decide(&call, &[], &reach, Mode::Review, &ask, &[]).decision;
     assert!(asks(
@@ -189,12 +213,12 @@ fn all_that_is_asked_for_is_in_the_reason() {
 #[test]
 fn what_is_denied_asked_or_secret_is_so_over_the_fork_too() {
     let world = World::new();
-    let denied = world.decided("sudo ls", false, Tier::OverFork, &[]);
+    let denied = world.decided("sudo ls", false, CommandMode::OverFork, &[]);
     assert!(matches!(&denied, Decision::Deny(text) if text.starts_with("Error: Dangerous")));
-    assert!(asks(&world.decided("cat .env", false, Tier::OverFork, &[]), "secrets"));
-    assert!(asks(&world.decided("echo $((", false, Tier::OverFork, &[]), "not understood"));
+    assert!(asks(&world.decided("cat .env", false, CommandMode::OverFork, &[]), "secrets"));
+    assert!(asks(&world.decided("echo $((", false, CommandMode::OverFork, &[]), "not understood"));
     let call = bash("git push origin", false);
-    let reach = world.reach(&call, Tier::OverFork);
+    let reach = world.reach(&call, CommandMode::OverFork);
     let rule = || vec!["bash(git push *)".parse().unwrap()];
     let deny = Rules { deny: rule(), ..Rules::default() };
     let ask = Rules { ask: rule(), ..Rules::default() };
@@ -228,7 +252,7 @@ fn paths_outside_are_named_and_the_offer_is_for_that_very_command() {
     ];
     for command in &commands {
         let call = bash(command, false);
-        let reach = world.reach(&call, Tier::OverFork);
+        let reach = world.reach(&call, CommandMode::OverFork);
         assert_eq!(reach.outside, std::slice::from_ref(&outside), "{command}");
         let ruling = decide(&call, &[], &reach, Mode::Review, &Rules::default(), &[]);
         let Decision::Ask(why) = &ruling.decision else { panic!("{command}: {ruling:?}") };
@@ -245,11 +269,14 @@ fn paths_outside_are_named_and_the_offer_is_for_that_very_command() {
         "cat \"$HOME_OF_NOBODY\"/x",
     ];
     for command in inside {
-        let reach = world.reach(&bash(command, false), Tier::OverFork);
+        let reach = world.reach(&bash(command, false), CommandMode::OverFork);
         assert_eq!(reach.outside, Vec::<std::path::PathBuf>::new(), "{command}");
     }
     let many = "/var ".repeat(5_000);
-    assert_eq!(world.reach(&bash(&format!("ls {many}"), false), Tier::OverFork).outside.len(), 1);
+    assert_eq!(
+        world.reach(&bash(&format!("ls {many}"), false), CommandMode::OverFork).outside.len(),
+        1
+    );
 }
 
 #[test]
@@ -264,9 +291,9 @@ fn ropewalk_inside_of_a_command_is_refused_in_words_that_say_what_to_do() {
         "timeout 5 ropewalk doctor",
         "find . -exec ropewalk run {} \\;",
     ] {
-        for tier in [Tier::OverFork, Tier::InPlace] {
+        for mode in [CommandMode::OverFork, CommandMode::InPlace] {
             let allow = ["bash(*)".parse().unwrap()];
-            let decided = world.decided(command, false, tier, &allow);
+            let decided = world.decided(command, false, mode, &allow);
             let Decision::Deny(text) = decided else { panic!("{command}: {decided:?}") };
             assert!(text.starts_with("Error: Refused: ") && text.contains("tool task"), "{text}");
         }
@@ -275,7 +302,7 @@ fn ropewalk_inside_of_a_command_is_refused_in_words_that_say_what_to_do() {
         ["ropewalk --version", "ropewalk run --help", "grep ropewalk src/a.rs", "cat ropewalk"]
     {
         assert_eq!(
-            world.decided(command, false, Tier::OverFork, &[]),
+            world.decided(command, false, CommandMode::OverFork, &[]),
             Decision::Allow,
             "{command}"
         );
@@ -289,8 +316,8 @@ fn what_cargo_prints_of_the_build_cache_may_be_named() {
     let view = Fork::new("s".into()).view(world.workspace.snapshot());
     // Folders that are there and neither temporary nor the system's to read stand for the cache and for another.
     let builds = Path::new("/var/log").canonicalize().unwrap();
-    let ground = Ground { tier: Tier::OverFork, builds: Some(builds), open_sockets: false };
-    let outside = |command: &str| Reach::of(&bash(command, false).subject, &view, &ground).outside;
+    let runner = RunnerInfo { builds: Some(builds), ..runner(CommandMode::OverFork) };
+    let outside = |command: &str| Reach::of(&bash(command, false).subject, &view, &runner).outside;
     assert_eq!(outside("/var/log/../log/; ls /var/log"), Vec::<std::path::PathBuf>::new());
     assert_eq!(outside("ls /var/log/.. /var/log"), [Path::new("/var").canonicalize().unwrap()]);
 }
@@ -303,8 +330,8 @@ fn an_old_kernels_open_sockets_are_said_where_the_network_is_asked_for() {
         [(true, true, true), (true, false, false), (false, true, false)]
     {
         let call = bash("ls", network);
-        let ground = Ground { tier: Tier::OverFork, open_sockets, ..Ground::default() };
-        let reach = Reach::of(&call.subject, &view, &ground);
+        let runner = RunnerInfo { open_sockets, ..runner(CommandMode::OverFork) };
+        let reach = Reach::of(&call.subject, &view, &runner);
         let decision = decide(&call, &[], &reach, Mode::Review, &Rules::default(), &[]).decision;
         assert_eq!(asks(&decision, "sockets such as the desktop's"), said, "{decision:?}");
     }

@@ -1,7 +1,7 @@
 //! Deny, ask and allow together: one table, each line some rules, a call, and what is decided by what.
 
 use ropewalk_protocol::Mode;
-use ropewalk_tools::{By, List, Named, Prepared, Reach, Rules, Ruling, decide};
+use ropewalk_tools::{By, Call, List, Named, Reach, Rules, Ruling, decide};
 use serde_json::json;
 
 use crate::prepared;
@@ -24,7 +24,7 @@ pub(crate) fn rules(text: &str) -> (Rules, Vec<ropewalk_tools::Rule>) {
 }
 
 /// A call of a tool with a command or with paths, several of them parted by ` -> `.
-pub(crate) fn call(tool: &str, subject: &str) -> Prepared {
+pub(crate) fn call(tool: &str, subject: &str) -> Call {
     let input = match tool {
         "bash" => json!({"command": subject}),
         "move_file" => {
@@ -42,7 +42,7 @@ pub(crate) fn call(tool: &str, subject: &str) -> Prepared {
     prepared(tool, input)
 }
 
-pub(crate) fn rule_on(text: &str, call: &Prepared) -> Ruling {
+pub(crate) fn rule_on(text: &str, call: &Call) -> Ruling {
     let (rules, granted) = rules(text);
     let paths: Vec<Named> = call.subject.paths.iter().map(|path| Named::written(path)).collect();
     decide(call, &paths, &Reach::default(), Mode::Review, &rules, &granted)
@@ -311,7 +311,7 @@ fn a_shell_that_is_given_what_nobody_sees_asks_where_commands_are_denied() {
     let decided = |deny: &[&str], command: &str| {
         let parse = |rule: &&str| rule.parse().unwrap();
         let rules = Rules { deny: deny.iter().map(parse).collect(), ..Rules::default() };
-        let reach = Reach { tier: ropewalk_tools::Tier::OverFork, ..Reach::default() };
+        let reach = Reach { mode: ropewalk_tools::CommandMode::OverFork, ..Reach::default() };
         let call = crate::bash(command);
         ropewalk_tools::decide(&call, &[], &reach, Mode::Auto, &rules, &[]).decision
     };

@@ -66,7 +66,7 @@ fn decided(bench: &mut Bench, deny: &[&str], tool: &str, path: &str) -> Decision
         "grep" => json!({"pattern": "x", "path": path}),
         _ => json!({"path": path}),
     };
-    let call = bench.registry.prepare(tool, input).unwrap();
+    let (_, call) = bench.registry.parse(tool, input).unwrap();
     let deny = deny.iter().map(|rule| rule.parse().unwrap()).collect();
     let rules = Rules { deny, ..Rules::default() };
     let paths = named_paths(&call.subject, &view);

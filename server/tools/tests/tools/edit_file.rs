@@ -136,14 +136,13 @@ fn an_edit_in_a_large_buffer_is_small_and_quick() {
     let mut bench = Bench::new(&[("f", b"")]);
     bench.open("f", &text);
     let input = json!({"path": "f", "old_text": "z\nneedle\n", "new_text": "z\nfound\n"});
-    let prepared = bench.registry.prepare("edit_file", input).unwrap();
     let context = bench.context();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let began = std::time::Instant::now();
-    let output = runtime.block_on(prepared.run(context));
+    let output = runtime.block_on(bench.begin("edit_file", input, context));
     let took = began.elapsed();
     println!("an edit at the end of 10 MB: {took:?}");
-    let [proposal] = output.proposals.as_slice() else { panic!("{}", output.text) };
+    let [proposal] = output.proposals.as_slice() else { panic!("{}", output.words()) };
     let ropewalk_workspace::ProposedChange::Edit(set) = &proposal.change else { panic!() };
     let changed: usize = set.changes().iter().map(|c| c.range.len() + c.text.len()).sum();
     assert!(changed < 40, "{set:?}");

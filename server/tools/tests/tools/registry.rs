@@ -3,8 +3,10 @@
 use crate::support::Bench;
 use futures::future::BoxFuture;
 use ropewalk_protocol::Mode;
-use ropewalk_tools::{Context, Decision, Effect, Output, Registry, Rules, Subject, Tool, decide};
-use ropewalk_tools::{Reach, Tier};
+use ropewalk_tools::diagnostics::Diagnostics;
+use ropewalk_tools::{
+    Context, Decision, Effect, Reach, Rules, Subject, ToolOutput, TypedTool, decide,
+};
 use ropewalk_workspace::{DocId, DocumentEdit, Editor, EditorError, Habits};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -22,7 +24,7 @@ struct ShoutInput {
     times: Option<usize>,
 }
 
-impl Tool for Shout {
+impl TypedTool for Shout {
     type Input = ShoutInput;
     const NAME: &'static str = "shout";
     const DESCRIPTION: &'static str = "Shouts.";
@@ -32,20 +34,21 @@ impl Tool for Shout {
         Subject { title: input.text.clone(), ..Subject::default() }
     }
 
-    fn run(&self, input: ShoutInput, _: Context) -> BoxFuture<'static, Output> {
+    fn run(&self, input: ShoutInput, _: Context) -> BoxFuture<'static, ToolOutput> {
         let text = input.text.to_uppercase().repeat(input.times.unwrap_or(1));
-        Box::pin(async move { Output::text(text) })
+        Box::pin(async move { ToolOutput::text(text) })
     }
 }
 
 #[test]
 fn a_tool_is_one_file_and_one_line() {
     let mut bench = Bench::new(&[]);
-    bench.registry = Registry::standard().with(Shout);
-    let info = bench.registry.infos(Tier::default()).pop().unwrap();
-    assert_eq!((info.name, info.effect), ("shout", Effect::Write));
-    assert_eq!(info.schema["required"], json!(["text"]));
-    let call = || bench.registry.prepare("shout", json!({"text": "ah", "times": "2"})).unwrap();
+    let standard = bench.registry.clone();
+    bench.registry = standard.clone().with(Shout);
+    let spec = bench.registry.specs().pop().unwrap();
+    assert_eq!((&*spec.name, &*spec.description), ("shout", "Shouts."));
+    assert_eq!(spec.schema["required"], json!(["text"]));
+    let call = || bench.registry.parse("shout", json!({"text": "ah", "times": "2"})).unwrap().1;
     assert_eq!(call().subject.title, "ah");
     assert!(
         matches!(
@@ -56,18 +59,18 @@ fn a_tool_is_one_file_and_one_line() {
     );
     let said = bench.say("shout", json!({"text": "ah", "times": "2"}));
     assert_eq!(said, "AHAH\n(`times` was converted to a number)");
-    let unknown = bench.registry.prepare("whisper", json!({})).unwrap_err().to_string();
+    let unknown = bench.registry.parse("whisper", json!({})).err().unwrap().to_string();
     assert!(
         unknown.starts_with("Unknown tool: whisper") && unknown.ends_with(", shout"),
         "{unknown}"
     );
-    assert!(!Registry::standard().names().any(|name| name == "shout"));
-    assert_eq!(Registry::standard().only(|name| name == "bash").infos(Tier::default()).len(), 1);
+    assert!(!standard.names().any(|name| name == "shout"));
+    assert_eq!(standard.only(|name| name == "bash").specs().len(), 1);
 }
 
 #[test]
 fn what_the_model_is_told_of_the_tools_is_short() {
-    let infos = Registry::standard().infos(Tier::default());
+    let infos = Bench::new(&[]).registry.specs();
     let mut total = 0;
     for info in &infos {
         let size = info.name.len() + info.description.len() + info.schema.to_string().len();
@@ -106,6 +109,11 @@ impl Editor for Telling {
     }
 }
 
+/// From now on the tool asks this editor.
+fn asks(bench: &mut Bench, editor: Arc<dyn Editor>) {
+    bench.registry = bench.registry.clone().with(Diagnostics::new(editor));
+}
+
 #[test]
 fn diagnostics_come_from_the_editor() {
     let mut bench = Bench::new(&[("a", b"a\n")]);
@@ -114,11 +122,11 @@ fn diagnostics_come_from_the_editor() {
         said,
         "Error: no diagnostics, because the editor cannot do this: there is no editor. Run the project's own check with bash instead"
     );
-    bench.editor = Arc::new(Telling(Err(EditorError::NoAnswer)));
+    asks(&mut bench, Arc::new(Telling(Err(EditorError::NoAnswer))));
     assert!(bench.say("diagnostics", json!({})).contains("did not answer in time. Try again"));
-    bench.editor = Arc::new(Telling(Ok("")));
+    asks(&mut bench, Arc::new(Telling(Ok(""))));
     assert_eq!(bench.say("diagnostics", json!({})), "(no diagnostics)");
-    bench.editor = Arc::new(Telling(Ok("1:1 wrong")));
+    asks(&mut bench, Arc::new(Telling(Ok("1:1 wrong"))));
     assert_eq!(bench.say("diagnostics", json!({"path": "a"})), "a: 1:1 wrong");
     assert!(bench.say("diagnostics", json!({"path": "../a"})).starts_with("Error: Path escapes"));
     bench.say("write_file", json!({"path": "a", "content": "b\n"}));

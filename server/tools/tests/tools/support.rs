@@ -3,22 +3,22 @@
 
 use ropewalk_text::decode::encode;
 use ropewalk_tools::tool::Hides;
-use ropewalk_tools::{Bounds, Commands, Context, Output, Reach, Registry};
+use ropewalk_tools::{
+    Bounds, CommandRunner, Context, Grant, NoCommands, Progress, Registry, ToolOutput,
+};
 use ropewalk_workspace::entry::Maker;
-use ropewalk_workspace::{Editor, FileState, Fork, NoEditor, Roots, Workspace};
+use ropewalk_workspace::{FileState, Fork, NoEditor, Roots, Workspace};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 pub(crate) struct Bench {
     dir: tempfile::TempDir,
     pub(crate) workspace: Workspace,
     pub(crate) fork: Fork,
     pub(crate) registry: Registry,
-    pub(crate) commands: Arc<Commands>,
+    pub(crate) runner: Arc<dyn CommandRunner>,
     pub(crate) bounds: Bounds,
-    pub(crate) editor: Arc<dyn Editor>,
     pub(crate) hides: Arc<Hides>,
     pub(crate) printed: Arc<Mutex<String>>,
     runtime: tokio::runtime::Runtime,
@@ -36,13 +36,13 @@ impl Bench {
         let roots = Roots::new(vec![("w".into(), at("w")), ("other".into(), at("other"))]);
         let workspace = Workspace::new(roots);
         workspace.set_outputs(Some(Roots::new(vec![("outputs".into(), at("outputs"))])));
+        let runner = Arc::new(NoCommands);
         let bench = Self {
             workspace,
             fork: Fork::new("s".into()),
-            registry: Registry::standard(),
-            commands: Arc::default(),
+            registry: Registry::standard(runner.clone(), Arc::new(NoEditor)),
+            runner,
             bounds: Bounds::default(),
-            editor: Arc::new(NoEditor),
             hides: Arc::new(|_, _| false),
             printed: Arc::default(),
             runtime: tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap(),
@@ -82,19 +82,13 @@ impl Bench {
         self.workspace.look_at_disks();
         self.fork.sync_now(&self.workspace);
         let printed = self.printed.clone();
+        let view = Arc::new(self.fork.view(self.workspace.snapshot()));
         Context {
-            view: Arc::new(self.fork.view(self.workspace.snapshot())),
-            turn: 1,
-            call: "toolu_01/../x".into(),
             bounds: self.bounds,
-            commands: self.commands.clone(),
-            reach: Reach::default(),
-            command_time: Duration::from_secs(120),
             outputs: Some(self.dir.path().join("outputs")),
-            secrets: Default::default(),
-            sink: Arc::new(move |text| printed.lock().unwrap().push_str(text)),
-            hides: self.hides.clone(),
-            editor: self.editor.clone(),
+            grant: Grant { hides: self.hides.clone(), ..Grant::default() },
+            progress: Progress::new(move |text| printed.lock().unwrap().push_str(text)),
+            ..Context::new("toolu_01/../x", 1, view)
         }
     }
 
@@ -103,13 +97,29 @@ impl Bench {
         self.runtime.block_on(future)
     }
 
+    /// Its commands are run by this one.
+    pub(crate) fn run_by(&mut self, runner: Arc<dyn CommandRunner>) {
+        self.registry = Registry::standard(runner.clone(), Arc::new(NoEditor));
+        self.runner = runner;
+    }
+
+    /// A call that begins.
+    pub(crate) fn begin(
+        &self,
+        tool: &str,
+        input: Value,
+        context: Context,
+    ) -> impl Future<Output = ToolOutput> + use<> {
+        let (tool, call) = self.registry.parse(tool, input).unwrap();
+        async move { tool.run_and_tell(call, context).await }
+    }
+
     /// One call, as a session makes it; what it proposes is in the fork afterwards.
-    pub(crate) fn call(&mut self, tool: &str, input: Value) -> Output {
+    pub(crate) fn call(&mut self, tool: &str, input: Value) -> ToolOutput {
         let context = self.context();
         let view = context.view.clone();
-        let prepared = self.registry.prepare(tool, input).unwrap();
-        let output = self.wait(prepared.run(context));
-        assert_eq!(output.is_error, output.text.starts_with("Error: "), "{}", output.text);
+        let output = self.wait(self.begin(tool, input, context));
+        assert_eq!(output.is_error, output.words().starts_with("Error: "), "{}", output.words());
         assert!(!output.is_error || output.proposals.is_empty(), "a failure changes nothing");
         let merged = self.fork.merge(
             &self.workspace,
@@ -124,7 +134,7 @@ impl Bench {
 
     /// What a call says.
     pub(crate) fn say(&mut self, tool: &str, input: Value) -> String {
-        self.call(tool, input).text
+        self.call(tool, input).words().to_owned()
     }
 
     /// A file as the next call would see it, in the bytes it would have on the disk.

@@ -1,0 +1,210 @@
+//! Commands in the background: each has an id, runs beside the calls that follow, and ends with the session.
+//!
+//! What one prints goes to its file and to the front end as it comes; its end is told once. Deliberately not here:
+//! what becomes of what it has changed, which its [`Finished`] carries to the session.
+
+use super::showing;
+use crate::command::Sink;
+use futures::future::BoxFuture;
+use ropewalk_protocol::CallId;
+use ropewalk_tools::escapes::strip_escapes;
+use ropewalk_tools::runner::{BackgroundInfo, BackgroundState, Finished, Stop};
+use ropewalk_tools::tool::{Context, ToolOutput};
+use ropewalk_workspace::View;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+use tokio::sync::{Notify, mpsc};
+use tokio::task::JoinHandle;
+
+/// How many may run at the same time.
+pub const MOST_IN_BACKGROUND: usize = 8;
+
+/// How many that have ended are remembered.
+const MOST_REMEMBERED: usize = 32;
+
+/// How much of the end of an output is kept for those who ask, in bytes.
+const RECENT: usize = 16 * 1024;
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Background {
+    all: Arc<Mutex<All>>,
+    sender: mpsc::UnboundedSender<Finished>,
+    finished: tokio::sync::Mutex<mpsc::UnboundedReceiver<Finished>>,
+}
+
+#[derive(Debug, Default)]
+struct All {
+    last: u64,
+    running: BTreeMap<u64, One>,
+    /// How those have ended that have, by id.
+    ended: BTreeMap<u64, (String, String)>,
+}
+
+#[derive(Debug)]
+struct One {
+    command: String,
+    turn: u64,
+    since: Instant,
+    file: Option<PathBuf>,
+    recent: Arc<Mutex<String>>,
+    stop: Arc<Notify>,
+    task: JoinHandle<()>,
+}
+
+impl Drop for One {
+    fn drop(&mut self) {
+        // With its task goes the process.
+        self.task.abort();
+    }
+}
+
+/// What runs, once it is told how its output is shown and when to stop.
+pub(super) type Work =
+    Box<dyn FnOnce(Sink, BoxFuture<'static, ()>) -> BoxFuture<'static, ToolOutput> + Send>;
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Default for Background {
+    fn default() -> Self {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        Self { all: Arc::default(), sender, finished: tokio::sync::Mutex::new(receiver) }
+    }
+}
+
+impl Background {
+    /// The error when no more may run.
+    pub(super) fn has_room(&self) -> Result<(), ToolOutput> {
+        if lock(&self.all).running.len() < MOST_IN_BACKGROUND {
+            return Ok(());
+        }
+        Err(ToolOutput::error(format_args!(
+            "{MOST_IN_BACKGROUND} commands run in the background already, which is the most: wait for one, or stop one \
+             with check_background"
+        )))
+    }
+
+    /// Starts some work under a new id.
+    pub(super) fn begin(
+        &self,
+        command: String,
+        file: Option<PathBuf>,
+        context: &Context,
+        work: Work,
+    ) -> Result<ToolOutput, ToolOutput> {
+        self.has_room()?;
+        let mut all = lock(&self.all);
+        all.last += 1;
+        let id = all.last;
+        let (recent, stop) = (Arc::<Mutex<String>>::default(), Arc::<Notify>::default());
+        let (kept, mut shown) = (recent.clone(), showing(context));
+        let sink: Sink = Box::new(move |text| {
+            keep_end(&mut lock(&kept), text);
+            shown(text);
+        });
+        let stopped = stop.clone();
+        let working = work(sink, Box::pin(async move { stopped.notified().await }));
+        let end = End {
+            all: Arc::downgrade(&self.all),
+            sender: self.sender.clone(),
+            id,
+            command: command.clone(),
+            turn: context.turn,
+            call: context.call.clone(),
+            view: context.view.clone(),
+        };
+        let task = tokio::spawn(async move { end.tell(working.await) });
+        let whole = file
+            .as_ref()
+            .map(|file| format!(" What it prints goes to {} as it comes.", file.display()));
+        let words = format!(
+            "Started in the background as number {id}.{} You are told when it has ended; check_background shows it before.",
+            whole.unwrap_or_default()
+        );
+        let (turn, since) = (context.turn, Instant::now());
+        all.running.insert(id, One { command, turn, since, file, recent, stop, task });
+        Ok(ToolOutput::text(words))
+    }
+
+    pub(super) async fn next_finished(&self) -> Finished {
+        match self.finished.lock().await.recv().await {
+            Some(finished) => finished,
+            // We hold a sender ourselves.
+            None => std::future::pending().await,
+        }
+    }
+
+    /// All that there are, by number.
+    pub(super) fn all(&self) -> Vec<BackgroundInfo> {
+        let all = lock(&self.all);
+        let ended = all.ended.iter().map(|(id, (command, text))| {
+            let state = BackgroundState::Ended(text.clone());
+            BackgroundInfo { id: *id, command: command.clone(), state }
+        });
+        let running = all.running.iter().map(|(id, one)| {
+            let state = BackgroundState::Running {
+                seconds: one.since.elapsed().as_secs(),
+                printed: strip_escapes(&lock(&one.recent)),
+                file: one.file.clone(),
+            };
+            BackgroundInfo { id: *id, command: one.command.clone(), state }
+        });
+        ended.chain(running).collect()
+    }
+
+    /// Ends some, and gives how many.
+    pub(super) fn stop(&self, which: Stop) -> usize {
+        let running = &mut lock(&self.all).running;
+        match which {
+            Stop::One(id) => running.get(&id).map_or(0, |one| {
+                one.stop.notify_one();
+                1
+            }),
+            Stop::Since(turn) => {
+                let before = running.len();
+                running.retain(|_, one| one.turn < turn);
+                before - running.len()
+            }
+        }
+    }
+}
+
+/// What is done when one has ended.
+struct End {
+    all: std::sync::Weak<Mutex<All>>,
+    sender: mpsc::UnboundedSender<Finished>,
+    id: u64,
+    command: String,
+    turn: u64,
+    call: CallId,
+    view: Arc<View>,
+}
+
+impl End {
+    fn tell(self, output: ToolOutput) {
+        let Self { all, sender, id, command, turn, call, view } = self;
+        // Without a session nobody hears of it.
+        let Some(all) = all.upgrade() else { return };
+        let mut all = lock(&all);
+        // Its task is this one, which ends here anyway.
+        drop(all.running.remove(&id));
+        all.ended.insert(id, (command.clone(), output.words().to_owned()));
+        while all.ended.len() > MOST_REMEMBERED {
+            all.ended.pop_first();
+        }
+        drop(all);
+        let _ = sender.send(Finished { id, command, turn, call, view, output });
+    }
+}
+
+/// Adds `more` and drops what is too much from the start.
+fn keep_end(text: &mut String, more: &str) {
+    text.push_str(more);
+    let too_much = text.len().saturating_sub(RECENT);
+    let cut = (too_much..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or_default();
+    text.drain(..cut);
+}
