@@ -3,30 +3,29 @@
 //! Calls that only read run in parallel on one view; others run in order, each on a view of its own. Every
 //! call gets a result, also when the user interrupts or the tool breaks down.
 
-mod hidden;
+mod enter;
 mod judge;
 mod printed;
 
-use crate::held::{Split, split};
+use crate::changes::Origin;
+use crate::history::History;
 use crate::journal::outputs;
 use crate::reads::shown;
-use crate::session::shared::{in_words, lock};
-use crate::turn::{Interrupted, Turn};
+use crate::session::shared::lock;
+use crate::turn::Turn;
 use futures::FutureExt;
 use printed::Printed;
 use ropewalk_model::{Block, ToolInput};
-use ropewalk_protocol::{Content, Event, Level, Mode};
+use ropewalk_protocol::{Content, Event};
+use ropewalk_tools::bash::Bash;
 use ropewalk_tools::bounds::{NOTE_CHARS, PREVIEW_CHARS, bound, preview};
 use ropewalk_tools::command::{private_file, private_folder};
 use ropewalk_tools::input::{loose, overlooked};
-use ropewalk_tools::plain::plain;
-use ropewalk_tools::{Bounds, Context, Effect, Output, Prepared, Reach, Registry, Tier};
-use ropewalk_workspace::disk::FileError;
-use ropewalk_workspace::entry::Maker;
-use ropewalk_workspace::fork::{merge, synced};
-use ropewalk_workspace::publish::publish;
-use ropewalk_workspace::{DiskLook, DocId, HunkId, MergeReport, Place, Proposal, Selection, View};
+use ropewalk_tools::plain::{plain, plain_line};
+use ropewalk_tools::{Bounds, Context, Effect, Output, Prepared, Reach, Registry, Tier, Tool as _};
+use ropewalk_workspace::{DiskLook, DocId, Proposal, View};
 use serde_json::Value;
+use std::collections::HashMap;
 use std::io;
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
@@ -80,6 +79,15 @@ impl Call {
         }
     }
 
+    /// The first line of its command, if it runs one.
+    fn command_line(&self) -> Option<String> {
+        let ToolInput::Json(input) = &self.input else { return None };
+        if self.name != Bash::NAME {
+            return None;
+        }
+        Some(first_line(input.get("command")?.as_str()?))
+    }
+
     fn prepare(&self, registry: &Registry) -> Result<Prepared, Output> {
         let failed = |text: String| Output { text, is_error: true, ..Output::default() };
         let (text, input) = match &self.input {
@@ -107,6 +115,22 @@ impl Call {
     }
 }
 
+/// How much of a command is shown with what it changed, in characters.
+const LONGEST_COMMAND: usize = 80;
+
+/// The first line of a command, as it is shown with what it changed.
+pub(crate) fn first_line(command: &str) -> String {
+    let line = command.trim().lines().next().unwrap_or_default();
+    plain_line(&preview(line, LONGEST_COMMAND))
+}
+
+/// The first lines of all commands of a history, by the ids of their calls.
+pub(crate) fn commands(history: &History) -> HashMap<Arc<str>, String> {
+    let blocks = history.messages().flat_map(|message| &message.content);
+    let calls = blocks.filter_map(Call::of);
+    calls.filter_map(|call| Some((call.id.clone(), call.command_line()?))).collect()
+}
+
 /// Reads the inputs of calls that are JSON but for what models write around it; for each call what was overlooked.
 pub(crate) fn read_loosely(blocks: &mut [Block]) -> Vec<Option<String>> {
     let inputs = blocks.iter_mut().filter_map(|block| match block {
@@ -125,7 +149,7 @@ pub(crate) fn read_loosely(blocks: &mut [Block]) -> Vec<Option<String>> {
 impl Turn {
     /// Runs the calls and gives their results, in the order of the calls.
     pub(crate) async fn run_calls(&mut self, calls: Vec<Call>) -> Vec<Block> {
-        let registry = self.shared.settings().registry.clone();
+        let registry = self.shared.settings.get().registry.clone();
         let prepared = calls.into_iter().map(|call| {
             let prepared = call.prepare(&registry);
             (call, prepared)
@@ -137,7 +161,7 @@ impl Turn {
             let reads = ready.iter().take_while(|(_, prepared)| is_read(prepared)).count();
             let batch: Vec<Ready> = ready.drain(..reads.max(1)).collect();
             let view = if batch.iter().any(|(_, prepared)| prepared.is_ok()) {
-                self.or_interrupted(self.view()).await.ok().map(Arc::new)
+                self.or_interrupted(self.shared.changes.view()).await.ok().map(Arc::new)
             } else {
                 None
             };
@@ -162,25 +186,6 @@ impl Turn {
         done.into_iter().map(result).collect()
     }
 
-    /// What the next call sees: the user's text as it is now, under the fork.
-    pub(crate) async fn view(&self) -> View {
-        self.shared.editor.barrier().await;
-        let shared = self.shared.clone();
-        let view = tokio::task::spawn_blocking(move || {
-            shared.workspace.look_at_disks();
-            synced(&shared.workspace, &shared.fork, |fork, _| {
-                fork.view(shared.workspace.snapshot())
-            })
-        });
-        match view.await.map_err(tokio::task::JoinError::try_into_panic) {
-            Ok(view) => view,
-            // A panic goes on here and ends the turn in words.
-            Err(Ok(panic)) => std::panic::resume_unwind(panic),
-            // The runtime is going down, and this task with it.
-            Err(Err(_)) => std::future::pending().await,
-        }
-    }
-
     async fn run_call(
         &self,
         call: Call,
@@ -193,7 +198,7 @@ impl Turn {
             ToolInput::Json(input) => input.clone(),
             ToolInput::Broken(text) => Value::String(text.clone()),
         };
-        self.shared.tell(Event::ToolCall {
+        self.shared.events.tell(Event::ToolCall {
             turn: self.number,
             call: call.id.clone().into(),
             tool: call.name.clone(),
@@ -209,7 +214,7 @@ impl Turn {
                 self.judge_and_execute(&call, prepared, view, &mut may_run).await
             }
         };
-        let keys = self.shared.keys();
+        let keys = self.shared.settings.keys();
         let attached = output.attached.iter_mut().flat_map(Content::texts_mut);
         attached.chain([&mut output.text]).for_each(|text| keys.strike_in(text));
         let output = self.bounded(&call, output).await;
@@ -218,11 +223,11 @@ impl Turn {
             tokio::task::spawn_blocking(move || outputs::keep_within(&folder, outputs::MOST));
         }
         // What lets it run is copied from the screen, so it is there whole.
-        let shown = match may_run || self.shared.settings().interactive {
+        let shown = match may_run || self.shared.settings.get().interactive {
             true => preview(&output.text, PREVIEW_CHARS),
             false => plain(&output.text),
         };
-        self.shared.tell(Event::ToolResult {
+        self.shared.events.tell(Event::ToolResult {
             turn: self.number,
             call: call.id.clone().into(),
             is_error: output.is_error,
@@ -266,7 +271,7 @@ impl Turn {
         view: Arc<View>,
         reach: Reach,
     ) -> Output {
-        let settings = self.shared.settings();
+        let settings = self.shared.settings.get();
         let effect = prepared.effect;
         let paths = prepared.subject.paths.clone();
         let (turn, id) = (self.number, call.id.clone());
@@ -274,7 +279,7 @@ impl Turn {
         let shared = Arc::downgrade(&self.shared);
         let shown = Arc::new(Printed::new(move |text| {
             if let Some(shared) = shared.upgrade() {
-                shared.tell(Event::ToolOutput { turn, call: id.clone().into(), text });
+                shared.events.tell(Event::ToolOutput { turn, call: id.clone().into(), text });
             }
         }));
         let showing = shown.clone();
@@ -289,12 +294,12 @@ impl Turn {
             bounds: Bounds { max_chars: self.tool_output() },
             command_time: Duration::from_secs(settings.limits.command_seconds.into()),
             outputs: self.shared.outputs.clone(),
-            secrets: self.shared.secrets(),
+            secrets: self.shared.settings.secrets(),
             sink: Arc::new(move |text: &str| {
                 keep_end(&mut lock(&printing), text);
                 showing.push(text);
             }),
-            hides: self.shared.hides(),
+            hides: self.shared.settings.hides(),
             editor: self.shared.editor.clone(),
         };
         let ran = self.or_interrupted(prepared.run(context)).await;
@@ -319,7 +324,9 @@ impl Turn {
         }
         let proposals = output.proposals.clone();
         if !output.proposals.is_empty() {
-            self.merge(&call.id, &view, &mut output).await;
+            let origin =
+                Origin { turn: self.number, call: call.id.clone(), command: call.command_line() };
+            self.shared.take_changes(origin, &view, &mut output, &self.interrupt).await;
         }
         if !output.is_error && matches!(effect, Effect::Read | Effect::Write) {
             self.note_reads(&view, paths, proposals).await;
@@ -354,138 +361,6 @@ impl Turn {
                  editor had nothing unsaved.)",
                 moved.join(", ")
             ));
-        }
-    }
-
-    /// What the call proposes enters the fork, and in auto mode the user's text.
-    pub(crate) async fn merge(&self, call: &Arc<str>, view: &Arc<View>, output: &mut Output) {
-        let mut proposals = std::mem::take(&mut output.proposals);
-        match self.would_lose_keys(view, &proposals).await {
-            Ok(files) if files.is_empty() => {}
-            Ok(files) => {
-                proposals.retain(|proposal| !files.contains(&proposal.place.shown));
-                fails(
-                    output,
-                    format_args!(
-                        "{} holds a key that is not shown: where you read [key], another text stands, and it would be lost. \
-                     Nothing was changed there. Change the text around it with edit_file",
-                        named(&files)
-                    ),
-                );
-            }
-            Err(broken) => {
-                *output = broken;
-                return;
-            }
-        }
-        let moved =
-            |proposal: &Proposal| Some((proposal.place.clone(), proposal.change.to()?.clone()));
-        let moves: Vec<(Place, Place)> = proposals.iter().filter_map(moved).collect();
-        let maker = Maker::Call(call.clone());
-        let by = (self.number, &maker);
-        let (workspace, fork) = (&*self.shared.workspace, &self.shared.fork);
-        let report = merge(workspace, fork, view, by, proposals);
-        say_what_is_left(&report, output);
-        if self.shared.settings().mode == Mode::Auto && !report.hunks.is_empty() {
-            self.publish_but_held(report.hunks, moves, output).await;
-        } else {
-            self.shared.show_hunks().await;
-        }
-    }
-
-    /// Publishes what a call changed, but for files that others run or follow: those wait for the user.
-    async fn publish_but_held(
-        &self,
-        hunks: Vec<HunkId>,
-        moves: Vec<(Place, Place)>,
-        output: &mut Output,
-    ) {
-        let (shared, own) = (self.shared.clone(), hunks.clone());
-        let parting = tokio::task::spawn_blocking(move || {
-            let roots = shared.workspace.roots();
-            let fork = lock(&shared.fork).clone();
-            split(&fork, &roots, &own, &moves)
-        });
-        let parted = match parting.await {
-            Ok(parted) => parted,
-            Err(error) => {
-                // Nothing is published of which that is not known.
-                tracing::error!(%error, "what may be published could not be told");
-                Split::default()
-            }
-        };
-        match parted.now.is_empty() {
-            true => self.shared.show_hunks().await,
-            false => self.publish(parted.now, output).await,
-        }
-        for (file, reader) in parted.waits {
-            output.text.push_str(&format!(
-                "\n(The change of {file} waits for the user's review, although the mode is auto, because {reader}. The \
-                 user is told; go on without it.)"
-            ));
-            let words = format!(
-                "A change of {file} waits for your review although the mode is auto: {reader}."
-            );
-            self.shared.notice_once(Level::Info, &format!("{}", self.number), words);
-        }
-    }
-
-    /// The files in which a proposal would write `[key]` over a key that the model was not shown.
-    async fn would_lose_keys(
-        &self,
-        view: &Arc<View>,
-        proposals: &[Proposal],
-    ) -> Result<Vec<String>, Output> {
-        let keys = self.shared.keys();
-        if keys.is_empty() {
-            return Ok(Vec::new());
-        }
-        let (view, proposals) = (view.clone(), proposals.to_vec());
-        let looked =
-            tokio::task::spawn_blocking(move || hidden::overwritten(&keys, &view, &proposals));
-        looked.await.map_err(Output::error)
-    }
-
-    async fn publish(&self, hunks: Vec<HunkId>, output: &mut Output) {
-        let shared = self.shared.clone();
-        // A task of its own: an edit that is on its way is seen through, also when the user interrupts.
-        let mut publishing = tokio::spawn(async move {
-            let selection = Selection::Hunks(hunks);
-            let (workspace, editor) = (&*shared.workspace, &*shared.editor);
-            let (fork, bounds) = (&shared.fork, shared.publish);
-            publish(workspace, editor, fork, &selection, bounds, &*shared).await
-        });
-        let failed = match self.or_interrupted(&mut publishing).await {
-            // Said in the result, which makes its notes unneeded.
-            Ok(Ok(report)) => {
-                self.shared.tell_now(&report);
-                report.told.iter().for_each(|told| output.text.push_str(&format!("\n({told})")));
-                self.shared.tell_others(&report);
-                in_words(&report).1
-            }
-            Ok(Err(error)) => {
-                tracing::error!(%error, "a publish panicked");
-                vec!["publishing broke down inside".to_owned()]
-            }
-            Err(Interrupted) => {
-                output.text.push_str(
-                    "\n(interrupted by the user while this was on its way into their text)",
-                );
-                let shared = self.shared.clone();
-                tokio::spawn(async move {
-                    if let Ok(report) = publishing.await {
-                        shared.tell_now(&report);
-                        shared.tell_later(report);
-                    }
-                    shared.show_hunks().await;
-                });
-                return;
-            }
-        };
-        self.shared.show_hunks().await;
-        if !failed.is_empty() {
-            self.warn(format!("Not in your text yet: {}", failed.join("; ")));
-            output.text.push_str(&format!("\n(Not in the user's text yet: {})", failed.join("; ")));
         }
     }
 
@@ -531,38 +406,6 @@ impl Turn {
     }
 }
 
-/// Says in a call's result what of its changes was not taken in, and why.
-fn say_what_is_left(report: &MergeReport, output: &mut Output) {
-    if !report.stays.is_empty() {
-        let words =
-            "the file stays, because the place that its content was moved to was not taken in";
-        fails(output, format_args!("{}: {words}", named(&report.stays)));
-    }
-    let is_of_git = |error: &&FileError| matches!(error, FileError::OfGit { .. });
-    let (of_git, unread): (Vec<_>, Vec<_>) = report.refused.iter().partition(is_of_git);
-    if !unread.is_empty() {
-        let why: Vec<String> = unread.iter().map(ToString::to_string).collect();
-        fails(
-            output,
-            format_args!("{}: it could not be read, so it was left unchanged", named(&why)),
-        );
-    }
-    if !of_git.is_empty() {
-        let why: Vec<String> = of_git.iter().map(ToString::to_string).collect();
-        fails(output, named(&why));
-    }
-    if !report.conflicts.is_empty() {
-        fails(
-            output,
-            format_args!(
-                "The same text in {} was changed while this call ran, by the user or by another of your calls; \
-                 that part was left out. Read it again before you go on.",
-                report.conflicts.join(", ")
-            ),
-        );
-    }
-}
-
 /// Writes a whole output, for its owner alone.
 async fn write_whole(folder: &Path, file: &Path, text: &str) -> io::Result<()> {
     private_folder(folder).await?;
@@ -573,24 +416,6 @@ async fn write_whole(folder: &Path, file: &Path, text: &str) -> io::Result<()> {
 
 /// The most bytes of what an interrupted command had printed that the model is told.
 const PRINTED: usize = 2_000;
-
-/// Makes a result one of a call that failed in part: it says so first, and then all that it said.
-fn fails(output: &mut Output, why: impl std::fmt::Display) {
-    output.is_error = true;
-    output.text = format!("Error: {why}\n{}", output.text);
-}
-
-/// How many names one sentence has.
-const NAMED: usize = 10;
-
-/// So many of them, and how many there are besides.
-fn named(all: &[String]) -> String {
-    let joined = all.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
-    match all.len().saturating_sub(NAMED) {
-        0 => joined,
-        more => format!("{joined} and {more} more"),
-    }
-}
 
 /// Adds `more` and drops what is too much from the start.
 fn keep_end(text: &mut String, more: &str) {

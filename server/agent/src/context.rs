@@ -84,7 +84,7 @@ impl Shared {
         if let Some(words) = model.lacks_tools() {
             let before = lock(&self.told_of_context).tools.replace(words.clone());
             if before.as_ref() != Some(&words) {
-                self.notice(Level::Warning, words);
+                self.events.warn(words);
             }
         }
         if !model.is_lean() {
@@ -95,7 +95,7 @@ impl Shared {
             return;
         }
         let message = lean_in_words(name, model.limits(), model.more_context());
-        self.notice(Level::Info, message);
+        self.events.notice(Level::Info, message);
     }
 
     /// How many tokens a reply to a request of so many bytes is asked for, beside thinking.
@@ -133,7 +133,7 @@ impl Shared {
             usage.prompt(),
             sent / 1_000
         );
-        self.notice(Level::Warning, message);
+        self.events.warn(message);
     }
 }
 
@@ -167,7 +167,7 @@ fn lean_in_words(name: &str, limits: ModelLimits, more: Option<String>) -> Strin
 impl Turn {
     /// Finds out how much context the model has, beside what else is done, and says so if it is little.
     pub(crate) fn look_for_context(&mut self) {
-        let settings = self.shared.settings();
+        let settings = self.shared.settings.get();
         let Ok(model) = &settings.model else { return };
         if self.looking.as_ref().is_some_and(|looking| !looking.is_finished()) {
             return;
@@ -191,7 +191,7 @@ impl Turn {
     /// The most characters of a result: with a small context, as many as it has tokens, which is about a quarter
     /// of it.
     pub(crate) fn tool_output(&self) -> usize {
-        let settings = self.shared.settings();
+        let settings = self.shared.settings.get();
         let most = settings.limits.tool_output as usize;
         let Ok(model) = &settings.model else { return most };
         let small = model.limits().context.filter(|tokens| *tokens < ENOUGH_CONTEXT);

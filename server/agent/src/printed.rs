@@ -28,7 +28,7 @@ impl Turn {
         if reply.tool_calls().next().is_some() {
             return None;
         }
-        let settings = self.shared.settings();
+        let settings = self.shared.settings.get();
         let is_tool = |name: &str| settings.registry.names().any(|tool| tool == name);
         let takes = model.takes_printed_calls();
         if takes && take_printed_calls(&mut reply.blocks, is_tool) {

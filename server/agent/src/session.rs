@@ -16,7 +16,6 @@ use ropewalk_model::Model;
 use ropewalk_protocol::{Approval, Event, Mode, Op, Prompt, SessionLimits, Spent};
 use ropewalk_tools::commands::CommandSettings;
 use ropewalk_tools::{Registry, Rule, Rules};
-use ropewalk_workspace::fork::{Answers, synced};
 use ropewalk_workspace::publish::Bounds;
 use ropewalk_workspace::{Editor, Workspace};
 use serde::{Deserialize, Serialize};
@@ -117,7 +116,7 @@ impl Session {
 
     /// The keys that are in no text of it: what goes to a log is struck of them.
     pub fn keys(&self) -> ropewalk_model::Keys {
-        self.shared.keys()
+        self.shared.settings.keys()
     }
 
     /// Asks for something. Requests take effect in order.
@@ -162,13 +161,14 @@ impl Session {
 
     /// The mode now.
     pub fn mode(&self) -> Mode {
-        self.shared.settings().mode
+        self.shared.settings.get().mode
     }
 
     /// The name of the model now, or what to set up.
     pub fn model(&self) -> Result<String, String> {
         self.shared
-            .settings()
+            .settings
+            .get()
             .model
             .as_ref()
             .map(|model| model.name().to_owned())
@@ -177,21 +177,18 @@ impl Session {
 
     /// The user's choice of a model by command, if it holds.
     pub fn model_choice(&self) -> Option<ModelChoice> {
-        self.shared.settings().model_choice.clone()
+        self.shared.settings.get().model_choice.clone()
     }
 
     /// The pending hunks, in sync with the open documents as they are now, and with the disk as it was last looked at.
     /// Touches no disk.
     pub fn hunks(&self) -> Vec<ropewalk_workspace::Hunk> {
-        let mut fork = lock(&self.shared.fork);
-        fork.sync(&self.shared.workspace, &Answers::default());
-        fork.hunks()
+        self.shared.changes.hunks()
     }
 
     /// The net change that is pending, as `git apply` takes it. Reads the disk. Blocking.
     pub fn patch(&self) -> ropewalk_workspace::Patch {
-        let workspace = &*self.shared.workspace;
-        synced(workspace, &self.shared.fork, |fork, _| fork.clone()).patch(workspace)
+        self.shared.changes.patch()
     }
 
     /// Writes where it stands into its journal, for a process that is about to end.
@@ -226,7 +223,7 @@ impl Session {
 
     /// Whether nothing was asked yet and nothing is pending: another can take its place.
     pub fn is_fresh(&self) -> bool {
-        !self.shared.was_asked() && lock(&self.shared.fork).is_empty()
+        !self.shared.was_asked() && self.shared.changes.is_empty()
     }
 
     /// Tokens used so far, and what they cost.

@@ -15,7 +15,7 @@ use crate::session::shared::{Shared, lock};
 use futures::StreamExt;
 use ropewalk_model::{Block, Delta, Reply, ReplyBuilder, Request, Role, StopReason as ModelStop};
 use ropewalk_protocol::content::briefly;
-use ropewalk_protocol::{Event, Level, Price, Prompt, Spent, StopReason};
+use ropewalk_protocol::{Event, Price, Prompt, Spent, StopReason};
 use ropewalk_tools::{Effect, Tier};
 use ropewalk_workspace::{Note, View};
 use std::future::Future;
@@ -32,11 +32,32 @@ pub(crate) type Ended = (StopReason, Option<String>);
 #[derive(Debug)]
 pub(crate) struct Interrupted;
 
+/// The user's word to stop a turn; None where nobody can say it.
+#[derive(Clone)]
+pub(crate) struct Interrupt(pub(crate) Option<watch::Receiver<bool>>);
+
+impl Interrupt {
+    /// Waits for `future`, unless the user interrupts first.
+    pub(crate) async fn or<T>(&self, future: impl Future<Output = T>) -> Result<T, Interrupted> {
+        let Some(mut interrupted) = self.0.clone() else { return Ok(future.await) };
+        tokio::select! {
+            biased;
+            // An error means that the session is gone, which stops the turn too.
+            _ = interrupted.wait_for(|stop| *stop) => Err(Interrupted),
+            value = future => Ok(value),
+        }
+    }
+
+    pub(crate) fn is_said(&self) -> bool {
+        self.0.as_ref().is_some_and(|interrupted| *interrupted.borrow())
+    }
+}
+
 /// A running turn.
 pub(crate) struct Turn {
     pub(crate) shared: Arc<Shared>,
     pub(crate) number: u64,
-    interrupted: watch::Receiver<bool>,
+    pub(crate) interrupt: Interrupt,
     /// What the session had used when the turn began.
     before: Spent,
     /// The last failing call, and in how many steps in a row it failed.
@@ -64,16 +85,12 @@ pub(crate) struct Said {
 }
 
 impl Turn {
-    pub(crate) fn new(
-        shared: Arc<Shared>,
-        number: u64,
-        interrupted: watch::Receiver<bool>,
-    ) -> Self {
+    pub(crate) fn new(shared: Arc<Shared>, number: u64, interrupt: Interrupt) -> Self {
         let before = *lock(&shared.spent);
         Self {
             shared,
             number,
-            interrupted,
+            interrupt,
             before,
             failing: (String::new(), 0),
             printed: 0,
@@ -85,7 +102,7 @@ impl Turn {
 
     /// Runs the turn. However it ends, the history is valid afterwards.
     pub(crate) async fn run(mut self, prompt: Prompt) -> Ended {
-        if let Err(sentence) = &self.shared.settings().model {
+        if let Err(sentence) = &self.shared.settings.get().model {
             return (StopReason::Error, Some(sentence.clone()));
         }
         self.look_for_context();
@@ -108,7 +125,7 @@ impl Turn {
     async fn steps(&mut self) -> Ended {
         let mut step = 0;
         loop {
-            let limit = self.shared.settings().limits.steps.max(1);
+            let limit = self.shared.settings.get().limits.steps.max(1);
             if self.is_interrupted() {
                 return (StopReason::Interrupted, None);
             }
@@ -120,7 +137,7 @@ impl Turn {
                 return (StopReason::Budget, Some(message));
             }
             step += 1;
-            self.shared.tell(Event::StepStarted { turn: self.number, step });
+            self.shared.events.tell(Event::StepStarted { turn: self.number, step });
             self.join_words();
             let said = match self.ask().await {
                 Ok(said) => said,
@@ -153,12 +170,12 @@ impl Turn {
     /// The user's message opens the turn.
     async fn begin(&self, prompt: &Prompt) {
         // Interrupted here, the words enter the history all the same.
-        let view = self.or_interrupted(self.view()).await;
+        let view = self.or_interrupted(self.shared.changes.view()).await;
         let files = match view {
             Ok(view) => {
                 let view = Arc::new(view);
                 if self.runs_commands() {
-                    let (commands, hides) = (&self.shared.commands, self.shared.hides());
+                    let (commands, hides) = (&self.shared.commands, self.shared.settings.hides());
                     // Interrupted, the next turn chooses.
                     let _ = self.or_interrupted(commands.turn_begins(&view, &hides)).await;
                 }
@@ -168,7 +185,7 @@ impl Turn {
             Err(Interrupted) => Vec::new(),
         };
         let news = self.shared.workspace.take_news(&self.shared.id);
-        let mode = self.shared.settings().mode;
+        let mode = self.shared.settings.get().mode;
         let mut history = lock(&self.shared.history);
         let texts = history.messages().rev().filter(|message| message.role == Role::User);
         let texts =
@@ -182,7 +199,7 @@ impl Turn {
 
     /// Whether there is a tool that runs commands.
     fn runs_commands(&self) -> bool {
-        let infos = self.shared.settings().registry.infos(Tier::default());
+        let infos = self.shared.settings.get().registry.infos(Tier::default());
         infos.iter().any(|info| info.effect == Effect::Execute)
     }
 
@@ -220,13 +237,13 @@ impl Turn {
         drop(history);
         for steer in steers {
             let text = briefly(&steer);
-            self.shared.tell(Event::Steered { turn: self.number, text });
+            self.shared.events.tell(Event::Steered { turn: self.number, text });
         }
     }
 
     /// One call of the model: its reply, shown as it comes and kept in the history.
     async fn ask(&mut self) -> Result<Said, Ended> {
-        let settings = self.shared.settings();
+        let settings = self.shared.settings.get();
         if let Err(sentence) = &settings.model {
             return Err((StopReason::Error, Some(sentence.clone())));
         }
@@ -277,18 +294,18 @@ impl Turn {
         let turn = self.number;
         match delta {
             Delta::Text { text, .. } => {
-                self.shared.tell(Event::TextDelta { turn, text: text.clone() })
+                self.shared.events.tell(Event::TextDelta { turn, text: text.clone() })
             }
             Delta::Thinking { text, .. } => {
-                self.shared.tell(Event::ThinkingDelta { turn, text: text.clone() })
+                self.shared.events.tell(Event::ThinkingDelta { turn, text: text.clone() })
             }
-            Delta::Retrying { attempt, wait, reason } => self.shared.tell(Event::Retrying {
+            Delta::Retrying { attempt, wait, reason } => self.shared.events.tell(Event::Retrying {
                 turn,
                 attempt: *attempt,
                 wait_ms: milliseconds(*wait),
                 reason: reason.clone(),
             }),
-            Delta::Waiting { waited, is_queued } => self.shared.tell(Event::Waiting {
+            Delta::Waiting { waited, is_queued } => self.shared.events.tell(Event::Waiting {
                 turn,
                 waited_ms: milliseconds(*waited),
                 is_queued: *is_queued,
@@ -307,7 +324,7 @@ impl Turn {
         };
         self.shared.journal.write(&Record::Usage(total));
         let in_turn = total.since(self.before);
-        self.shared.tell(Event::Usage {
+        self.shared.events.tell(Event::Usage {
             turn: self.number,
             step: step.into(),
             in_turn: in_turn.into(),
@@ -329,7 +346,7 @@ impl Turn {
 
     /// What to say if the turn's or the session's budget is used up.
     fn over_budget(&self) -> Option<String> {
-        let settings = self.shared.settings();
+        let settings = self.shared.settings.get();
         if let Ok(model) = &settings.model
             && model.price().is_none()
             && let Some(words) = budget::unkept(&settings.limits, model.name())
@@ -342,7 +359,7 @@ impl Turn {
 
     /// Whether the model keeps making the same failing call.
     fn stuck(&self) -> Option<String> {
-        let limit = self.shared.settings().limits.identical_failures.max(1);
+        let limit = self.shared.settings.get().limits.identical_failures.max(1);
         (self.failing.1 >= limit).then(|| {
             format!(
                 "Stopped: the model made the same failing call {} times in a row. Tell it another way, or prompt \
@@ -357,21 +374,15 @@ impl Turn {
         &self,
         future: impl Future<Output = T>,
     ) -> Result<T, Interrupted> {
-        let mut interrupted = self.interrupted.clone();
-        tokio::select! {
-            biased;
-            // An error means that the session is gone, which stops the turn too.
-            _ = interrupted.wait_for(|stop| *stop) => Err(Interrupted),
-            value = future => Ok(value),
-        }
+        self.interrupt.or(future).await
     }
 
     pub(crate) fn is_interrupted(&self) -> bool {
-        *self.interrupted.borrow()
+        self.interrupt.is_said()
     }
 
     pub(crate) fn warn(&self, message: String) {
-        self.shared.notice(Level::Warning, message);
+        self.shared.events.warn(message);
     }
 }
 

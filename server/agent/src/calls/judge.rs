@@ -78,7 +78,7 @@ impl Turn {
         ruling: &Ruling,
         reason: &str,
     ) -> (&'static str, Result<(), Output>) {
-        let settings = self.shared.settings();
+        let settings = self.shared.settings.get();
         let offer = ruling.offer.as_ref();
         let always = settings.always.is_some() && offer.is_some_and(|offer| offer.always);
         if !settings.interactive {
@@ -100,9 +100,13 @@ impl Turn {
         let (approval, answer) = self.shared.approvals.ask(asked);
         let id = approval.id;
         let _withdraw = Withdraw(&self.shared.approvals, id);
-        self.shared.tell(Event::ApprovalRequested { turn: self.number, approval });
+        self.shared.events.tell(Event::ApprovalRequested { turn: self.number, approval });
         let resolved = |how| {
-            self.shared.tell(Event::ApprovalResolved { turn: self.number, approval: id, how });
+            self.shared.events.tell(Event::ApprovalResolved {
+                turn: self.number,
+                approval: id,
+                how,
+            });
         };
         match self.or_interrupted(answer).await {
             Err(Interrupted) | Ok(Err(_)) => {
@@ -146,7 +150,7 @@ impl Turn {
 
     /// Writes a rule where it holds for always.
     async fn keep(&self, rule: &Rule) -> &'static str {
-        let (keep, kept) = (self.shared.settings().always.clone(), rule.clone());
+        let (keep, kept) = (self.shared.settings.get().always.clone(), rule.clone());
         let keeping = tokio::task::spawn_blocking(move || keep.map(|keep| keep(&kept)));
         let why = match keeping.await {
             Ok(Some(Ok(()))) => return "always",
@@ -170,7 +174,7 @@ impl Turn {
             let reach = Reach::of(&subject, &view, &shared.commands.ground());
             // The mode and the rules may change while a command is read for the first time.
             subject.command.as_deref().map(dangerous);
-            let (settings, granted) = (shared.settings(), lock(&shared.granted).clone());
+            let (settings, granted) = (shared.settings.get(), lock(&shared.granted).clone());
             let call = CallSummary { tool, effect, subject: &subject };
             let ruling = decide(call, &paths, &reach, settings.mode, &settings.rules, &granted);
             (ruling, reach)

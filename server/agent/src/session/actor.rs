@@ -5,9 +5,11 @@
 use super::review::{self, Review};
 use super::shared::{Shared, lock};
 use super::{ModelChoice, Settings};
+use crate::calls::first_line;
+use crate::changes::Origin;
 use crate::journal::record::{Record, now};
 use crate::op::Input;
-use crate::turn::{Ended, Turn};
+use crate::turn::{Ended, Interrupt, Turn};
 use futures::future::BoxFuture;
 use ropewalk_model::{Model, ModelError};
 use ropewalk_protocol as protocol;
@@ -68,11 +70,11 @@ impl Actor {
 
     /// Takes ops until nobody can send any more.
     pub(super) async fn run(mut self, mut ops: mpsc::UnboundedReceiver<Input>) {
-        self.shared.tell(Event::SessionStarted {
+        self.shared.events.tell(Event::SessionStarted {
             title: self.shared.title(),
             turns: lock(&self.shared.turns).len() as u64,
         });
-        self.shared.show_hunks().await;
+        self.shared.changes.show().await;
         let commands = self.shared.commands.clone();
         loop {
             tokio::select! {
@@ -122,7 +124,7 @@ impl Actor {
         while self.asking.is_none()
             && let Some(op) = self.ops.front()
         {
-            let settings = self.shared.settings();
+            let settings = self.shared.settings.get();
             if let (true, Ok(model)) = (op.brings_text(), &settings.model) {
                 let mut asking = model.ready();
                 match futures::poll!(&mut asking) {
@@ -146,12 +148,12 @@ impl Actor {
 
     fn take(&mut self, mut input: Input) {
         // What the user pastes by accident goes no further, and not into the log either.
-        input.strike(&self.shared.keys());
+        input.strike(&self.shared.settings.keys());
         tracing::debug!(op = input.name(), session = %self.shared.id, "op");
         match input {
             Input::Prompt(turn, prompt) => {
                 if self.running.is_some() {
-                    self.shared.tell(Event::Queued { turn, prompt: prompt.briefly() });
+                    self.shared.events.tell(Event::Queued { turn, prompt: prompt.briefly() });
                 }
                 if self.running.is_some() || self.undoing.is_some() {
                     self.waits(&prompt.briefly());
@@ -163,10 +165,10 @@ impl Actor {
             Input::Model(model) => {
                 self.speak_to(&model);
                 let name = model.name().to_owned();
-                let instead_of = self.shared.settings().configured_model.clone();
+                let instead_of = self.shared.settings.get().configured_model.clone();
                 let choice = ModelChoice { name, instead_of };
                 self.shared.journal.write(&Record::ModelChoice(Cow::Borrowed(&choice)));
-                self.shared.change_settings(|settings| {
+                self.shared.settings.change(|settings| {
                     settings.model = Ok(model);
                     settings.model_choice = Some(choice);
                 });
@@ -177,13 +179,13 @@ impl Actor {
                 let shared = self.shared.clone();
                 // What is on the disk no longer dies with the editor; the journal is to know that.
                 tokio::spawn(async move {
-                    shared.show_hunks().await;
+                    shared.changes.show().await;
                     shared.settle().await;
                 });
             }
             Input::Moved => {
                 let shared = self.shared.clone();
-                tokio::spawn(async move { shared.show_hunks().await });
+                tokio::spawn(async move { shared.changes.show().await });
             }
         }
     }
@@ -204,7 +206,7 @@ impl Actor {
                 Some(running) => {
                     let _ = running.interrupt.send(true);
                 }
-                None => self.shared.notice(Level::Info, "Nothing is running."),
+                None => self.shared.events.notice(Level::Info, "Nothing is running."),
             },
             Op::Accept(selection) => self.review(Review::Accept(self.meant(selection))),
             Op::Reject(selection, reason) => {
@@ -228,16 +230,16 @@ impl Actor {
             Op::Rename(title) => self.shared.rename(title),
             Op::Approve(id, verdict) => {
                 if !self.shared.approvals.answer(id, verdict) {
-                    self.shared.notice(
+                    self.shared.events.notice(
                         Level::Info,
                         "Nothing waits for that approval any more; your answer changed nothing.",
                     );
                 }
             }
             Op::Mode(mode) => {
-                self.shared.change_settings(|settings| settings.mode = mode);
+                self.shared.settings.change(|settings| settings.mode = mode);
                 self.shared.journal.write(&Record::Mode(mode));
-                self.shared.tell(Event::ModeChanged { mode });
+                self.shared.events.tell(Event::ModeChanged { mode });
             }
         }
     }
@@ -245,7 +247,7 @@ impl Actor {
     /// Other settings. The date stays that of the session's start, or the prompt's prefix would change at
     /// midnight.
     fn configure(&mut self, mut new: Settings) {
-        let old = self.shared.settings();
+        let old = self.shared.settings.get();
         new.facts.date.clone_from(&old.facts.date);
         if let Ok(model) = &new.model {
             let name =
@@ -257,14 +259,14 @@ impl Actor {
             }
         }
         if old.mode != new.mode {
-            self.shared.tell(Event::ModeChanged { mode: new.mode });
+            self.shared.events.tell(Event::ModeChanged { mode: new.mode });
         }
-        self.shared.change_settings(|settings| *settings = new);
+        self.shared.settings.change(|settings| *settings = new);
     }
 
     fn speak_to(&self, model: &Arc<dyn Model>) {
         lock(&self.shared.history).speak_to(model.clone());
-        self.shared.tell(Event::ModelChanged { model: model.name().to_owned() });
+        self.shared.events.tell(Event::ModelChanged { model: model.name().to_owned() });
     }
 
     /// Words that a crash must not lose before they are taken up.
@@ -282,7 +284,7 @@ impl Actor {
 
     /// The hunks a selection means now; those that come later are not meant.
     fn meant(&self, selection: protocol::Selection) -> Selection {
-        Selection::Hunks(lock(&self.shared.fork).select(&selected(selection)))
+        Selection::Hunks(self.shared.changes.select(&selected(selection)))
     }
 
     fn review(&self, review: Review) {
@@ -298,13 +300,15 @@ impl Actor {
         let (interrupt, interrupted) = watch::channel(false);
         let words = prompt.briefly();
         self.shared.begin_turn(turn, &words);
-        self.shared.tell(Event::TurnStarted { turn, prompt: words });
+        self.shared.events.tell(Event::TurnStarted { turn, prompt: words });
         let task = match &self.no_key {
             Some(error) => {
                 let ended = (StopReason::Error, Some(error.to_string()));
                 tokio::spawn(async { ended })
             }
-            None => tokio::spawn(Turn::new(self.shared.clone(), turn, interrupted).run(prompt)),
+            None => tokio::spawn(
+                Turn::new(self.shared.clone(), turn, Interrupt(Some(interrupted))).run(prompt),
+            ),
         };
         self.running = Some(Running { turn, interrupt, task });
     }
@@ -317,11 +321,11 @@ impl Actor {
             let message = "Ropewalk has a bug: the turn was cut off. The log has the details.";
             (StopReason::Error, Some(message.to_owned()))
         });
-        self.shared.show_hunks().await;
+        self.shared.changes.show().await;
         let ended = Record::Ended { turn: running.turn, at: now(), stop_reason };
         self.shared.journal.write(&ended);
         self.shared.settle().await;
-        self.shared.tell(Event::TurnEnded { turn: running.turn, stop_reason, message });
+        self.shared.events.tell(Event::TurnEnded { turn: running.turn, stop_reason, message });
         let late = std::mem::take(&mut *lock(&self.shared.steers));
         if !late.is_empty() {
             // Said to a turn that did not take it up: it starts one of its own, before what was queued.
@@ -351,16 +355,18 @@ async fn take_in(shared: Arc<Shared>, finished: Finished) {
     }
     // What was made by then is of the turn that goes on, or of the last one.
     let turn = lock(&shared.turns).last().map_or(0, |mark| mark.turn);
-    let (_never, interrupted) = watch::channel(false);
     if !output.proposals.is_empty() {
-        Turn::new(shared.clone(), turn, interrupted).merge(&call, &view, &mut output).await;
+        let origin = Origin { turn, call, command: Some(first_line(&command)) };
+        shared.take_changes(origin, &view, &mut output, &Interrupt(None)).await;
     }
-    shared.keys().strike_in(&mut output.text);
+    shared.settings.keys().strike_in(&mut output.text);
     let level = if output.is_error { Level::Warning } else { Level::Info };
     let words = preview(&command, PREVIEW_CHARS);
     let note = Note::BackgroundEnded { id, command: words.clone(), text: output.text };
     shared.workspace.tell(Some(shared.id.clone()), note);
-    shared.notice(level, format!("The command in the background number {id} has ended: {words}"));
+    shared
+        .events
+        .notice(level, format!("The command in the background number {id} has ended: {words}"));
 }
 
 /// The end of taking a turn back; never, while none is being taken back.

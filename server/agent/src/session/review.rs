@@ -4,13 +4,11 @@
 //! it. Which hunks are meant is settled when the op comes, by the actor. What is decided is in the journal
 //! before it is done.
 
-use super::shared::{Shared, in_words, lock};
+use super::shared::{Shared, lock};
+use crate::changes::in_words;
 use crate::journal::record::{Record, now};
 use ropewalk_protocol::{Event, ReviewAction};
-use ropewalk_workspace::publish::publish;
-use ropewalk_workspace::state::go_back;
-use ropewalk_workspace::undo::undo;
-use ropewalk_workspace::{Hunk, HunkId, Selection};
+use ropewalk_workspace::{HunkId, Selection};
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 
@@ -47,8 +45,8 @@ pub(super) async fn run(shared: Arc<Shared>, mut reviews: mpsc::UnboundedReceive
             tracing::error!(%error, "a review panicked");
             (0, vec!["Ropewalk has a bug; the log has the details".to_owned()])
         });
-        shared.tell(Event::Reviewed { action, done, failed });
-        shared.show_hunks().await;
+        shared.events.tell(Event::Reviewed { action, done, failed });
+        shared.changes.show().await;
         shared.settle().await;
     }
 }
@@ -57,57 +55,25 @@ pub(super) async fn run(shared: Arc<Shared>, mut reviews: mpsc::UnboundedReceive
 type Outcome = (usize, Vec<String>);
 
 async fn review_one(shared: Arc<Shared>, review: Review) -> Outcome {
-    let (workspace, editor, bounds) = (&*shared.workspace, &*shared.editor, shared.publish);
-    let unless = |is_done: bool, why: &str| if is_done { Vec::new() } else { vec![why.to_owned()] };
+    let changes = &shared.changes;
     shared.write_review(&review);
     match review {
         Review::Accept(selection) => {
-            let report =
-                publish(workspace, editor, &shared.fork, &selection, bounds, &*shared).await;
-            let (done, failed) = in_words(&report);
-            shared.tell_now(&report);
-            shared.tell_others(&report);
-            shared.tell_later(report);
-            (done, failed)
+            let report = changes.publish(&selection).await;
+            let outcome = in_words(&report);
+            changes.tell_now(&report);
+            changes.tell_others(&report);
+            changes.tell_later(report);
+            outcome
         }
         Review::Undo(selection, ended) => {
-            let report = undo(workspace, editor, &shared.fork, &selection, bounds, &*shared).await;
-            let (done, failed) = in_words(&report);
-            shared.tell_now(&report);
+            let report = changes.undo(&selection).await;
+            changes.tell_now(&report);
             let _ = ended.send(());
-            (done, failed)
+            in_words(&report)
         }
-        Review::Reject(selection, reason) => {
-            let mut fork = lock(&shared.fork);
-            let meant = fork.select(&selection);
-            let of_disk = |hunk: &Hunk| hunk.is_of_disk() && meant.contains(&hunk.id);
-            let why = match fork.hunks().iter().any(of_disk) {
-                true => {
-                    "the file has changed on the disk, which can't be rejected: read it anew in the editor, or \
-                         save over it"
-                }
-                false => "no such change waits for review",
-            };
-            let done = fork.reject(workspace, &selection, reason.as_deref());
-            (done, unless(done > 0, why))
-        }
-        Review::Edit(hunk, text) => {
-            let keys = shared.keys();
-            let mut fork = lock(&shared.fork);
-            // A hunk is shown without keys, and what is shown is where an edit begins.
-            let loses_key = |own: &Hunk| {
-                let texts = [&own.old, &own.new];
-                own.parts.contains(&hunk) && texts.iter().any(|old| keys.would_be_lost(old, &text))
-            };
-            if !keys.is_empty() && fork.hunks().iter().any(loses_key) {
-                let why = "the text holds a key that is not shown, and [key] would take its place: accept the \
-                           change or reject it, and change the text in the file";
-                return (0, vec![why.to_owned()]);
-            }
-            let edited = fork.edit(workspace, hunk, &text);
-            let failed = unless(edited, "no such change of text waits for review");
-            (usize::from(edited), failed)
-        }
+        Review::Reject(selection, reason) => done(changes.reject(&selection, reason.as_deref())),
+        Review::Edit(hunk, text) => done(changes.edit(hunk, &text).map(|()| 1)),
         Review::Rewind(turn, done) => {
             let outcome = rewind(&shared, turn).await;
             // The actor lives as long as this task is fed.
@@ -117,9 +83,15 @@ async fn review_one(shared: Arc<Shared>, review: Review) -> Outcome {
     }
 }
 
+fn done(done: Result<usize, &str>) -> Outcome {
+    match done {
+        Ok(count) => (count, Vec::new()),
+        Err(why) => (0, vec![why.to_owned()]),
+    }
+}
+
 /// Takes back the words and the edits of `turn` and of all after it.
 async fn rewind(shared: &Arc<Shared>, turn: u64) -> Outcome {
-    let workspace = &*shared.workspace;
     let turns = lock(&shared.turns).clone();
     let Some(at) = turns.iter().position(|mark| mark.turn == turn) else {
         return (0, vec![format!("there is no turn {turn}")]);
@@ -129,47 +101,33 @@ async fn rewind(shared: &Arc<Shared>, turn: u64) -> Outcome {
     let (mut count, mut failed) = (0, Vec::new());
     let later = turns.get(at..).unwrap_or_default();
     for mark in later.iter().rev() {
-        let selection = Selection::Turn(mark.turn);
-        let (editor, bounds) = (&*shared.editor, shared.publish);
-        let report = undo(workspace, editor, &shared.fork, &selection, bounds, &**shared).await;
+        let report = shared.changes.undo(&Selection::Turn(mark.turn)).await;
         let (done, words) = in_words(&report);
-        shared.tell_now(&report);
+        shared.changes.tell_now(&report);
         count += done;
         failed.extend(words);
     }
     let Some(mark) = later.first() else { return (count, failed) };
-    count += go_back(workspace, &shared.fork, &mark.kept);
     // News of what was undone here are of words that the model has not heard.
-    workspace.take_news(&shared.id);
+    count += shared.changes.go_back(mark.kept.clone()).await;
     lock(&shared.history).truncate(&mark.history);
     lock(&shared.turns).truncate(at);
     // In this order: cut off between them, the turn is still there, to be taken back again.
-    shared.keep();
+    shared.changes.keep();
     shared.journal.write(&Record::Rewound { turn });
-    shared.tell(Event::Rewound { turn, prompt: mark.prompt.clone() });
+    shared.events.tell(Event::Rewound { turn, prompt: mark.prompt.clone() });
     (count, failed)
 }
 
 impl Shared {
     fn write_review(&self, review: &Review) {
-        let pending = |ids: &[HunkId]| {
-            let chosen = |hunk: &Hunk| hunk.parts.iter().any(|part| ids.contains(part));
-            let hunks = lock(&self.fork).hunks().into_iter().filter(chosen);
-            let places = hunks.map(|hunk| format!("{}:{}", hunk.file, hunk.lines.start + 1));
-            places.collect::<Vec<_>>().join(", ")
-        };
-        let hunks = |selection: &Selection| match selection {
-            Selection::Hunks(ids) => pending(ids),
-            Selection::File(doc) => self.workspace.shown(doc),
-            Selection::Turn(turn) => format!("turn {turn}"),
-            Selection::All => "everything".to_owned(),
-        };
+        let hunks = |selection: &Selection| self.changes.in_words(selection);
         let what = match review {
             Review::Accept(selection)
             | Review::Reject(selection, None)
             | Review::Undo(selection, _) => hunks(selection),
             Review::Reject(selection, Some(why)) => format!("{}: {why}", hunks(selection)),
-            Review::Edit(hunk, _) => pending(&[*hunk]),
+            Review::Edit(hunk, _) => hunks(&Selection::Hunks(vec![*hunk])),
             Review::Rewind(turn, _) => format!("turn {turn} and what came after it"),
         };
         let record = Record::Review { at: now(), action: review.action(), what: what.into() };
