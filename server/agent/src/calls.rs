@@ -10,8 +10,7 @@ mod printed;
 use crate::changes::Origin;
 use crate::history::History;
 use crate::journal::outputs;
-use crate::reads::shown;
-use crate::session::shared::lock;
+use crate::reads::{Read, shown as shown_texts};
 use crate::turn::Turn;
 use futures::FutureExt;
 use printed::Printed;
@@ -23,19 +22,19 @@ use ropewalk_tools::command::{private_file, private_folder};
 use ropewalk_tools::input::{loose, overlooked};
 use ropewalk_tools::plain::{plain, plain_line};
 use ropewalk_tools::{Bounds, Context, Effect, Output, Prepared, Reach, Registry, Tier, Tool as _};
-use ropewalk_workspace::{DiskLook, DocId, Proposal, View};
+use ropewalk_workspace::{DiskLook, DocId, View};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::io;
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 
 /// A call as the model made it.
 #[derive(Debug, Clone)]
-pub(crate) struct Call {
+pub struct Call {
     id: Arc<str>,
     name: String,
     input: ToolInput,
@@ -43,10 +42,35 @@ pub(crate) struct Call {
     overlooked: Option<String>,
 }
 
+/// Facts of a call that is over, beside its result.
+#[derive(Default)]
+struct Facts {
+    is_refused: bool,
+    /// The name in the call that may hold secrets, if it ran.
+    secret: Option<String>,
+    /// The texts that the model has seen by it.
+    reads: Vec<Read>,
+}
+
 /// A call that can be run, or the result that says why not.
 type Ready = (Call, Result<Prepared, Output>);
 
 impl Call {
+    /// The call's id, unique in its session.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The tool's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The input as the model gave it.
+    pub fn input(&self) -> &ToolInput {
+        &self.input
+    }
+
     /// The call that a block of a reply is, if it is one.
     pub(crate) fn of(block: &Block) -> Option<Call> {
         let Block::ToolUse { id, name, input } = block else { return None };
@@ -149,7 +173,7 @@ pub(crate) fn read_loosely(blocks: &mut [Block]) -> Vec<Option<String>> {
 impl Turn {
     /// Runs the calls and gives their results, in the order of the calls.
     pub(crate) async fn run_calls(&mut self, calls: Vec<Call>) -> Vec<Block> {
-        let registry = self.shared.settings.get().registry.clone();
+        let registry = self.parts.settings.get().registry.clone();
         let prepared = calls.into_iter().map(|call| {
             let prepared = call.prepare(&registry);
             (call, prepared)
@@ -161,14 +185,17 @@ impl Turn {
             let reads = ready.iter().take_while(|(_, prepared)| is_read(prepared)).count();
             let batch: Vec<Ready> = ready.drain(..reads.max(1)).collect();
             let view = if batch.iter().any(|(_, prepared)| prepared.is_ok()) {
-                self.or_interrupted(self.shared.changes.view()).await.ok().map(Arc::new)
+                self.or_interrupted(self.parts.changes.view()).await.ok().map(Arc::new)
             } else {
                 None
             };
             let running = batch
                 .into_iter()
                 .map(|(call, prepared)| self.run_call(call, prepared, view.clone()));
-            done.extend(futures::future::join_all(running).await);
+            for (call, output, reads) in futures::future::join_all(running).await {
+                self.conversation.note_reads(reads);
+                done.push((call, output));
+            }
         }
         if !self.is_interrupted() {
             self.note_failures(&done);
@@ -191,76 +218,79 @@ impl Turn {
         call: Call,
         prepared: Result<Prepared, Output>,
         view: Option<Arc<View>>,
-    ) -> (Call, Output) {
+    ) -> (Call, Output, Vec<Read>) {
         let title =
             prepared.as_ref().map(|prepared| plain(&prepared.subject.title)).unwrap_or_default();
         let input = match &call.input {
             ToolInput::Json(input) => input.clone(),
             ToolInput::Broken(text) => Value::String(text.clone()),
         };
-        self.shared.events.tell(Event::ToolCall {
+        self.parts.events.tell(Event::ToolCall {
             turn: self.number,
             call: call.id.clone().into(),
             tool: call.name.clone(),
             title,
             input,
         });
-        let mut may_run = true;
-        let (mut output, secret) = match (prepared, view) {
-            _ if self.is_interrupted() => (interrupted(), None),
-            (Err(output), _) => (output, None),
-            (Ok(_), None) => (interrupted(), None),
+        let mut facts = Facts::default();
+        let mut output = match (prepared, view) {
+            _ if self.is_interrupted() => interrupted(),
+            (Err(output), _) => output,
+            (Ok(_), None) => interrupted(),
             (Ok(prepared), Some(view)) => {
-                self.judge_and_execute(&call, prepared, view, &mut may_run).await
+                self.judge_and_execute(&call, prepared, view, &mut facts).await
             }
         };
-        let keys = self.shared.settings.keys();
+        self.after_call(&call, &mut output).await;
+        let keys = self.parts.settings.keys();
         let attached = output.attached.iter_mut().flat_map(Content::texts_mut);
         attached.chain([&mut output.text]).for_each(|text| keys.strike_in(text));
         let output = self.bounded(&call, output).await;
-        if let Some(folder) = self.shared.outputs.clone() {
+        if let Some(folder) = self.parts.outputs.clone() {
             // Nobody waits for it.
             tokio::task::spawn_blocking(move || outputs::keep_within(&folder, outputs::MOST));
         }
         // What lets it run is copied from the screen, so it is there whole.
-        let shown = match may_run || self.shared.settings.get().interactive {
+        let shown = match !facts.is_refused || self.parts.settings.get().interactive {
             true => preview(&output.text, PREVIEW_CHARS),
             false => plain(&output.text),
         };
-        self.shared.events.tell(Event::ToolResult {
+        self.parts.events.tell(Event::ToolResult {
             turn: self.number,
             call: call.id.clone().into(),
             is_error: output.is_error,
             preview: shown,
-            secret,
+            secret: facts.secret,
         });
-        (call, output)
+        (call, output, facts.reads)
     }
 
-    /// The result, and the name in the call that may hold secrets if it ran. `may_run` is false then if it was refused.
     async fn judge_and_execute(
         &self,
         call: &Call,
         prepared: Prepared,
         view: Arc<View>,
-        may_run: &mut bool,
-    ) -> (Output, Option<String>) {
+        facts: &mut Facts,
+    ) -> Output {
         let running = async {
             match self.judge(call, &prepared, &view).await {
-                Ok((reach, secret)) => (self.execute(call, prepared, view, reach).await, secret),
+                Ok((reach, secret)) => {
+                    let output = self.execute(call, prepared, view, reach, facts).await;
+                    facts.secret = secret;
+                    output
+                }
                 Err(output) => {
-                    *may_run = false;
-                    (output, None)
+                    facts.is_refused = true;
+                    output
                 }
             }
         };
         // A tool that breaks down takes neither the turn nor the calls beside it along.
         AssertUnwindSafe(running).catch_unwind().await.unwrap_or_else(|_| {
             tracing::error!(tool = call.name, "a tool panicked");
-            let output = Output::error(
+            Output::error(
                 "the tool broke down inside, and what it did until then is not known. Look, then try another way",
-            );
-            (output, None)
+            )
         })
     }
 
@@ -270,54 +300,21 @@ impl Turn {
         prepared: Prepared,
         view: Arc<View>,
         reach: Reach,
+        facts: &mut Facts,
     ) -> Output {
-        let settings = self.shared.settings.get();
         let effect = prepared.effect;
         let paths = prepared.subject.paths.clone();
-        let (turn, id) = (self.number, call.id.clone());
-        // What runs in the background must not keep alive the session that ends it.
-        let shared = Arc::downgrade(&self.shared);
-        let shown = Arc::new(Printed::new(move |text| {
-            if let Some(shared) = shared.upgrade() {
-                shared.events.tell(Event::ToolOutput { turn, call: id.clone().into(), text });
-            }
-        }));
-        let showing = shown.clone();
-        let printed = Arc::new(Mutex::new(String::new()));
-        let printing = printed.clone();
-        let context = Context {
-            view: view.clone(),
-            turn,
-            call: call.id.clone(),
-            commands: self.shared.commands.clone(),
-            reach,
-            bounds: Bounds { max_chars: self.tool_output() },
-            command_time: Duration::from_secs(settings.limits.command_seconds.into()),
-            outputs: self.shared.outputs.clone(),
-            secrets: self.shared.settings.secrets(),
-            sink: Arc::new(move |text: &str| {
-                keep_end(&mut lock(&printing), text);
-                showing.push(text);
-            }),
-            hides: self.shared.settings.hides(),
-            editor: self.shared.editor.clone(),
-        };
+        let (shown, printed) = (self.shown_output(call), Arc::new(Mutex::new(String::new())));
+        let (showing, printing) = (shown.clone(), printed.clone());
+        let sink = Arc::new(move |text: &str| {
+            keep_end(&mut lock(&printing), text);
+            showing.push(text);
+        });
+        let context = self.context(call, view.clone(), reach, sink);
         let ran = self.or_interrupted(prepared.run(context)).await;
         shown.flush();
         let Ok(mut output) = ran else {
-            if effect == Effect::Execute {
-                self.shared.commands.settled().await;
-            }
-            let (mut output, printed) = (interrupted(), lock(&printed));
-            if effect == Effect::Execute && self.shared.commands.tier().sees_fork() {
-                output
-                    .text
-                    .push_str("\nThe command was killed, and what it had changed was dropped.");
-            }
-            if !printed.is_empty() {
-                output.text.push_str(&format!("\nThe last of what it had printed:\n{printed}"));
-            }
-            return output;
+            return self.interrupted_call(effect, &printed).await;
         };
         if effect == Effect::Execute {
             self.notice_disk(&mut output).await;
@@ -326,33 +323,77 @@ impl Turn {
         if !output.proposals.is_empty() {
             let origin =
                 Origin { turn: self.number, call: call.id.clone(), command: call.command_line() };
-            self.shared.take_changes(origin, &view, &mut output, &self.interrupt).await;
+            self.parts.take_changes(origin, &view, &mut output, &self.interrupt).await;
         }
-        if !output.is_error && matches!(effect, Effect::Read | Effect::Write) {
-            self.note_reads(&view, paths, proposals).await;
+        let is_known = !output.is_error && matches!(effect, Effect::Read | Effect::Write);
+        if is_known && self.parts.journal.is_kept() {
+            let looking =
+                tokio::task::spawn_blocking(move || shown_texts(&view, &paths, &proposals));
+            facts.reads = looking.await.unwrap_or_default();
         }
         output
     }
 
-    /// Which texts the model knows now.
-    async fn note_reads(&self, view: &Arc<View>, paths: Vec<String>, proposals: Vec<Proposal>) {
-        if !self.shared.journal.is_kept() {
-            return;
+    /// What a call prints, on its way to the front end.
+    fn shown_output(&self, call: &Call) -> Arc<Printed> {
+        let (turn, id) = (self.number, call.id.clone());
+        // What runs in the background must not keep alive the session that ends it.
+        let parts = Arc::downgrade(&self.parts);
+        Arc::new(Printed::new(move |text| {
+            if let Some(parts) = parts.upgrade() {
+                parts.events.tell(Event::ToolOutput { turn, call: id.clone().into(), text });
+            }
+        }))
+    }
+
+    fn context(
+        &self,
+        call: &Call,
+        view: Arc<View>,
+        reach: Reach,
+        sink: Arc<dyn Fn(&str) + Send + Sync>,
+    ) -> Context {
+        let (parts, settings) = (&self.parts, self.parts.settings.get());
+        Context {
+            view,
+            turn: self.number,
+            call: call.id.clone(),
+            commands: parts.commands.clone(),
+            reach,
+            bounds: Bounds { max_chars: self.tool_output() },
+            command_time: Duration::from_secs(settings.limits.command_seconds.into()),
+            outputs: parts.outputs.clone(),
+            secrets: parts.settings.secrets(),
+            sink,
+            hides: parts.settings.hides(),
+            editor: parts.editor.clone(),
         }
-        let view = view.clone();
-        let reads = tokio::task::spawn_blocking(move || shown(&view, &paths, &proposals)).await;
-        self.shared.note_reads(reads.unwrap_or_default());
+    }
+
+    /// The result of a call that was interrupted, once all that it started is dead.
+    async fn interrupted_call(&self, effect: Effect, printed: &Mutex<String>) -> Output {
+        if effect == Effect::Execute {
+            self.parts.commands.settled().await;
+        }
+        let (mut output, printed) = (interrupted(), lock(printed));
+        if effect == Effect::Execute && self.parts.commands.tier().sees_fork() {
+            output.text.push_str("\nThe command was killed, and what it had changed was dropped.");
+        }
+        if !printed.is_empty() {
+            output.text.push_str(&format!("\nThe last of what it had printed:\n{printed}"));
+        }
+        output
     }
 
     /// What a command did to the files that are open in the editor.
     async fn notice_disk(&self, output: &mut Output) {
-        let shared = self.shared.clone();
+        let parts = self.parts.clone();
         let moved = tokio::task::spawn_blocking(move || {
             let moved = |id: &DocId| {
-                matches!(shared.workspace.look_at_disk(id), DiskLook::Moved | DiskLook::Conflict)
+                matches!(parts.workspace.look_at_disk(id), DiskLook::Moved | DiskLook::Conflict)
             };
-            let ids = shared.workspace.open_documents().into_iter().filter(moved);
-            ids.map(|id| shared.workspace.shown(&id)).collect::<Vec<_>>()
+            let ids = parts.workspace.open_documents().into_iter().filter(moved);
+            ids.map(|id| parts.workspace.shown(&id)).collect::<Vec<_>>()
         });
         let moved = moved.await.unwrap_or_default();
         if !moved.is_empty() {
@@ -378,7 +419,7 @@ impl Turn {
             return output;
         }
         let mut whole = None;
-        if let Some(folder) = &self.shared.outputs {
+        if let Some(folder) = &self.parts.outputs {
             let file = folder.join(format!("{}.txt", call.id));
             match write_whole(folder, &file, &output.text).await {
                 Ok(()) => whole = Some(file),
@@ -404,6 +445,11 @@ impl Turn {
             before = failure;
         }
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A panic while the lock was held leaves plain data behind, which stays usable.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Writes a whole output, for its owner alone.

@@ -2,7 +2,7 @@
 //! said in the call's result.
 
 use crate::changes::{Merged, Origin, in_words};
-use crate::session::shared::Shared;
+use crate::session::parts::Parts;
 use crate::turn::{Interrupt, Interrupted};
 use ropewalk_protocol::{Level, Mode};
 use ropewalk_tools::Output;
@@ -10,7 +10,7 @@ use ropewalk_workspace::disk::FileError;
 use ropewalk_workspace::{HunkId, MergeReport, Place, Proposal, Selection, View};
 use std::sync::Arc;
 
-impl Shared {
+impl Parts {
     /// Takes in what a call proposes.
     pub(crate) async fn take_changes(
         &self,

@@ -4,11 +4,14 @@
 //! it. Which hunks are meant is settled when the op comes, by the actor. What is decided is in the journal
 //! before it is done.
 
-use super::shared::{Shared, lock};
+use super::parts::Parts;
 use crate::changes::in_words;
+use crate::conversation::Conversation;
 use crate::journal::record::{Record, now};
+use futures::FutureExt;
 use ropewalk_protocol::{Event, ReviewAction};
 use ropewalk_workspace::{HunkId, Selection};
+use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 
@@ -19,8 +22,8 @@ pub(super) enum Review {
     Edit(HunkId, String),
     /// Takes back changes that were made; no turn starts before this is told.
     Undo(Selection, oneshot::Sender<()>),
-    /// Takes back this turn and all after it; none is running, and none starts before this is told.
-    Rewind(u64, oneshot::Sender<()>),
+    /// Takes back this turn and all after it; none is running, and none starts before the conversation is back.
+    Rewind(u64, Box<Conversation>, oneshot::Sender<Box<Conversation>>),
 }
 
 impl Review {
@@ -36,27 +39,27 @@ impl Review {
 }
 
 /// Takes reviews until the session has ended.
-pub(super) async fn run(shared: Arc<Shared>, mut reviews: mpsc::UnboundedReceiver<Review>) {
+pub(super) async fn run(parts: Arc<Parts>, mut reviews: mpsc::UnboundedReceiver<Review>) {
     while let Some(review) = reviews.recv().await {
         // In a task, so that a panic ends this review and not all that come after it.
         let action = review.action();
-        let doing = tokio::spawn(review_one(shared.clone(), review));
+        let doing = tokio::spawn(review_one(parts.clone(), review));
         let (done, failed) = doing.await.unwrap_or_else(|error| {
             tracing::error!(%error, "a review panicked");
             (0, vec!["Ropewalk has a bug; the log has the details".to_owned()])
         });
-        shared.events.tell(Event::Reviewed { action, done, failed });
-        shared.changes.show().await;
-        shared.settle().await;
+        parts.events.tell(Event::Reviewed { action, done, failed });
+        parts.changes.show().await;
+        parts.settle().await;
     }
 }
 
 /// For how many hunks it was done, and what could not be done, in words.
 type Outcome = (usize, Vec<String>);
 
-async fn review_one(shared: Arc<Shared>, review: Review) -> Outcome {
-    let changes = &shared.changes;
-    shared.write_review(&review);
+async fn review_one(parts: Arc<Parts>, review: Review) -> Outcome {
+    let changes = &parts.changes;
+    parts.write_review(&review);
     match review {
         Review::Accept(selection) => {
             let report = changes.publish(&selection).await;
@@ -74,11 +77,12 @@ async fn review_one(shared: Arc<Shared>, review: Review) -> Outcome {
         }
         Review::Reject(selection, reason) => done(changes.reject(&selection, reason.as_deref())),
         Review::Edit(hunk, text) => done(changes.edit(hunk, &text).map(|()| 1)),
-        Review::Rewind(turn, done) => {
-            let outcome = rewind(&shared, turn).await;
+        Review::Rewind(turn, mut conversation, back) => {
+            let rewinding = AssertUnwindSafe(rewind(&parts, &mut conversation, turn));
+            let outcome = rewinding.catch_unwind().await;
             // The actor lives as long as this task is fed.
-            let _ = done.send(());
-            outcome
+            let _ = back.send(conversation);
+            outcome.unwrap_or_else(|panic| resume_unwind(panic))
         }
     }
 }
@@ -91,35 +95,35 @@ fn done(done: Result<usize, &str>) -> Outcome {
 }
 
 /// Takes back the words and the edits of `turn` and of all after it.
-async fn rewind(shared: &Arc<Shared>, turn: u64) -> Outcome {
-    let turns = lock(&shared.turns).clone();
+async fn rewind(parts: &Parts, conversation: &mut Conversation, turn: u64) -> Outcome {
+    let turns = conversation.turns.clone();
     let Some(at) = turns.iter().position(|mark| mark.turn == turn) else {
         return (0, vec![format!("there is no turn {turn}")]);
     };
     // What they would change is not to come in later.
-    shared.commands.drop_background_since(turn);
+    parts.commands.drop_background_since(turn);
     let (mut count, mut failed) = (0, Vec::new());
     let later = turns.get(at..).unwrap_or_default();
     for mark in later.iter().rev() {
-        let report = shared.changes.undo(&Selection::Turn(mark.turn)).await;
+        let report = parts.changes.undo(&Selection::Turn(mark.turn)).await;
         let (done, words) = in_words(&report);
-        shared.changes.tell_now(&report);
+        parts.changes.tell_now(&report);
         count += done;
         failed.extend(words);
     }
     let Some(mark) = later.first() else { return (count, failed) };
     // News of what was undone here are of words that the model has not heard.
-    count += shared.changes.go_back(mark.kept.clone()).await;
-    lock(&shared.history).truncate(&mark.history);
-    lock(&shared.turns).truncate(at);
+    count += parts.changes.go_back(mark.kept.clone()).await;
+    parts.inbox.take_news(drop);
+    conversation.rewind(mark);
     // In this order: cut off between them, the turn is still there, to be taken back again.
-    shared.changes.keep();
-    shared.journal.write(&Record::Rewound { turn });
-    shared.events.tell(Event::Rewound { turn, prompt: mark.prompt.clone() });
+    parts.changes.keep();
+    parts.journal.write(&Record::Rewound { turn });
+    parts.events.tell(Event::Rewound { turn, prompt: mark.prompt.clone() });
     (count, failed)
 }
 
-impl Shared {
+impl Parts {
     fn write_review(&self, review: &Review) {
         let hunks = |selection: &Selection| self.changes.in_words(selection);
         let what = match review {
@@ -128,7 +132,7 @@ impl Shared {
             | Review::Undo(selection, _) => hunks(selection),
             Review::Reject(selection, Some(why)) => format!("{}: {why}", hunks(selection)),
             Review::Edit(hunk, _) => hunks(&Selection::Hunks(vec![*hunk])),
-            Review::Rewind(turn, _) => format!("turn {turn} and what came after it"),
+            Review::Rewind(turn, ..) => format!("turn {turn} and what came after it"),
         };
         let record = Record::Review { at: now(), action: review.action(), what: what.into() };
         self.journal.write(&record);
