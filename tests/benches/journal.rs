@@ -182,7 +182,7 @@ fn write_journal(state: &Path, root: &Path, workspace: &Arc<Workspace>) -> f64 {
     };
     let head = Head { version: VERSION, session: "bench".into(), at: 0, roots: vec![] };
     write(Record::Journal(head));
-    let said = |role, content: Vec<Block>| Record::Said { role, content: content.into() };
+    let said = |role, content: Vec<Block>| Record::Said { id: None, role, content: content.into() };
     let mut fork = Fork::new("bench".into());
     let mut kept = Kept::default();
     let text = code(40_000, "\n");

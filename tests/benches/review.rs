@@ -25,13 +25,15 @@ use ropewalk_workspace::fork::{merge, synced};
 use ropewalk_workspace::publish::{Bounds, publish};
 use ropewalk_workspace::state::{Kept, StateRecord};
 use ropewalk_workspace::{
-    DocId, Fork, NoEditor, Proposal, ProposedChange, Roots, Selection, Witness, Workspace,
+    DocId, Fork, ForkOwner, LockedFork, NoEditor, Proposal, ProposedChange, Roots, Selection,
+    Workspace,
 };
 use std::fs::{self, File};
 use std::io::Write;
+use std::ops::{Deref, DerefMut};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant, SystemTime};
 use tokio::sync::mpsc;
 
@@ -205,9 +207,38 @@ impl Lines {
     }
 }
 
-impl Witness for Lines {
-    fn ahead(&self, fork: &Fork, files: &[DocId]) {
-        self.keep(|kept| kept.record_at_hand(files, fork, &self.1, None));
+/// A locked fork, and what is done with it right before each side effect.
+struct Watched<'a, F: FnMut(&Fork, &[DocId])>(MutexGuard<'a, Fork>, F);
+
+impl<F: FnMut(&Fork, &[DocId])> Deref for Watched<'_, F> {
+    type Target = Fork;
+
+    fn deref(&self) -> &Fork {
+        &self.0
+    }
+}
+
+impl<F: FnMut(&Fork, &[DocId])> DerefMut for Watched<'_, F> {
+    fn deref_mut(&mut self) -> &mut Fork {
+        &mut self.0
+    }
+}
+
+impl<F: FnMut(&Fork, &[DocId])> LockedFork for Watched<'_, F> {
+    fn ahead(&mut self, files: &[DocId]) {
+        (self.1)(&self.0, files);
+    }
+}
+
+/// A fork whose lines are written ahead.
+struct Journalled<'a>(&'a Mutex<Fork>, &'a Lines);
+
+impl ForkOwner for Journalled<'_> {
+    fn lock(&self) -> Box<dyn LockedFork + '_> {
+        let fork = self.0.lock().expect("whole");
+        Box::new(Watched(fork, |fork, files| {
+            self.1.keep(|kept| kept.record_at_hand(files, fork, &self.1.1, None));
+        }))
     }
 }
 
@@ -261,7 +292,8 @@ fn late_edit(report: &mut Report) {
         let start = processor_time();
         propose(&workspace, &fork, edit % 100, edit as u64 + 1);
         let bounds = Bounds::default();
-        let published = publish(&workspace, &NoEditor, &fork, &Selection::All, bounds, &lines);
+        let owner = Journalled(&fork, &lines);
+        let published = publish(&workspace, &NoEditor, &owner, &Selection::All, bounds);
         assert_eq!(runtime.block_on(published).failed, []);
         let fork = fork.lock().expect("whole");
         lines.keep(|kept| kept.record(&fork, &workspace, None));

@@ -28,8 +28,8 @@ use ropewalk_tools::{Context, NoCommands, Registry};
 use ropewalk_workspace::entry::Maker;
 use ropewalk_workspace::publish::publish;
 use ropewalk_workspace::{
-    ContentChange, DocId, DocumentEdit, Editor, EditorError, Fork, Habits, NoEditor, NoWitness,
-    Roots, Selection, Workspace,
+    ContentChange, DocId, DocumentEdit, Editor, EditorError, Fork, Habits, NoEditor, Roots,
+    Selection, Workspace,
 };
 use serde_json::json;
 use std::fs;
@@ -212,7 +212,7 @@ fn publish_in_process(report: &mut Report) {
             );
             let selection = Selection::Hunks(merged.hunks);
             let bounds = Default::default();
-            let done = publish(&workspace, &*editor, &fork, &selection, bounds, &NoWitness).await;
+            let done = publish(&workspace, &*editor, &fork, &selection, bounds).await;
             assert_eq!((done.done.len(), done.failed.len()), (1, 0), "{done:?}");
         });
         let asked = editor.asked.lock().expect("unspoilt").expect("an edit");

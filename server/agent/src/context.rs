@@ -3,15 +3,16 @@
 //! A model with little gets the lean set, which [`Model::is_lean`] says; what the lean set is, is the registry's
 //! and the prompt's. Here is what the user is told of it, and what it means for replies and results.
 
-use crate::session::shared::{Shared, lock};
+use crate::events::Events;
 use crate::turn::Turn;
 use ropewalk_model::{ENOUGH_CONTEXT, Model, Piece, Prelude};
 use ropewalk_protocol::{Level, ModelLimits, Usage};
 use std::time::Duration;
+use tokio::task::JoinHandle;
 
 /// Notices the user has had, each once for a model, and the size of its last request.
 #[derive(Debug, Default)]
-pub(crate) struct ToldOfContext {
+pub(crate) struct ContextNotices {
     lean: Option<String>,
     tools: Option<String>,
     cut: Option<String>,
@@ -78,30 +79,24 @@ pub(crate) fn bytes(prelude: &Prelude, pieces: &[Piece], images: (usize, usize))
     text.saturating_add(prelude.as_str().len())
 }
 
-impl Shared {
+impl ContextNotices {
     /// Says once that the lean set is sent, why, and how to change that; and that the server has no tools for the model.
-    pub(crate) fn tell_of_context(&self, model: &dyn Model) {
-        if let Some(words) = model.lacks_tools() {
-            let before = lock(&self.told_of_context).tools.replace(words.clone());
-            if before.as_ref() != Some(&words) {
-                self.notice(Level::Warning, words);
-            }
-        }
-        if !model.is_lean() {
-            return;
+    pub(crate) fn tell(&mut self, events: &Events, model: &dyn Model) {
+        if let Some(words) = model.lacks_tools()
+            && self.tools.replace(words.clone()).as_ref() != Some(&words)
+        {
+            events.warn(words);
         }
         let name = model.name();
-        if lock(&self.told_of_context).lean.replace(name.to_owned()).as_deref() == Some(name) {
+        if !model.is_lean() || self.lean.replace(name.to_owned()).as_deref() == Some(name) {
             return;
         }
-        let message = lean_in_words(name, model.limits(), model.more_context());
-        self.notice(Level::Info, message);
+        events.notice(Level::Info, lean_in_words(name, model.limits(), model.more_context()));
     }
 
     /// How many tokens a reply to a request of so many bytes is asked for, beside thinking.
     pub(crate) fn longest_reply(&self, model: &dyn Model, wanted: Option<u32>, sent: usize) -> u32 {
-        let told = lock(&self.told_of_context);
-        let before = told.measured.as_ref().filter(|before| before.model == model.name());
+        let before = self.measured.as_ref().filter(|before| before.model == model.name());
         let taken = estimate(sent, before);
         let to_think = model.thinking_tokens();
         let wanted = wanted.map(|tokens| tokens.saturating_add(to_think));
@@ -109,31 +104,35 @@ impl Shared {
     }
 
     /// Keeps the server's count of tokens for a request of so many bytes.
-    pub(crate) fn measure(&self, model: &dyn Model, sent: usize, usage: Usage) {
+    pub(crate) fn measure(&mut self, model: &dyn Model, sent: usize, usage: Usage) {
         let (model, tokens) = (model.name().to_owned(), usage.prompt());
-        lock(&self.told_of_context).measured = Some(Measured { model, bytes: sent, tokens });
+        self.measured = Some(Measured { model, bytes: sent, tokens });
     }
 
     /// Says once that the server has read much less than was sent.
-    pub(crate) fn tell_of_cut(&self, model: &dyn Model, sent: usize, usage: Usage) {
-        if !was_cut(sent, usage, model.limits().context) {
-            return;
-        }
+    pub(crate) fn tell_of_cut(
+        &mut self,
+        events: &Events,
+        model: &dyn Model,
+        sent: usize,
+        usage: Usage,
+    ) {
         let name = model.name();
-        if lock(&self.told_of_context).cut.replace(name.to_owned()).as_deref() == Some(name) {
+        if !was_cut(sent, usage, model.limits().context)
+            || self.cut.replace(name.to_owned()).as_deref() == Some(name)
+        {
             return;
         }
         let mend = model.more_context().map_or_else(
             || "Give its server more context.".to_owned(),
             |more| format!("To mend it: {more}."),
         );
-        let message = format!(
+        events.warn(format!(
             "{name} has read {} tokens of a request of {} kilobytes: its server seems to cut off the beginning of \
              what is too long for its context, the instructions first. {mend}",
             usage.prompt(),
             sent / 1_000
-        );
-        self.notice(Level::Warning, message);
+        ));
     }
 }
 
@@ -165,22 +164,16 @@ fn lean_in_words(name: &str, limits: ModelLimits, more: Option<String>) -> Strin
 }
 
 impl Turn {
-    /// Finds out how much context the model has, beside what else is done, and says so if it is little.
+    /// Finds out how much context the model has, beside what else is done.
     pub(crate) fn look_for_context(&mut self) {
-        let settings = self.shared.settings();
+        let settings = self.parts.settings.get();
         let Ok(model) = &settings.model else { return };
-        if self.looking.as_ref().is_some_and(|looking| !looking.is_finished()) {
-            return;
+        if self.looking.as_ref().is_none_or(JoinHandle::is_finished) {
+            self.looking = Some(tokio::spawn(model.find_context()));
         }
-        let (model, shared) = (model.clone(), self.shared.clone());
-        let finding = model.find_context();
-        self.looking = Some(tokio::spawn(async move {
-            finding.await;
-            shared.tell_of_context(&*model);
-        }));
     }
 
-    /// At the end of a turn: what is found out soon is still said.
+    /// Waits a little for what is being found out.
     pub(crate) async fn context_is_found(&mut self) {
         if let Some(looking) = self.looking.take() {
             // An error means that it takes long, or broke down, and nothing depends on it.
@@ -188,10 +181,17 @@ impl Turn {
         }
     }
 
+    /// Says what was found out.
+    pub(crate) fn tell_of_context(&mut self) {
+        if let Ok(model) = &self.parts.settings.get().model {
+            self.conversation.context.tell(&self.parts.events, &**model);
+        }
+    }
+
     /// The most characters of a result: with a small context, as many as it has tokens, which is about a quarter
     /// of it.
     pub(crate) fn tool_output(&self) -> usize {
-        let settings = self.shared.settings();
+        let settings = self.parts.settings.get();
         let most = settings.limits.tool_output as usize;
         let Ok(model) = &settings.model else { return most };
         let small = model.limits().context.filter(|tokens| *tokens < ENOUGH_CONTEXT);

@@ -3,8 +3,9 @@
 //!
 //! The model is told and asked again, a few times at most; then the turn ends in words. None ends in silence.
 
-use crate::session::shared::lock;
-use crate::turn::{Ended, Said, Turn};
+use crate::ask::Said;
+use crate::hooks::Ended;
+use crate::turn::Turn;
 use ropewalk_model::{Block, Reply, StopReason as ModelStop, ToolInput};
 use ropewalk_protocol::StopReason;
 
@@ -52,22 +53,22 @@ pub(crate) fn says_nothing(blocks: &[Block]) -> bool {
 }
 
 impl Turn {
-    /// True if the turn goes on after a reply without calls, which the model has been told then.
-    pub(crate) fn goes_on(&mut self, said: &Said) -> bool {
+    /// True if the model was told to mend how a reply without calls ended.
+    pub(crate) fn mends(&mut self, said: &Said) -> bool {
         let words = match self.cut_in_words(said) {
             Ok(None) => self.silence_in_words(said),
             Ok(words) => words,
             Err(TooOften) => None,
         };
         let Some(words) = words else { return false };
-        lock(&self.shared.history).push_user(vec![Block::text(words)]);
+        self.conversation.push_user(vec![Block::text(words)]);
         true
     }
 
     /// Words for the model if its reply was cut at the bound for output tokens.
     pub(crate) fn cut_in_words(&mut self, said: &Said) -> Result<Option<String>, TooOften> {
         self.asked_again &= said.calls.is_empty();
-        if said.stop != ModelStop::MaxTokens {
+        if said.reply.stop_reason != ModelStop::MaxTokens {
             self.cuts = 0;
             return Ok(None);
         }
@@ -93,7 +94,7 @@ impl Turn {
 
     /// Words for the model, once, if its reply says nothing, or announces a call that is not in it.
     fn silence_in_words(&mut self, said: &Said) -> Option<String> {
-        let words = match said.stop {
+        let words = match said.reply.stop_reason {
             ModelStop::Refusal | ModelStop::ContextFull => return None,
             _ if said.is_empty => {
                 "(Your reply was empty. Go on with the task; if it is done, say what you did.)"
@@ -115,7 +116,7 @@ pub(crate) struct TooOften;
 impl Said {
     /// How a turn ends with these words.
     pub(crate) fn ended(self) -> Ended {
-        let message = match self.stop {
+        let message = match self.reply.stop_reason {
             ModelStop::MaxTokens => return cut_off(),
             ModelStop::ContextFull => {
                 let message = "The model's context is full, and its answer ends there. Start another session \

@@ -8,7 +8,7 @@
 use crate::journal::Journal;
 use crate::journal::record::Record;
 use ropewalk_model::{Block, Message, Model, Piece, Role};
-use ropewalk_protocol::Content;
+use ropewalk_protocol::{Content, MessageId};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub struct History {
     earlier: Option<String>,
     /// Where everything that is added is written first.
     journal: Journal,
-    entries: Vec<(Message, Piece)>,
+    entries: Vec<Entry>,
     /// The ids of all calls, ours and the servers': no two of a history may be the same, and some servers count from
     /// 0 in each reply.
     ids: HashSet<String>,
@@ -30,6 +30,14 @@ pub struct History {
     given: HashMap<String, Given>,
     /// Ids that a journal has, and that calls have got others for in the last message.
     renamed: HashMap<String, String>,
+}
+
+/// A message, and how it goes over the wire.
+struct Entry {
+    /// The id that the step gave it, or its first part; None of the user's side, and in older journals.
+    id: Option<MessageId>,
+    message: Arc<Message>,
+    piece: Piece,
 }
 
 /// An id as a server gave it, which may hold more than a name: it goes back to that server unchanged, and to no other.
@@ -57,8 +65,8 @@ impl History {
             self.drop_thinking();
         }
         if !same || self.model.is_none() {
-            for (message, piece) in &mut self.entries {
-                *piece = encoded(Some(&*model), &self.given, message);
+            for entry in &mut self.entries {
+                entry.piece = encoded(Some(&*model), &self.given, &entry.message);
             }
         }
         self.model = Some(model);
@@ -78,7 +86,9 @@ impl History {
     }
 
     fn drop_thinking(&mut self) {
-        for (message, _) in &mut self.entries {
+        let thinks = |entry: &&mut Entry| entry.message.content.iter().any(is_thinking);
+        for entry in self.entries.iter_mut().filter(thinks) {
+            let message = Arc::make_mut(&mut entry.message);
             message.content.retain(|block| !is_thinking(block));
             if message.content.is_empty() {
                 message.content.push(Block::text(NO_ANSWER));
@@ -88,7 +98,7 @@ impl History {
 
     /// The place right behind what was said so far.
     pub(crate) fn place(&self) -> Place {
-        let blocks = self.entries.last().map_or(0, |(last, _)| last.content.len());
+        let blocks = self.last().map_or(0, |last| last.content.len());
         Place { messages: self.entries.len(), blocks }
     }
 
@@ -96,17 +106,17 @@ impl History {
     pub(crate) fn truncate(&mut self, place: &Place) {
         self.entries.truncate(place.messages);
         if self.entries.len() == place.messages
-            && let Some((last, piece)) = self.entries.last_mut()
-            && last.content.len() > place.blocks
+            && let Some(last) = self.entries.last_mut()
+            && last.message.content.len() > place.blocks
         {
-            last.content.truncate(place.blocks);
-            *piece = encoded(self.model.as_deref(), &self.given, last);
+            Arc::make_mut(&mut last.message).content.truncate(place.blocks);
+            last.piece = encoded(self.model.as_deref(), &self.given, &last.message);
         }
     }
 
     /// Adds what a journal has. Whatever that is, the history stays valid: results without a call are left out,
     /// and calls without a result get one before the model speaks again.
-    pub(crate) fn restore(&mut self, role: Role, mut content: Vec<Block>) {
+    pub(crate) fn restore(&mut self, id: Option<MessageId>, role: Role, mut content: Vec<Block>) {
         match role {
             Role::User => {
                 let mut open = self.open_calls();
@@ -127,7 +137,7 @@ impl History {
                 });
                 let lost = open.iter().map(|id| Block::result(id, LOST, true));
                 content.splice(0..0, lost);
-                self.push(Role::User, content, NO_WORDS);
+                self.push(None, Role::User, content, NO_WORDS);
             }
             Role::Assistant => {
                 let open = self.open_calls();
@@ -144,7 +154,7 @@ impl History {
                     let renamed = self.admit(block, &by);
                     self.renamed.extend(renamed);
                 }
-                self.push(Role::Assistant, content, NO_ANSWER);
+                self.push(id, Role::Assistant, content, NO_ANSWER);
             }
         }
     }
@@ -160,13 +170,13 @@ impl History {
     /// What a request is made of: the model and the pieces for it. O(messages), by reference count. None
     /// before a model is known.
     pub fn request(&self) -> Option<(Arc<dyn Model>, Vec<Piece>)> {
-        let pieces = self.entries.iter().map(|(_, piece)| piece.clone());
+        let pieces = self.entries.iter().map(|entry| entry.piece.clone());
         self.model.clone().map(|model| (model, pieces.collect()))
     }
 
     /// How many images the pieces hold, and how many bytes of them these are.
     pub(crate) fn images(&self) -> (usize, usize) {
-        let all = self.entries.iter().map(|(message, piece)| {
+        let all = self.entries.iter().map(|Entry { message, piece, .. }| {
             let parts = message.content.iter().flat_map(|block| match block {
                 Block::Content(content) => std::slice::from_ref(content),
                 Block::ToolResult { content, .. } => content,
@@ -187,7 +197,21 @@ impl History {
 
     /// The messages, oldest first.
     pub fn messages(&self) -> impl DoubleEndedIterator<Item = &Message> {
-        self.entries.iter().map(|(message, _)| message)
+        self.entries.iter().map(|entry| &*entry.message)
+    }
+
+    /// The same, to be kept without a copy of their texts.
+    pub(crate) fn shared_messages(&self) -> Vec<Arc<Message>> {
+        self.entries.iter().map(|entry| entry.message.clone()).collect()
+    }
+
+    /// The ids of the messages, oldest first; None of the user's side, and of those that an older journal has.
+    pub fn ids(&self) -> impl Iterator<Item = Option<&MessageId>> {
+        self.entries.iter().map(|entry| entry.id.as_ref())
+    }
+
+    fn last(&self) -> Option<&Message> {
+        self.entries.last().map(|entry| &*entry.message)
     }
 
     /// How many messages there are.
@@ -202,20 +226,25 @@ impl History {
 
     /// Who spoke last.
     pub fn last_role(&self) -> Option<Role> {
-        self.entries.last().map(|(message, _)| message.role)
+        self.last().map(|message| message.role)
     }
 
     /// Adds what the user's side says: words, or results with words after them. Blank blocks are left out.
     pub fn push_user(&mut self, mut content: Vec<Block>) {
         self.strike(&mut content);
-        self.push(Role::User, content, NO_WORDS);
+        self.push(None, Role::User, content, NO_WORDS);
     }
 
     /// Adds what the model of this name said, and gives it as it was added: ids that were used before, and ids and
     /// names that not every protocol would take back, are others then. What is sent has the ids that its server gave. Blank blocks are left out; thoughts alone get
     /// words after them, because a message of thoughts is none. Thoughts of a model that has been replaced
     /// meanwhile are dropped.
-    pub fn push_assistant(&mut self, mut content: Vec<Block>, by: &str) -> &[Block] {
+    pub fn push_assistant(
+        &mut self,
+        message: Option<MessageId>,
+        mut content: Vec<Block>,
+        by: &str,
+    ) -> &[Block] {
         let replaced = self.model.as_ref().is_some_and(|model| model.name() != by);
         content.retain(|block| !(replaced && is_thinking(block)));
         self.strike(&mut content);
@@ -232,8 +261,8 @@ impl History {
             self.journal.write(&Record::CallIds { by: by.into(), ids });
         }
         let added = content.len();
-        self.push(Role::Assistant, content, NO_ANSWER);
-        let all = self.entries.last().map_or(&[][..], |(last, _)| &last.content);
+        self.push(message, Role::Assistant, content, NO_ANSWER);
+        let all = self.last().map_or(&[][..], |last| &last.content);
         all.get(all.len().saturating_sub(added)..).unwrap_or(all)
     }
 
@@ -253,30 +282,31 @@ impl History {
 
     /// The ids of the calls in the last message, which have no result yet, in order.
     fn open_calls(&self) -> Vec<String> {
-        let last = self.entries.last().filter(|(last, _)| last.role == Role::Assistant);
-        let calls = last.into_iter().flat_map(|(last, _)| &last.content).filter_map(|block| {
+        let last = self.last().filter(|last| last.role == Role::Assistant);
+        let calls = last.into_iter().flat_map(|last| &last.content).filter_map(|block| {
             if let Block::ToolUse { id, .. } = block { Some(id.clone()) } else { None }
         });
         calls.collect()
     }
 
-    fn push(&mut self, role: Role, mut content: Vec<Block>, nothing: &str) {
+    fn push(&mut self, id: Option<MessageId>, role: Role, mut content: Vec<Block>, nothing: &str) {
         content.retain(|block| !block.is_blank());
         if content.iter().all(is_thinking) {
             content.push(Block::text(nothing));
         }
         if self.journal.is_kept() {
-            self.journal.write(&Record::Said { role, content: Cow::Borrowed(&content) });
+            let said = Record::Said { id: id.clone(), role, content: Cow::Borrowed(&content) };
+            self.journal.write(&said);
         }
         match self.entries.last_mut() {
-            Some((last, piece)) if last.role == role => {
-                last.content.append(&mut content);
-                *piece = encoded(self.model.as_deref(), &self.given, last);
+            Some(last) if last.message.role == role => {
+                Arc::make_mut(&mut last.message).content.append(&mut content);
+                last.piece = encoded(self.model.as_deref(), &self.given, &last.message);
             }
             _ => {
                 let message = Message { role, content };
                 let piece = encoded(self.model.as_deref(), &self.given, &message);
-                self.entries.push((message, piece));
+                self.entries.push(Entry { id, message: Arc::new(message), piece });
             }
         }
     }

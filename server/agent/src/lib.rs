@@ -2,23 +2,31 @@
 //!
 //! A front end and the agent share nothing but [`Op`](ropewalk_protocol::Op)s going in and [`Event`](ropewalk_protocol::Event)s coming out. The loop itself
 //! is `turn`; everything else here serves it: [`history`] keeps what was said and is always valid, `calls`
-//! runs tool calls, [`approval`] waits for the user, [`prompt`] words what the model is told, and [`journal`]
+//! runs tool calls, `approvals` waits for the user, [`prompt`] words what the model is told, and [`journal`]
 //! keeps what a session needs to go on after a crash.
 
-pub mod approval;
+mod approvals;
+mod ask;
 pub mod audit;
 mod budget;
 mod calls;
+mod changes;
 mod context;
+pub mod conversation;
 mod ends;
+mod events;
 mod held;
 pub mod history;
+pub mod hooks;
+mod inbox;
 pub mod journal;
 mod op;
+mod prelude;
 mod printed;
 pub mod prompt;
 mod reads;
 pub mod session;
+mod settings;
 mod shown;
 pub mod slash;
 pub mod time;
@@ -26,7 +34,10 @@ pub mod tools;
 mod turn;
 
 pub use audit::Audit;
+pub use calls::Call;
+pub use conversation::Conversation;
 pub use history::History;
+pub use hooks::StepHook;
 pub use journal::Journal;
 pub use journal::past::Past;
 pub use journal::store::{SessionError, Sessions};

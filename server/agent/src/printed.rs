@@ -3,7 +3,6 @@
 //!
 //! What such a call looks like is known in the model's room. Nothing is run here.
 
-use crate::session::shared::lock;
 use crate::turn::Turn;
 use ropewalk_model::{Block, Model, Reply, printed_tool, take_printed_calls};
 
@@ -28,7 +27,7 @@ impl Turn {
         if reply.tool_calls().next().is_some() {
             return None;
         }
-        let registry = self.shared.registry();
+        let registry = self.parts.registry();
         let is_tool = |name: &str| registry.names().any(|tool| tool == name);
         let takes = model.takes_printed_calls();
         if takes && take_printed_calls(&mut reply.blocks, is_tool) {
@@ -66,7 +65,7 @@ impl Turn {
             }
         };
         let words = format!("(You wrote a call of {tool} as text, so it was not run. {how})");
-        lock(&self.shared.history).push_user(vec![Block::text(words)]);
+        self.conversation.push_user(vec![Block::text(words)]);
         true
     }
 }

@@ -1,25 +1,25 @@
 //! The session: ops in, events out, one turn at a time.
 //!
-//! Here is what a front end holds of it. The actor that takes the ops is in `actor`, what its parts share in
-//! `shared`; what the loop does is in `turn`.
+//! Here is what a front end holds of it. The actor that takes the ops is in `actor`, its parts are in
+//! `parts`; what the loop does is in `turn`.
 
 mod actor;
+pub(crate) mod parts;
 mod review;
-pub(crate) mod shared;
 
+use crate::hooks::StepHook;
 use crate::journal::Journal;
 use crate::journal::past::{Past, TurnMark};
 use crate::op::Input;
 use crate::prompt::PromptFacts;
 use actor::Actor;
+use parts::{Beginning, Parts};
 use ropewalk_model::Model;
 use ropewalk_protocol::{Approval, Event, Mode, Op, Prompt, SessionLimits, Spent};
 use ropewalk_tools::{CommandRunner, Registry, Rule, Rules};
-use ropewalk_workspace::fork::{Answers, synced};
 use ropewalk_workspace::publish::Bounds;
 use ropewalk_workspace::{Editor, Workspace};
 use serde::{Deserialize, Serialize};
-use shared::{Shared, lock};
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::mpsc;
@@ -86,13 +86,14 @@ pub struct SessionConfig {
 /// A running session. When the last handle is dropped, its turn is interrupted and it ends.
 #[derive(Clone)]
 pub struct Session {
-    shared: Arc<Shared>,
+    parts: Arc<Parts>,
+    not_restored: Arc<[String]>,
     inputs: mpsc::UnboundedSender<Input>,
 }
 
 impl std::fmt::Debug for Session {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Session").field("id", &self.shared.id).finish_non_exhaustive()
+        f.debug_struct("Session").field("id", &self.parts.id).finish_non_exhaustive()
     }
 }
 
@@ -105,20 +106,32 @@ impl Session {
         editor: Arc<dyn Editor>,
         events: mpsc::UnboundedSender<Event>,
     ) -> Session {
+        Self::start_with(config, workspace, editor, events, Vec::new())
+    }
+
+    /// The same, with hooks that its turns run in this order.
+    pub fn start_with(
+        config: SessionConfig,
+        workspace: Arc<Workspace>,
+        editor: Arc<dyn Editor>,
+        events: mpsc::UnboundedSender<Event>,
+        hooks: Vec<Arc<dyn StepHook>>,
+    ) -> Session {
         let (inputs, receiver) = mpsc::unbounded_channel();
-        let shared = Arc::new(Shared::new(config, workspace, editor, events));
-        tokio::spawn(Actor::new(shared.clone()).run(receiver));
-        Session { shared, inputs }
+        let beginning = Beginning::new(config, (workspace, editor), events, hooks);
+        let (parts, not_restored) = (Arc::new(beginning.parts), beginning.not_restored.into());
+        tokio::spawn(Actor::new(parts.clone(), beginning.conversation).run(receiver));
+        Session { parts, not_restored, inputs }
     }
 
     /// Its id.
     pub fn id(&self) -> &Arc<str> {
-        &self.shared.id
+        &self.parts.id
     }
 
     /// The keys that are in no text of it: what goes to a log is struck of them.
     pub fn keys(&self) -> ropewalk_model::Keys {
-        self.shared.keys()
+        self.parts.settings.keys()
     }
 
     /// Asks for something. Requests take effect in order.
@@ -131,7 +144,7 @@ impl Session {
 
     /// Sends a prompt and gives the turn it will be.
     pub fn prompt(&self, prompt: Prompt) -> u64 {
-        let turn = self.shared.next_turn();
+        let turn = self.parts.next_turn();
         self.put(Input::Prompt(turn, prompt));
         turn
     }
@@ -163,13 +176,14 @@ impl Session {
 
     /// The mode now.
     pub fn mode(&self) -> Mode {
-        self.shared.settings().mode
+        self.parts.settings.get().mode
     }
 
     /// The name of the model now, or what to set up.
     pub fn model(&self) -> Result<String, String> {
-        self.shared
-            .settings()
+        self.parts
+            .settings
+            .get()
             .model
             .as_ref()
             .map(|model| model.name().to_owned())
@@ -178,60 +192,57 @@ impl Session {
 
     /// The user's choice of a model by command, if it holds.
     pub fn model_choice(&self) -> Option<ModelChoice> {
-        self.shared.settings().model_choice.clone()
+        self.parts.settings.get().model_choice.clone()
     }
 
     /// The pending hunks, in sync with the open documents as they are now, and with the disk as it was last looked at.
     /// Touches no disk.
     pub fn hunks(&self) -> Vec<ropewalk_workspace::Hunk> {
-        let mut fork = lock(&self.shared.fork);
-        fork.sync(&self.shared.workspace, &Answers::default());
-        fork.hunks()
+        self.parts.changes.hunks()
     }
 
     /// The net change that is pending, as `git apply` takes it. Reads the disk. Blocking.
     pub fn patch(&self) -> ropewalk_workspace::Patch {
-        let workspace = &*self.shared.workspace;
-        synced(workspace, &self.shared.fork, |fork, _| fork.clone()).patch(workspace)
+        self.parts.changes.patch()
     }
 
     /// Writes where it stands into its journal, for a process that is about to end.
     pub async fn settle(&self) {
-        self.shared.settle().await;
+        self.parts.settle().await;
     }
 
     /// The approvals that wait, oldest first.
     pub fn waiting_approvals(&self) -> Vec<Approval> {
-        self.shared.approvals.waiting()
+        self.parts.approvals.waiting()
     }
 
     /// Everything said so far.
     pub fn messages(&self) -> Vec<ropewalk_model::Message> {
-        lock(&self.shared.history).messages().cloned().collect()
+        self.parts.snapshot.borrow().messages.iter().map(|message| (**message).clone()).collect()
     }
 
     /// Its name: the user's, or the start of the first prompt; empty while there is neither.
     pub fn title(&self) -> String {
-        self.shared.title()
+        self.parts.snapshot.borrow().title()
     }
 
     /// Its turns, oldest first.
     pub fn turns(&self) -> Vec<TurnMark> {
-        lock(&self.shared.turns).clone()
+        self.parts.snapshot.borrow().turns.to_vec()
     }
 
     /// Changes that could not be brought back when it went on, in words: the file, and what is lost.
     pub fn not_restored(&self) -> &[String] {
-        &self.shared.not_restored
+        &self.not_restored
     }
 
     /// Whether nothing was asked yet and nothing is pending: another can take its place.
     pub fn is_fresh(&self) -> bool {
-        !self.shared.was_asked() && lock(&self.shared.fork).is_empty()
+        self.parts.snapshot.borrow().last_turn == 0 && self.parts.changes.is_empty()
     }
 
     /// Tokens used so far, and what they cost.
     pub fn spent(&self) -> Spent {
-        *lock(&self.shared.spent)
+        self.parts.snapshot.borrow().spent
     }
 }

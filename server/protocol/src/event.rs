@@ -3,7 +3,9 @@
 //! They serialise as one JSON object each, tagged by `type`, in camelCase: this is what `ropewalk/event`
 //! and `ropewalk run --json` carry. What each says stands in EXTENSIONS.md, in the words of the comments here.
 
-use crate::{Approval, CallId, HunkInfo, Mode, Resolution, ReviewAction, SessionId, Tokens};
+use crate::{
+    Approval, CallId, HunkInfo, MessageId, Mode, Resolution, ReviewAction, SessionId, Tokens,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -112,6 +114,8 @@ pub enum Event {
         turn: u64,
         /// Its number in the turn, from one.
         step: u32,
+        /// The id of the message that the model answers with.
+        message: MessageId,
     },
     /// Words of the user to the running turn have joined it.
     Steered {
@@ -124,6 +128,8 @@ pub enum Event {
     TextDelta {
         /// The turn.
         turn: u64,
+        /// The id of its message.
+        message: MessageId,
         /// A piece of its words.
         text: String,
     },
@@ -131,6 +137,8 @@ pub enum Event {
     ThinkingDelta {
         /// The turn.
         turn: u64,
+        /// The id of its message.
+        message: MessageId,
         /// A piece of its thoughts.
         text: String,
     },

@@ -1,4 +1,4 @@
-//! Names of sessions and calls, each of a type of its own, so that none is taken for another.
+//! Names of sessions, calls and messages, each of a type of its own, so that none is taken for another.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -44,4 +44,9 @@ id! {
 id! {
     /// Id of a tool call, unique in its session.
     CallId
+}
+
+id! {
+    /// Id of a message of the model's, unique in its session.
+    MessageId
 }

@@ -21,7 +21,7 @@ pub use approval::{Approval, Resolution, Verdict};
 pub use content::Content;
 pub use event::{Event, Level, SessionEvent, StopReason};
 pub use hunk::{ChangeKind, HunkInfo, ReviewAction};
-pub use ids::{CallId, SessionId};
+pub use ids::{CallId, MessageId, SessionId};
 pub use limits::{ModelLimits, SessionLimits, Thinking};
 pub use mode::{Mode, OverFork};
 pub use request::{Op, Prompt, SelectedText, Selection};

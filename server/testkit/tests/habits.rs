@@ -7,9 +7,7 @@ use ropewalk_text::Text;
 use ropewalk_workspace::entry::Maker;
 use ropewalk_workspace::publish::{Bounds, Failure, PublishReport, publish};
 use ropewalk_workspace::undo::undo;
-use ropewalk_workspace::{
-    DocId, Fork, NoWitness, Proposal, ProposedChange, Roots, Selection, Workspace,
-};
+use ropewalk_workspace::{DocId, Fork, Proposal, ProposedChange, Roots, Selection, Workspace};
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::sync::Mutex;
@@ -97,12 +95,12 @@ impl Bench {
 
     fn publish(&self) -> impl Future<Output = PublishReport> + '_ {
         let bounds = Bounds { echo: Duration::from_secs(10) };
-        publish(&self.workspace, &self.editor, &self.fork, &Selection::All, bounds, &NoWitness)
+        publish(&self.workspace, &self.editor, &self.fork, &Selection::All, bounds)
     }
 
     fn undo(&self) -> impl Future<Output = PublishReport> + '_ {
         let bounds = Bounds { echo: Duration::from_secs(10) };
-        undo(&self.workspace, &self.editor, &self.fork, &Selection::All, bounds, &NoWitness)
+        undo(&self.workspace, &self.editor, &self.fork, &Selection::All, bounds)
     }
 
     fn poll<T>(&self, future: Pin<&mut impl Future<Output = T>>) -> Option<T> {

@@ -9,7 +9,7 @@ use ropewalk_text::{Bias, ChangeSet, Coordinates, LineEnds, PositionEncoding, Te
 use ropewalk_workspace::entry::Maker;
 use ropewalk_workspace::publish::{Bounds, publish};
 use ropewalk_workspace::{
-    ContentChange, DocId, DocumentEdit, Editor, EditorError, Fork, Habits, NoWitness, Proposal,
+    ContentChange, DocId, DocumentEdit, Editor, EditorError, Fork, Habits, Proposal,
     ProposedChange, Roots, Selection, Workspace,
 };
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -168,7 +168,6 @@ fn typing_with_an_agent_editing_between_ends_in_the_right_text() {
                         &fork,
                         &all,
                         Bounds::default(),
-                        &NoWitness,
                     ));
                     assert_eq!(report.failed, [], "{name} {step}");
                     agents = ropewalk_text::diff(&typed, &buffer.text());

@@ -15,7 +15,7 @@ mod used;
 
 pub use branch::Branch;
 pub(crate) use hunks::{Reviewed, file_hunks};
-pub use look::{Answers, Question, synced};
+pub use look::{Answers, Question, synced, synced_by};
 pub(crate) use look::{Look, Seen, synced_one};
 pub use merge::merge;
 pub(crate) use net::{Content, NetChange, Side};

@@ -6,7 +6,7 @@
 //!
 //! Reading order: [`id`] and [`paths`] (names), [`repository`] (what nobody writes), [`disk`], [`document`] with [`log`] and [`proof`] (what the
 //! editor has), [`Workspace`], [`view`] (what a call sees), [`entry`] and [`fork`] (what a session made),
-//! [`publish`] and [`undo`], [`patch`](mod@patch) (what is pending, for `git apply`), [`ledger`] and [`note`], [`witness`] and [`state`] (what outlives the process).
+//! [`publish`] and [`undo`], [`patch`](mod@patch) (what is pending, for `git apply`), [`ledger`] and [`note`], [`owner`] and [`state`] (what outlives the process).
 
 pub mod disk;
 pub mod document;
@@ -17,6 +17,7 @@ pub mod id;
 pub mod ledger;
 pub mod log;
 pub mod note;
+pub mod owner;
 pub mod patch;
 pub mod paths;
 pub mod proof;
@@ -26,7 +27,6 @@ mod said;
 pub mod state;
 pub mod undo;
 pub mod view;
-pub mod witness;
 pub mod workspace;
 
 pub use document::{ContentChange, DiskLook, Document};
@@ -38,11 +38,11 @@ pub use fork::{
 };
 pub use id::DocId;
 pub use note::Note;
+pub use owner::{ForkOwner, LockedFork};
 pub use patch::{Patch, PatchFile};
 pub use paths::{PathError, Place, Roots};
 pub use ropewalk_text::ContentHash;
 pub use view::{FileState, Material, Snapshot, Source, Stands, View};
-pub use witness::{NoWitness, Witness};
 pub use workspace::Workspace;
 
 /// Identifies an edit that was sent to the editor, among all sessions.

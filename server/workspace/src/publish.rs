@@ -18,15 +18,15 @@ use crate::entry::{Content, FileChange, Mark};
 use crate::fork::{Answers, Fork, Selection, base_of, synced};
 use crate::ledger::Published;
 use crate::note::Note;
+use crate::owner::ForkOwner;
 use crate::proof::Settled;
 use crate::repository::{Repositories, is_in_git};
 use crate::said::sayable;
-use crate::witness::Witness;
-use crate::workspace::{Workspace, lock};
+use crate::workspace::Workspace;
 use crate::{DocId, HunkId, PublishId};
 use ropewalk_text::{ChangeSet, Coordinates, Position, Text};
 use std::collections::{BTreeMap, HashSet};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::oneshot;
 
@@ -118,17 +118,16 @@ impl From<FileError> for Failure {
 }
 
 /// Publishes a selection of the fork. Files are done one after the other, each on its own: what fails in one
-/// does not hold up the next. `witness` is told before each edit is sent and before each file is changed.
+/// does not hold up the next. Its owner is told before each edit is sent and before each file is changed.
 pub async fn publish(
     workspace: &Workspace,
     editor: &dyn Editor,
-    fork: &Mutex<Fork>,
+    fork: &dyn ForkOwner,
     selection: &Selection,
     bounds: Bounds,
-    witness: &dyn Witness,
 ) -> PublishReport {
     let mut report = PublishReport::default();
-    let meant: HashSet<HunkId> = lock(fork).select(selection).into_iter().collect();
+    let meant: HashSet<HunkId> = fork.lock().select(selection).into_iter().collect();
     let wanted = synced(workspace, fork, |fork, aside| {
         for (shown, one) in aside {
             let failed = (shown, Failure::Conflict);
@@ -138,7 +137,7 @@ pub async fn publish(
         }
         by_document(fork, &fork.select(selection).into_iter().collect())
     });
-    let publishing = Publishing { workspace, editor, fork, bounds, witness };
+    let publishing = Publishing { workspace, editor, fork, bounds };
     for (id, wanted) in wanted {
         publishing.one(&id, wanted, &mut report).await;
     }
@@ -164,9 +163,8 @@ fn others(workspace: &Workspace, id: &DocId) -> Vec<(String, String, bool)> {
 struct Publishing<'a> {
     workspace: &'a Workspace,
     editor: &'a dyn Editor,
-    fork: &'a Mutex<Fork>,
+    fork: &'a dyn ForkOwner,
     bounds: Bounds,
-    witness: &'a dyn Witness,
 }
 
 /// Whether the ledger has this hunk of one of these documents.
@@ -236,8 +234,8 @@ fn chosen(fork: &Fork, id: &DocId, ids: &[HunkId]) -> Option<(DocId, bool, bool)
 
 /// True if one of these is a git repository's own. Merging lets none in; one may come from an older journal, or a folder
 /// may have become a repository since. Blocking.
-fn is_of_git(fork: &Mutex<Fork>, docs: [&DocId; 2]) -> bool {
-    let place = |id: &DocId| lock(fork).files.get(id).and_then(|file| file.place.clone());
+fn is_of_git(fork: &dyn ForkOwner, docs: [&DocId; 2]) -> bool {
+    let place = |id: &DocId| fork.lock().files.get(id).and_then(|file| file.place.clone());
     let is_one = |id: &DocId| {
         place(id).is_some_and(|place| Repositories::default().own(&place))
             || id.path().is_some_and(|path| is_in_git(&path))
@@ -270,13 +268,12 @@ async fn publish_on_disk(
 async fn publish_file(
     workspace: &Workspace,
     editor: &dyn Editor,
-    fork: &Mutex<Fork>,
+    fork: &dyn ForkOwner,
     id: &DocId,
     (ids, seen): (&[HunkId], &[Content]),
     bounds: Bounds,
-    witness: &dyn Witness,
 ) -> Outcome {
-    let found = chosen(&lock(fork), id, ids);
+    let found = chosen(&fork.lock(), id, ids);
     let Some((source, changes_file, changes_mode)) = found else { return Outcome::default() };
     if is_of_git(fork, [id, &source]) {
         return (Vec::new(), Some(Failure::OfGit));
@@ -290,8 +287,8 @@ async fn publish_file(
         return (Vec::new(), Some(Failure::NotOpen));
     }
     let by_disk = changes_file || !is_open;
-    let (roots, session) = (workspace.roots(), lock(fork).session.clone());
-    let disk = closed::Disk { workspace, fork, roots, session, witness };
+    let (roots, session) = (workspace.roots(), fork.lock().session.clone());
+    let disk = closed::Disk { workspace, fork, roots, session };
     let mut done = match by_disk || changes_mode {
         true => match publish_on_disk(&disk, (id, &source), (ids, seen), by_disk).await {
             (done, None) if !by_disk => done,
@@ -301,7 +298,7 @@ async fn publish_file(
     };
     let mut carried = Vec::new();
     let mut start = |publish: PublishId| {
-        let mut fork = lock(fork);
+        let mut fork = fork.lock();
         fork.sync_one(workspace, id, &Answers::default());
         let Some(file) = fork.files.get_mut(id) else { return Start::Nothing };
         // What an earlier edit carries, of which it is not known whether it was made, is not sent again.
@@ -310,7 +307,7 @@ async fn publish_file(
         let basis = file.entry.base.text();
         let marked = file.entry.mark_sent(ids, Some(publish));
         // Kept before the place of the edit is made out: writing takes time, and the user may be typing.
-        witness.ahead(&fork, std::slice::from_ref(id));
+        fork.ahead(std::slice::from_ref(id));
         let started = start_edit(workspace, &source, publish, &basis, &part);
         if matches!(started, Start::Sent(..)) {
             carried = marked;
@@ -320,7 +317,7 @@ async fn publish_file(
         started
     };
     let sent = send(workspace, editor, &source, &mut start, "Ropewalk: accept", bounds).await;
-    lock(fork).sync_one(workspace, id, &Answers::default());
+    fork.lock().sync_one(workspace, id, &Answers::default());
     match sent {
         Ok(true) => done.extend(carried),
         Ok(false) => {}

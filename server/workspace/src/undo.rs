@@ -11,27 +11,25 @@ mod rename;
 use crate::disk::{self, Expect, FileError};
 use crate::document::Document;
 use crate::editor::Editor;
-use crate::fork::{Fork, Selection, synced};
+use crate::fork::{Selection, synced};
 use crate::ledger::{Published, PublishedFile, rename_of};
+use crate::owner::ForkOwner;
 use crate::publish::{Bounds, Failure, PublishReport, Start, send, start_edit};
 use crate::view::{DiskFile, read_file};
-use crate::witness::Witness;
-use crate::workspace::{Workspace, lock};
+use crate::workspace::Workspace;
 use crate::{DocId, HunkId, PublishId};
 use inverse::inverse;
 use ropewalk_text::decode::{FileFormat, encode};
 use std::collections::{BTreeMap, HashSet};
-use std::sync::Mutex;
 
-/// Takes back the published hunks of the fork's session that `selection` means. `witness` is told before each
-/// edit is sent and before each file is changed.
+/// Takes back the published hunks of the fork's session that `selection` means. Its owner is told before
+/// each edit is sent and before each file is changed.
 pub async fn undo(
     workspace: &Workspace,
     editor: &dyn Editor,
-    fork: &Mutex<Fork>,
+    fork: &dyn ForkOwner,
     selection: &Selection,
     bounds: Bounds,
-    witness: &dyn Witness,
 ) -> PublishReport {
     let mut report = PublishReport::default();
     let session = &*{
@@ -41,7 +39,7 @@ pub async fn undo(
             fork.session.clone()
         })
     };
-    let undoing = Undoing { workspace, fork, witness };
+    let undoing = Undoing { workspace, fork };
     let (texts, files) = chosen(workspace, session, selection);
     // What was deleted, renamed or replaced since its text was published must be put back first.
     let comes_back = |id: &DocId| {
@@ -120,8 +118,7 @@ fn forget(workspace: &Workspace, session: &str, doc: &DocId, ids: &[HunkId], but
 /// What every way of undoing needs.
 struct Undoing<'a> {
     workspace: &'a Workspace,
-    fork: &'a Mutex<Fork>,
-    witness: &'a dyn Witness,
+    fork: &'a dyn ForkOwner,
 }
 
 impl Undoing<'_> {
@@ -134,7 +131,7 @@ impl Undoing<'_> {
         bounds: Bounds,
         report: &mut PublishReport,
     ) {
-        let (workspace, session) = (self.workspace, lock(self.fork).session.clone());
+        let (workspace, session) = (self.workspace, self.fork.lock().session.clone());
         let shown = hunks.first().map(|hunk| hunk.file.clone()).unwrap_or_default();
         let ids: Vec<HunkId> = hunks.iter().map(|hunk| hunk.id).collect();
         match self.text(editor, id, hunks, bounds).await {
@@ -214,7 +211,7 @@ impl Undoing<'_> {
     /// Notes that `publish` takes these hunks back, and has it kept.
     fn ahead(&self, id: &DocId, hunks: &[Published], publish: Option<PublishId>) {
         self.mark(hunks, publish);
-        self.witness.ahead(&lock(self.fork), std::slice::from_ref(id));
+        self.fork.lock().ahead(std::slice::from_ref(id));
     }
 
     fn mark(&self, hunks: &[Published], publish: Option<PublishId>) {

@@ -107,7 +107,6 @@ impl Bench {
             &self.fork,
             &selection,
             Bounds::default(),
-            &NoWitness,
         ))
     }
 
@@ -119,7 +118,6 @@ impl Bench {
             &self.fork,
             &selection,
             Bounds::default(),
-            &NoWitness,
         ))
     }
 

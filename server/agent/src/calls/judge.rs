@@ -3,9 +3,8 @@
 //! What policy says of a call is `ropewalk_tools::policy`'s; here is the waiting, and the audit of it all.
 
 use super::{Call, interrupted};
-use crate::approval::Approvals;
+use crate::approvals::Approvals;
 use crate::audit::Audit;
-use crate::session::shared::lock;
 use crate::turn::{Interrupted, Turn};
 use ropewalk_protocol::{Approval, Event, Resolution, Verdict};
 use ropewalk_text::plain::{plain, plain_line};
@@ -55,7 +54,7 @@ impl Turn {
                 ruling = now;
             }
         }
-        self.shared.audit(&Audit {
+        self.parts.audit(&Audit {
             turn: self.number,
             call: call.id.clone(),
             tool: call.name.clone(),
@@ -78,31 +77,23 @@ impl Turn {
         ruling: &Ruling,
         reason: &str,
     ) -> (&'static str, Result<(), ToolOutput>) {
-        let settings = self.shared.settings();
+        let settings = self.parts.settings.get();
         let offer = ruling.offer.as_ref();
         let always = settings.always.is_some() && offer.is_some_and(|offer| offer.always);
         if !settings.interactive {
             return ("nobody", Err(nobody_to_ask(reason, offer)));
         }
-        let runs = parsed.subject.command.is_some() && !self.shared.runner.info().mode.sees_fork();
-        let unseen = if runs { unseen_files(view) } else { Vec::new() };
-        let asked = Approval {
-            id: 0,
-            call: call.id.clone().into(),
-            tool: call.name.clone(),
-            detail: plain(subject(parsed)),
-            reason: plain_line(reason),
-            rule: offer.map(|offer| plain_line(&offer.rule.to_string())),
-            rule_words: offer.map(|offer| offer.rule.in_words()),
-            always,
-            unseen: unseen.iter().map(|file| plain_line(file)).collect(),
-        };
-        let (approval, answer) = self.shared.approvals.ask(asked);
+        let asked = self.approval(call, parsed, view, (offer, reason), always);
+        let (approval, answer) = self.parts.approvals.ask(asked);
         let id = approval.id;
-        let _withdraw = Withdraw(&self.shared.approvals, id);
-        self.shared.tell(Event::ApprovalRequested { turn: self.number, approval });
+        let _withdraw = Withdraw(&self.parts.approvals, id);
+        self.parts.events.tell(Event::ApprovalRequested { turn: self.number, approval });
         let resolved = |how| {
-            self.shared.tell(Event::ApprovalResolved { turn: self.number, approval: id, how });
+            self.parts.events.tell(Event::ApprovalResolved {
+                turn: self.number,
+                approval: id,
+                how,
+            });
         };
         match self.or_interrupted(answer).await {
             Err(Interrupted) | Ok(Err(_)) => {
@@ -125,28 +116,54 @@ impl Turn {
             }
             Ok(Ok(lasting @ (Verdict::Session | Verdict::Always))) => {
                 resolved(Resolution::Allowed);
-                let Some(Offer { rule, .. }) = offer else {
-                    self.warn("Allowed this once: no rule can stand for that call.".to_owned());
-                    return ("once", Ok(()));
-                };
-                self.shared.grant(rule.clone());
-                match lasting {
-                    Verdict::Always if always => (self.keep(rule).await, Ok(())),
-                    Verdict::Always => {
-                        self.warn(
-                            "Allowed for this session: that can't be kept for always.".to_owned(),
-                        );
-                        ("session", Ok(()))
-                    }
-                    _ => ("session", Ok(())),
-                }
+                (self.grant(offer, lasting, always).await, Ok(()))
             }
         }
     }
 
+    fn approval(
+        &self,
+        call: &Call,
+        parsed: &tool::Call,
+        view: &View,
+        (offer, reason): (Option<&Offer>, &str),
+        always: bool,
+    ) -> Approval {
+        let runs = parsed.subject.command.is_some() && !self.parts.runner.info().mode.sees_fork();
+        let unseen = if runs { unseen_files(view) } else { Vec::new() };
+        Approval {
+            id: 0,
+            call: call.id.clone().into(),
+            tool: call.name.clone(),
+            detail: plain(subject(parsed)),
+            reason: plain_line(reason),
+            rule: offer.map(|offer| plain_line(&offer.rule.to_string())),
+            rule_words: offer.map(|offer| offer.rule.in_words()),
+            always,
+            unseen: unseen.iter().map(|file| plain_line(file)).collect(),
+        }
+    }
+
+    /// Allows what is offered for as long as the user said: what was done then, for the audit.
+    async fn grant(&self, offer: Option<&Offer>, lasting: Verdict, always: bool) -> &'static str {
+        let Some(Offer { rule, .. }) = offer else {
+            self.warn("Allowed this once: no rule can stand for that call.".to_owned());
+            return "once";
+        };
+        self.parts.grant(rule.clone());
+        match lasting {
+            Verdict::Always if always => return self.keep(rule).await,
+            Verdict::Always => {
+                self.warn("Allowed for this session: that can't be kept for always.".to_owned());
+            }
+            _ => {}
+        }
+        "session"
+    }
+
     /// Writes a rule where it holds for always.
     async fn keep(&self, rule: &Rule) -> &'static str {
-        let (keep, kept) = (self.shared.settings().always.clone(), rule.clone());
+        let (keep, kept) = (self.parts.settings.get().always.clone(), rule.clone());
         let keeping = tokio::task::spawn_blocking(move || keep.map(|keep| keep(&kept)));
         let why = match keeping.await {
             Ok(Some(Ok(()))) => return "always",
@@ -168,13 +185,13 @@ impl Turn {
         view: &Arc<View>,
     ) -> Result<(Ruling, Reach), ToolOutput> {
         let (tool, effect, subject) = (call.tool.clone(), call.effect, call.subject.clone());
-        let (shared, view) = (self.shared.clone(), view.clone());
+        let (parts, view) = (self.parts.clone(), view.clone());
         let judge = move || {
             let paths = named_paths(&subject, &view);
-            let reach = Reach::of(&subject, &view, &shared.runner.info());
+            let reach = Reach::of(&subject, &view, &parts.runner.info());
             // The mode and the rules may change while a command is read for the first time.
             subject.command.as_deref().map(dangerous);
-            let (settings, granted) = (shared.settings(), lock(&shared.granted).clone());
+            let (settings, granted) = (parts.settings.get(), parts.approvals.granted());
             let call = CallSummary { tool: &tool, effect, subject: &subject };
             let ruling = decide(call, &paths, &reach, settings.mode, &settings.rules, &granted);
             (ruling, reach)
@@ -190,18 +207,18 @@ impl Turn {
     /// Until no open file has unsaved text. A buffer without a file can't be saved to one and isn't waited
     /// for.
     async fn all_saved(&self) {
-        let mut saves = self.shared.saves.subscribe();
         loop {
-            let shared = self.shared.clone();
+            let saved = self.parts.approvals.next_save();
+            let parts = self.parts.clone();
             let unsaved = tokio::task::spawn_blocking(move || {
-                shared.workspace.look_at_disks();
-                let snapshot = shared.workspace.snapshot();
+                parts.workspace.look_at_disks();
+                let snapshot = parts.workspace.snapshot();
                 snapshot
                     .buffers
                     .iter()
-                    .any(|(id, seen)| seen.dirty && shared.workspace.place(id).is_some())
+                    .any(|(id, seen)| seen.dirty && parts.workspace.place(id).is_some())
             });
-            if !unsaved.await.unwrap_or(false) || saves.changed().await.is_err() {
+            if !unsaved.await.unwrap_or(false) || saved.await.is_err() {
                 return;
             }
         }

@@ -5,6 +5,7 @@
 
 use super::past::title_of;
 use super::record::Record;
+use crate::audit::Audit;
 use crate::time::minute;
 use ropewalk_model::{Block, Role, ToolInput};
 use ropewalk_protocol::content::briefly;
@@ -39,20 +40,16 @@ impl Markdown {
                 self.first.get_or_insert_with(|| title_of(prompt));
                 let _ = write!(out, "\n## Turn {turn}, {}\n\n{}\n", minute(*at), quoted(prompt));
             }
-            Record::Said { role, content } => {
+            Record::Said { id, role, content } => {
+                if let Some(id) = id {
+                    let _ = write!(out, "\n<a id=\"{}\"></a>\n", name(id));
+                }
                 for block in content.iter() {
                     self.block(*role, block);
                 }
             }
             Record::Decision(audit) => {
-                let mut words = format!("{}, by {}", audit.decision, plain(&audit.by));
-                if let Some(verdict) = &audit.verdict {
-                    let _ = write!(words, "; the user said: {}", plain(verdict));
-                }
-                if let Some(secret) = &audit.secret {
-                    let _ = write!(words, "; **may hold secrets: {}**", code(secret));
-                }
-                self.decided.insert(audit.call.to_string(), words);
+                self.decided.insert(audit.call.to_string(), decision(audit));
             }
             Record::Review { at, action, what } => {
                 let _ = writeln!(out, "\n*{}: {}: {}*", minute(*at), action.as_str(), plain(what));
@@ -79,6 +76,7 @@ impl Markdown {
             | Record::ModelChoice(_)
             | Record::State(_)
             | Record::Waiting(_)
+            | Record::News(_)
             | Record::Summary(_) => {}
         }
     }
@@ -122,6 +120,18 @@ impl Markdown {
     }
 }
 
+/// What was decided about a call, in words.
+fn decision(audit: &Audit) -> String {
+    let mut words = format!("{}, by {}", audit.decision, plain(&audit.by));
+    if let Some(verdict) = &audit.verdict {
+        let _ = write!(words, "; the user said: {}", plain(verdict));
+    }
+    if let Some(secret) = &audit.secret {
+        let _ = write!(words, "; **may hold secrets: {}**", code(secret));
+    }
+    words
+}
+
 /// One line, without control characters and what they could do to a terminal.
 fn plain(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
@@ -134,6 +144,11 @@ fn code(text: &str) -> String {
     let fence = "`".repeat(longest + 1);
     let pad = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
     format!("{fence}{pad}{text}{pad}{fence}")
+}
+
+/// An id in characters that end no attribute.
+fn name(id: &str) -> String {
+    id.chars().filter(|c| c.is_ascii_alphanumeric() || "-_.".contains(*c)).collect()
 }
 
 fn quoted(text: &str) -> String {

@@ -6,7 +6,7 @@
 use super::record::{Head, Record, Summary, VERSION};
 use crate::history::{History, Place};
 use crate::session::ModelChoice;
-use ropewalk_protocol::{Mode, Spent};
+use ropewalk_protocol::{MessageId, Mode, Spent};
 use ropewalk_text::plain::plain;
 use ropewalk_workspace::state::Kept;
 use ropewalk_workspace::{ContentHash, DocId, Fork, Note, Workspace};
@@ -47,6 +47,8 @@ pub struct Past {
     pub problems: Vec<String>,
     pub(crate) history: History,
     pub(crate) kept: Kept,
+    /// News in the inbox.
+    pub(crate) notes: Vec<Note>,
     pub(crate) granted: Vec<String>,
     pub(crate) model_choice: Option<ModelChoice>,
     pub(crate) mode: Option<Mode>,
@@ -135,6 +137,11 @@ impl Past {
         self.history.messages().cloned().collect()
     }
 
+    /// The ids of the messages, in their order; None of the user's side, and of those that an older journal has.
+    pub fn message_ids(&self) -> Vec<Option<MessageId>> {
+        self.history.ids().map(Option::<&MessageId>::cloned).collect()
+    }
+
     /// Where it stands.
     pub fn summary(&self) -> Summary {
         Summary {
@@ -180,14 +187,14 @@ impl Past {
                 let (history, kept) = (self.history.place(), self.kept.clone());
                 self.turns.push(TurnMark { turn, at, prompt, history, kept });
             }
-            Record::Said { role, content } => {
+            Record::Said { id, role, content } => {
                 let content = content.into_owned();
                 for block in &content {
                     if let ropewalk_model::Block::Content(content) = block {
                         self.forget_waiting(&content.briefly());
                     }
                 }
-                self.history.restore(role, content);
+                self.history.restore(id, role, content);
             }
             Record::CallIds { by, ids } => self.history.restore_ids(&by, ids),
             Record::Model(name) => self.history.spoken_to(&name),
@@ -213,8 +220,10 @@ impl Past {
                         self.history.truncate(&mark.history);
                     }
                     self.turns.truncate(at);
+                    self.notes.clear();
                 }
             }
+            Record::News(notes) => self.notes = notes.into_owned(),
             Record::Waiting(text) => self.waiting.push(text.into_owned()),
             Record::Decision(_) | Record::Summary(_) => {}
         }
@@ -296,6 +305,7 @@ fn is_unknown(line: &[u8]) -> bool {
         "waiting",
         "summary",
         "call_ids",
+        "news",
     ];
     if line.iter().all(u8::is_ascii_whitespace) {
         return true;

@@ -6,9 +6,9 @@
 use crate::audit::Audit;
 use crate::session::ModelChoice;
 use ropewalk_model::{Block, Role};
-use ropewalk_protocol::{Mode, ReviewAction, Spent, StopReason};
+use ropewalk_protocol::{MessageId, Mode, ReviewAction, Spent, StopReason};
 use ropewalk_workspace::state::StateRecord;
-use ropewalk_workspace::{ContentHash, DocId};
+use ropewalk_workspace::{ContentHash, DocId, Note};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -64,6 +64,9 @@ pub enum Record<'a> {
     },
     /// Something enters the history; see [`crate::History`].
     Said {
+        /// The message's id, of what the model says; older journals have none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        id: Option<MessageId>,
         /// Who says it.
         role: Role,
         /// What is added to what that side said last, or a new message if the other side spoke last.
@@ -125,6 +128,8 @@ pub enum Record<'a> {
     },
     /// Words of the user that wait for their turn.
     Waiting(Cow<'a, str>),
+    /// All the news in the inbox that the model has not been told.
+    News(Cow<'a, [Note]>),
     /// Where the session stands, for whoever lists sessions; says nothing that the lines before it don't.
     Summary(Summary),
 }

@@ -2,29 +2,35 @@
 //!
 //! It decides nothing about what a turn does; it never waits for the user or the model.
 
+use super::parts::Parts;
 use super::review::{self, Review};
-use super::shared::{Shared, lock};
 use super::{ModelChoice, Settings};
+use crate::calls::first_line;
+use crate::changes::Origin;
+use crate::conversation::Conversation;
+use crate::hooks::Ended;
+use crate::inbox::{self, Item};
 use crate::journal::record::{Record, now};
 use crate::op::Input;
-use crate::turn::{Ended, Turn};
+use crate::turn::{Interrupt, Turn};
 use futures::future::BoxFuture;
 use ropewalk_model::{Model, ModelError};
 use ropewalk_protocol as protocol;
 use ropewalk_protocol::{Event, Level, Op, Prompt, StopReason};
 use ropewalk_tools::bounds::{PREVIEW_CHARS, preview};
 use ropewalk_tools::runner::Finished;
-use ropewalk_workspace::{DocId, HunkId, Note, Selection};
+use ropewalk_workspace::{DocId, HunkId, Selection};
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::task::Poll;
 use tokio::sync::{mpsc, oneshot, watch};
-use tokio::task::JoinError;
 
 /// See the module.
 pub(super) struct Actor {
-    shared: Arc<Shared>,
+    parts: Arc<Parts>,
+    /// None while a turn or a rewind has it.
+    conversation: Option<Conversation>,
     /// What was asked for and is not taken yet. The first of it waits while a key is asked for.
     ops: VecDeque<Input>,
     asking: Option<Asking>,
@@ -34,7 +40,9 @@ pub(super) struct Actor {
     running: Option<Running>,
     /// The turn to take back as soon as none is running.
     rewind: Option<u64>,
-    /// The end of an undo or a rewind, during which no turn starts: its first message tells of them.
+    /// The conversation on its way back from a rewind.
+    rewinding: Option<oneshot::Receiver<Box<Conversation>>>,
+    /// The end of an undo, during which no turn starts: its first message tells of it.
     undoing: Option<oneshot::Receiver<()>>,
     reviews: mpsc::UnboundedSender<Review>,
 }
@@ -45,22 +53,24 @@ type Asking = BoxFuture<'static, Result<(), ModelError>>;
 struct Running {
     turn: u64,
     interrupt: watch::Sender<bool>,
-    task: tokio::task::JoinHandle<Ended>,
+    task: tokio::task::JoinHandle<(Conversation, Ended)>,
 }
 
 impl Actor {
     /// An actor that waits for ops; its reviews are done from here on.
-    pub(super) fn new(shared: Arc<Shared>) -> Self {
+    pub(super) fn new(parts: Arc<Parts>, conversation: Conversation) -> Self {
         let (reviews, receiver) = mpsc::unbounded_channel();
-        tokio::spawn(review::run(shared.clone(), receiver));
+        tokio::spawn(review::run(parts.clone(), receiver));
         Self {
-            shared,
+            parts,
+            conversation: Some(conversation),
             ops: VecDeque::new(),
             asking: None,
             no_key: None,
             queue: VecDeque::new(),
             running: None,
             rewind: None,
+            rewinding: None,
             undoing: None,
             reviews,
         }
@@ -68,12 +78,13 @@ impl Actor {
 
     /// Takes ops until nobody can send any more.
     pub(super) async fn run(mut self, mut ops: mpsc::UnboundedReceiver<Input>) {
-        self.shared.tell(Event::SessionStarted {
-            title: self.shared.title(),
-            turns: lock(&self.shared.turns).len() as u64,
-        });
-        self.shared.show_hunks().await;
-        let runner = self.shared.runner.clone();
+        let started = {
+            let snapshot = self.parts.snapshot.borrow();
+            Event::SessionStarted { title: snapshot.title(), turns: snapshot.turns.len() as u64 }
+        };
+        self.parts.events.tell(started);
+        self.parts.changes.show().await;
+        let runner = self.parts.runner.clone();
         loop {
             tokio::select! {
                 biased;
@@ -82,13 +93,19 @@ impl Actor {
                     self.rewind();
                     self.start_next();
                 }
+                conversation = back(&mut self.rewinding) => {
+                    self.rewinding = None;
+                    self.conversation = Some(conversation);
+                    self.rewind();
+                    self.start_next();
+                }
                 () = undone(&mut self.undoing) => {
                     self.undoing = None;
                     self.start_next();
                 }
                 finished = runner.finished() => {
-                    let shared = self.shared.clone();
-                    tokio::spawn(async move { take_in(shared, finished).await });
+                    let parts = self.parts.clone();
+                    tokio::spawn(async move { take_in(parts, finished).await });
                 }
                 known = known(&mut self.asking) => {
                     self.asking = None;
@@ -122,7 +139,7 @@ impl Actor {
         while self.asking.is_none()
             && let Some(op) = self.ops.front()
         {
-            let settings = self.shared.settings();
+            let settings = self.parts.settings.get();
             if let (true, Ok(model)) = (op.brings_text(), &settings.model) {
                 let mut asking = model.ready();
                 match futures::poll!(&mut asking) {
@@ -146,14 +163,14 @@ impl Actor {
 
     fn take(&mut self, mut input: Input) {
         // What the user pastes by accident goes no further, and not into the log either.
-        input.strike(&self.shared.keys());
-        tracing::debug!(op = input.name(), session = %self.shared.id, "op");
+        input.strike(&self.parts.settings.keys());
+        tracing::debug!(op = input.name(), session = %self.parts.id, "op");
         match input {
             Input::Prompt(turn, prompt) => {
                 if self.running.is_some() {
-                    self.shared.tell(Event::Queued { turn, prompt: prompt.briefly() });
+                    self.parts.events.tell(Event::Queued { turn, prompt: prompt.briefly() });
                 }
-                if self.running.is_some() || self.undoing.is_some() {
+                if self.conversation.is_none() || self.undoing.is_some() {
                     self.waits(&prompt.briefly());
                 }
                 self.queue.push_back((turn, prompt));
@@ -161,50 +178,42 @@ impl Actor {
             }
             Input::Op(op) => self.take_op(op),
             Input::Model(model) => {
-                self.speak_to(&model);
-                let name = model.name().to_owned();
-                let instead_of = self.shared.settings().configured_model.clone();
-                let choice = ModelChoice { name, instead_of };
-                self.shared.journal.write(&Record::ModelChoice(Cow::Borrowed(&choice)));
-                self.shared.change_settings(|settings| {
-                    settings.model = Ok(model);
-                    settings.model_choice = Some(choice);
-                });
+                self.choose(model);
             }
             Input::Configure(new) => self.configure(*new),
             Input::Saved => {
-                self.shared.saves.send_modify(|count| *count += 1);
-                let shared = self.shared.clone();
+                self.parts.approvals.saved();
+                let parts = self.parts.clone();
                 // What is on the disk no longer dies with the editor; the journal is to know that.
                 tokio::spawn(async move {
-                    shared.show_hunks().await;
-                    shared.settle().await;
+                    parts.changes.show().await;
+                    parts.settle().await;
                 });
             }
             Input::Moved => {
-                let shared = self.shared.clone();
-                tokio::spawn(async move { shared.show_hunks().await });
+                let parts = self.parts.clone();
+                tokio::spawn(async move { parts.changes.show().await });
             }
         }
     }
 
     fn take_op(&mut self, op: Op) {
         match op {
-            Op::Prompt(prompt) => self.take(Input::Prompt(self.shared.next_turn(), prompt)),
+            Op::Prompt(prompt) => self.take(Input::Prompt(self.parts.next_turn(), prompt)),
             Op::Steer(content) if self.running.is_some() => {
                 content.iter().for_each(|part| self.waits(&part.briefly()));
-                lock(&self.shared.steers).push(content);
+                self.parts.inbox.put(Item::Words(content));
             }
             Op::Steer(content) => {
                 let prompt = Prompt { content, selection: None };
-                self.queue.push_front((self.shared.next_turn(), prompt));
+                self.queue.push_front((self.parts.next_turn(), prompt));
                 self.start_next();
             }
             Op::Interrupt => match &self.running {
                 Some(running) => {
                     let _ = running.interrupt.send(true);
                 }
-                None => self.shared.notice(Level::Info, "Nothing is running."),
+                None => self.parts.events.notice(Level::Info, "Nothing is running."),
             },
             Op::Accept(selection) => self.review(Review::Accept(self.meant(selection))),
             Op::Reject(selection, reason) => {
@@ -225,64 +234,79 @@ impl Actor {
                     None => self.rewind(),
                 }
             }
-            Op::Rename(title) => self.shared.rename(title),
+            Op::Rename(title) => self.parts.rename(title),
             Op::Approve(id, verdict) => {
-                if !self.shared.approvals.answer(id, verdict) {
-                    self.shared.notice(
+                if !self.parts.approvals.answer(id, verdict) {
+                    self.parts.events.notice(
                         Level::Info,
                         "Nothing waits for that approval any more; your answer changed nothing.",
                     );
                 }
             }
             Op::Mode(mode) => {
-                self.shared.change_settings(|settings| settings.mode = mode);
-                self.shared.journal.write(&Record::Mode(mode));
-                self.shared.tell(Event::ModeChanged { mode });
+                self.parts.settings.change(|settings| settings.mode = mode);
+                self.parts.journal.write(&Record::Mode(mode));
+                self.parts.events.tell(Event::ModeChanged { mode });
             }
         }
+    }
+
+    /// The user has chosen a model. A running turn follows with its next step.
+    fn choose(&mut self, model: Arc<dyn Model>) {
+        let name = model.name().to_owned();
+        let instead_of = self.parts.settings.get().configured_model.clone();
+        let choice = ModelChoice { name: name.clone(), instead_of };
+        self.parts.settings.change(|settings| {
+            settings.model = Ok(model);
+            settings.model_choice = Some(choice.clone());
+        });
+        if let Some(conversation) = &mut self.conversation {
+            conversation.follow(&self.parts.settings.get());
+        }
+        self.parts.events.tell(Event::ModelChanged { model: name });
+        self.parts.journal.write(&Record::ModelChoice(Cow::Borrowed(&choice)));
     }
 
     /// Other settings. The date stays that of the session's start, or the prompt's prefix would change at
     /// midnight.
     fn configure(&mut self, mut new: Settings) {
-        let old = self.shared.settings();
+        let old = self.parts.settings.get();
         new.facts.date.clone_from(&old.facts.date);
-        if let Ok(model) = &new.model {
-            let name =
-                |settings: &Settings| settings.model.as_ref().ok().map(|m| m.name().to_owned());
-            if name(&old) == name(&new) {
-                lock(&self.shared.history).speak_to(model.clone());
-            } else {
-                self.speak_to(model);
-            }
+        if let Some(conversation) = &mut self.conversation {
+            conversation.follow(&new);
+        }
+        let name = |settings: &Settings| settings.model.as_ref().ok().map(|m| m.name().to_owned());
+        if let (now, Some(model)) = (name(&old), name(&new))
+            && now.as_ref() != Some(&model)
+        {
+            self.parts.events.tell(Event::ModelChanged { model });
         }
         if old.mode != new.mode {
-            self.shared.tell(Event::ModeChanged { mode: new.mode });
+            self.parts.events.tell(Event::ModeChanged { mode: new.mode });
         }
-        self.shared.change_settings(|settings| *settings = new);
-    }
-
-    fn speak_to(&self, model: &Arc<dyn Model>) {
-        lock(&self.shared.history).speak_to(model.clone());
-        self.shared.tell(Event::ModelChanged { model: model.name().to_owned() });
+        self.parts.settings.change(|settings| *settings = new);
     }
 
     /// Words that a crash must not lose before they are taken up.
     fn waits(&self, text: &str) {
-        self.shared.journal.write(&Record::Waiting(text.into()));
+        self.parts.journal.write(&Record::Waiting(text.into()));
     }
 
+    /// Takes back the turn that is to be taken back, unless the conversation has to come back first.
     fn rewind(&mut self) {
-        if let Some(turn) = self.rewind.take() {
-            let (done, receiver) = oneshot::channel();
-            self.undoing = Some(receiver);
-            self.review(Review::Rewind(turn, done));
+        if self.conversation.is_none() {
+            return;
         }
+        let Some(turn) = self.rewind.take() else { return };
+        let Some(conversation) = self.conversation.take() else { return };
+        let (back, receiver) = oneshot::channel();
+        self.rewinding = Some(receiver);
+        self.review(Review::Rewind(turn, Box::new(conversation), back));
     }
 
     /// The hunks a selection means now; those that come later are not meant.
     fn meant(&self, selection: protocol::Selection) -> Selection {
-        Selection::Hunks(lock(&self.shared.fork).select(&selected(selection)))
+        Selection::Hunks(self.parts.changes.select(&selected(selection)))
     }
 
     fn review(&self, review: Review) {
@@ -291,42 +315,44 @@ impl Actor {
     }
 
     fn start_next(&mut self) {
-        if self.running.is_some() || self.undoing.is_some() {
+        if self.conversation.is_none() || self.undoing.is_some() {
             return;
         }
         let Some((turn, prompt)) = self.queue.pop_front() else { return };
+        let Some(mut conversation) = self.conversation.take() else { return };
         let (interrupt, interrupted) = watch::channel(false);
         let words = prompt.briefly();
-        self.shared.begin_turn(turn, &words);
-        self.shared.tell(Event::TurnStarted { turn, prompt: words });
+        conversation.begin_turn(turn, &words, self.parts.changes.keep());
+        self.parts.events.tell(Event::TurnStarted { turn, prompt: words });
         let task = match &self.no_key {
             Some(error) => {
                 let ended = (StopReason::Error, Some(error.to_string()));
-                tokio::spawn(async { ended })
+                tokio::spawn(async { (conversation, ended) })
             }
-            None => tokio::spawn(Turn::new(self.shared.clone(), turn, interrupted).run(prompt)),
+            None => {
+                let interrupt = Interrupt(Some(interrupted));
+                let turn = Turn::new(self.parts.clone(), turn, interrupt, conversation);
+                tokio::spawn(turn.run(prompt))
+            }
         };
         self.running = Some(Running { turn, interrupt, task });
     }
 
-    async fn turn_ended(&mut self, ended: Result<Ended, JoinError>) {
+    async fn turn_ended(&mut self, (mut conversation, ended): (Conversation, Ended)) {
         let Some(running) = self.running.take() else { return };
-        let (stop_reason, message) = ended.unwrap_or_else(|error| {
-            tracing::error!(%error, "a turn panicked");
-            lock(&self.shared.history).close(Some("the turn was cut off by an internal error"));
-            let message = "Ropewalk has a bug: the turn was cut off. The log has the details.";
-            (StopReason::Error, Some(message.to_owned()))
-        });
-        self.shared.show_hunks().await;
+        conversation.follow(&self.parts.settings.get());
+        self.conversation = Some(conversation);
+        let (stop_reason, message) = ended;
+        self.parts.changes.show().await;
         let ended = Record::Ended { turn: running.turn, at: now(), stop_reason };
-        self.shared.journal.write(&ended);
-        self.shared.settle().await;
-        self.shared.tell(Event::TurnEnded { turn: running.turn, stop_reason, message });
-        let late = std::mem::take(&mut *lock(&self.shared.steers));
+        self.parts.journal.write(&ended);
+        self.parts.settle().await;
+        self.parts.events.tell(Event::TurnEnded { turn: running.turn, stop_reason, message });
+        let late = self.parts.inbox.take_words();
         if !late.is_empty() {
             // Said to a turn that did not take it up: it starts one of its own, before what was queued.
             let prompt = Prompt { content: late.concat(), selection: None };
-            self.queue.push_front((self.shared.next_turn(), prompt));
+            self.queue.push_front((self.parts.next_turn(), prompt));
         }
     }
 }
@@ -343,28 +369,40 @@ fn selected(selection: protocol::Selection) -> Selection {
 
 /// What a command did in the background enters the fork like that of any call, and the model is told with its next
 /// message.
-async fn take_in(shared: Arc<Shared>, finished: Finished) {
+async fn take_in(parts: Arc<Parts>, finished: Finished) {
     let Finished { id, command, turn: started_in, call, view, mut output } = finished;
-    if lock(&shared.turns).iter().all(|mark| mark.turn != started_in) {
+    let turns = parts.snapshot.borrow().turns.clone();
+    if turns.iter().all(|mark| mark.turn != started_in) {
         // It ended just when its turn was taken back.
         return;
     }
     // What was made by then is of the turn that goes on, or of the last one.
-    let turn = lock(&shared.turns).last().map_or(0, |mark| mark.turn);
-    let (_never, interrupted) = watch::channel(false);
+    let turn = turns.last().map_or(0, |mark| mark.turn);
     if !output.proposals.is_empty() {
-        Turn::new(shared.clone(), turn, interrupted).merge(&call.0, &view, &mut output).await;
+        let origin = Origin { turn, call: call.0, command: Some(first_line(&command)) };
+        parts.take_changes(origin, &view, &mut output, &Interrupt(None)).await;
     }
-    let keys = shared.keys();
-    let text = keys.strike(output.words()).into_owned();
-    let level = if output.is_error { Level::Warning } else { Level::Info };
-    let words = preview(&command, PREVIEW_CHARS);
-    let note = Note::BackgroundEnded { id, command: words.clone(), text };
-    shared.workspace.tell(Some(shared.id.clone()), note);
-    shared.notice(level, format!("The command in the background number {id} has ended: {words}"));
+    let text = parts.settings.keys().strike(output.words()).into_owned();
+    let command = preview(&command, PREVIEW_CHARS);
+    let said = format!("The command in the background number {id} has ended: {command}");
+    let finished = inbox::Finished { id, command, text };
+    parts.inbox.put(Item::Finished(finished));
+    parts.events.notice(if output.is_error { Level::Warning } else { Level::Info }, said);
 }
 
-/// The end of taking a turn back; never, while none is being taken back.
+/// The conversation that comes back from a rewind; never, while none is under way.
+async fn back(rewinding: &mut Option<oneshot::Receiver<Box<Conversation>>>) -> Conversation {
+    match rewinding {
+        // A rewind gives it back also when it breaks down.
+        Some(back) => match back.await {
+            Ok(conversation) => *conversation,
+            Err(_) => std::future::pending().await,
+        },
+        None => std::future::pending().await,
+    }
+}
+
+/// The end of an undo; never, while none is under way.
 async fn undone(undoing: &mut Option<oneshot::Receiver<()>>) {
     match undoing {
         // An error means that it broke down, which has been told.
@@ -382,9 +420,13 @@ async fn known(asking: &mut Option<Asking>) -> Result<(), ModelError> {
 }
 
 /// The end of the running turn; never, while none is running.
-async fn ended(running: &mut Option<Running>) -> Result<Ended, JoinError> {
+async fn ended(running: &mut Option<Running>) -> (Conversation, Ended) {
     match running {
-        Some(running) => (&mut running.task).await,
+        // A turn gives it back also when it breaks down: else the runtime is going down.
+        Some(running) => match (&mut running.task).await {
+            Ok(ended) => ended,
+            Err(_) => std::future::pending().await,
+        },
         None => std::future::pending().await,
     }
 }

@@ -4,14 +4,15 @@
 //! it. Which hunks are meant is settled when the op comes, by the actor. What is decided is in the journal
 //! before it is done.
 
-use super::shared::{Shared, in_words, lock};
+use super::parts::Parts;
+use crate::changes::in_words;
+use crate::conversation::Conversation;
 use crate::journal::record::{Record, now};
+use futures::FutureExt;
 use ropewalk_protocol::{Event, ReviewAction};
 use ropewalk_tools::runner::Stop;
-use ropewalk_workspace::publish::publish;
-use ropewalk_workspace::state::go_back;
-use ropewalk_workspace::undo::undo;
-use ropewalk_workspace::{Hunk, HunkId, Selection};
+use ropewalk_workspace::{HunkId, Selection};
+use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 
@@ -22,8 +23,8 @@ pub(super) enum Review {
     Edit(HunkId, String),
     /// Takes back changes that were made; no turn starts before this is told.
     Undo(Selection, oneshot::Sender<()>),
-    /// Takes back this turn and all after it; none is running, and none starts before this is told.
-    Rewind(u64, oneshot::Sender<()>),
+    /// Takes back this turn and all after it; none is running, and none starts before the conversation is back.
+    Rewind(u64, Box<Conversation>, oneshot::Sender<Box<Conversation>>),
 }
 
 impl Review {
@@ -39,139 +40,100 @@ impl Review {
 }
 
 /// Takes reviews until the session has ended.
-pub(super) async fn run(shared: Arc<Shared>, mut reviews: mpsc::UnboundedReceiver<Review>) {
+pub(super) async fn run(parts: Arc<Parts>, mut reviews: mpsc::UnboundedReceiver<Review>) {
     while let Some(review) = reviews.recv().await {
         // In a task, so that a panic ends this review and not all that come after it.
         let action = review.action();
-        let doing = tokio::spawn(review_one(shared.clone(), review));
+        let doing = tokio::spawn(review_one(parts.clone(), review));
         let (done, failed) = doing.await.unwrap_or_else(|error| {
             tracing::error!(%error, "a review panicked");
             (0, vec!["Ropewalk has a bug; the log has the details".to_owned()])
         });
-        shared.tell(Event::Reviewed { action, done, failed });
-        shared.show_hunks().await;
-        shared.settle().await;
+        parts.events.tell(Event::Reviewed { action, done, failed });
+        parts.changes.show().await;
+        parts.settle().await;
     }
 }
 
 /// For how many hunks it was done, and what could not be done, in words.
 type Outcome = (usize, Vec<String>);
 
-async fn review_one(shared: Arc<Shared>, review: Review) -> Outcome {
-    let (workspace, editor, bounds) = (&*shared.workspace, &*shared.editor, shared.publish);
-    let unless = |is_done: bool, why: &str| if is_done { Vec::new() } else { vec![why.to_owned()] };
-    shared.write_review(&review);
+async fn review_one(parts: Arc<Parts>, review: Review) -> Outcome {
+    let changes = &parts.changes;
+    parts.write_review(&review);
     match review {
         Review::Accept(selection) => {
-            let report =
-                publish(workspace, editor, &shared.fork, &selection, bounds, &*shared).await;
-            let (done, failed) = in_words(&report);
-            shared.tell_now(&report);
-            shared.tell_others(&report);
-            shared.tell_later(report);
-            (done, failed)
-        }
-        Review::Undo(selection, ended) => {
-            let report = undo(workspace, editor, &shared.fork, &selection, bounds, &*shared).await;
-            let (done, failed) = in_words(&report);
-            shared.tell_now(&report);
-            let _ = ended.send(());
-            (done, failed)
-        }
-        Review::Reject(selection, reason) => {
-            let mut fork = lock(&shared.fork);
-            let meant = fork.select(&selection);
-            let of_disk = |hunk: &Hunk| hunk.is_of_disk() && meant.contains(&hunk.id);
-            let why = match fork.hunks().iter().any(of_disk) {
-                true => {
-                    "the file has changed on the disk, which can't be rejected: read it anew in the editor, or \
-                         save over it"
-                }
-                false => "no such change waits for review",
-            };
-            let done = fork.reject(workspace, &selection, reason.as_deref());
-            (done, unless(done > 0, why))
-        }
-        Review::Edit(hunk, text) => {
-            let keys = shared.keys();
-            let mut fork = lock(&shared.fork);
-            // A hunk is shown without keys, and what is shown is where an edit begins.
-            let loses_key = |own: &Hunk| {
-                let texts = [&own.old, &own.new];
-                own.parts.contains(&hunk) && texts.iter().any(|old| keys.would_be_lost(old, &text))
-            };
-            if !keys.is_empty() && fork.hunks().iter().any(loses_key) {
-                let why = "the text holds a key that is not shown, and [key] would take its place: accept the \
-                           change or reject it, and change the text in the file";
-                return (0, vec![why.to_owned()]);
-            }
-            let edited = fork.edit(workspace, hunk, &text);
-            let failed = unless(edited, "no such change of text waits for review");
-            (usize::from(edited), failed)
-        }
-        Review::Rewind(turn, done) => {
-            let outcome = rewind(&shared, turn).await;
-            // The actor lives as long as this task is fed.
-            let _ = done.send(());
+            let report = changes.publish(&selection).await;
+            let outcome = in_words(&report);
+            changes.tell_now(&report);
+            changes.tell_others(&report);
+            changes.tell_later(report);
             outcome
         }
+        Review::Undo(selection, ended) => {
+            let report = changes.undo(&selection).await;
+            changes.tell_now(&report);
+            let _ = ended.send(());
+            in_words(&report)
+        }
+        Review::Reject(selection, reason) => done(changes.reject(&selection, reason.as_deref())),
+        Review::Edit(hunk, text) => done(changes.edit(hunk, &text).map(|()| 1)),
+        Review::Rewind(turn, mut conversation, back) => {
+            let rewinding = AssertUnwindSafe(rewind(&parts, &mut conversation, turn));
+            let outcome = rewinding.catch_unwind().await;
+            // The actor lives as long as this task is fed.
+            let _ = back.send(conversation);
+            outcome.unwrap_or_else(|panic| resume_unwind(panic))
+        }
+    }
+}
+
+fn done(done: Result<usize, &str>) -> Outcome {
+    match done {
+        Ok(count) => (count, Vec::new()),
+        Err(why) => (0, vec![why.to_owned()]),
     }
 }
 
 /// Takes back the words and the edits of `turn` and of all after it.
-async fn rewind(shared: &Arc<Shared>, turn: u64) -> Outcome {
-    let workspace = &*shared.workspace;
-    let turns = lock(&shared.turns).clone();
+async fn rewind(parts: &Parts, conversation: &mut Conversation, turn: u64) -> Outcome {
+    let turns = conversation.turns.clone();
     let Some(at) = turns.iter().position(|mark| mark.turn == turn) else {
         return (0, vec![format!("there is no turn {turn}")]);
     };
     // What they would change is not to come in later.
-    shared.runner.stop(Stop::Since(turn));
+    parts.runner.stop(Stop::Since(turn));
     let (mut count, mut failed) = (0, Vec::new());
     let later = turns.get(at..).unwrap_or_default();
     for mark in later.iter().rev() {
-        let selection = Selection::Turn(mark.turn);
-        let (editor, bounds) = (&*shared.editor, shared.publish);
-        let report = undo(workspace, editor, &shared.fork, &selection, bounds, &**shared).await;
+        let report = parts.changes.undo(&Selection::Turn(mark.turn)).await;
         let (done, words) = in_words(&report);
-        shared.tell_now(&report);
+        parts.changes.tell_now(&report);
         count += done;
         failed.extend(words);
     }
     let Some(mark) = later.first() else { return (count, failed) };
-    count += go_back(workspace, &shared.fork, &mark.kept);
     // News of what was undone here are of words that the model has not heard.
-    workspace.take_news(&shared.id);
-    lock(&shared.history).truncate(&mark.history);
-    lock(&shared.turns).truncate(at);
+    count += parts.changes.go_back(mark.kept.clone()).await;
+    parts.inbox.take_news(drop);
+    conversation.rewind(mark);
     // In this order: cut off between them, the turn is still there, to be taken back again.
-    shared.keep();
-    shared.journal.write(&Record::Rewound { turn });
-    shared.tell(Event::Rewound { turn, prompt: mark.prompt.clone() });
+    parts.changes.keep();
+    parts.journal.write(&Record::Rewound { turn });
+    parts.events.tell(Event::Rewound { turn, prompt: mark.prompt.clone() });
     (count, failed)
 }
 
-impl Shared {
+impl Parts {
     fn write_review(&self, review: &Review) {
-        let pending = |ids: &[HunkId]| {
-            let chosen = |hunk: &Hunk| hunk.parts.iter().any(|part| ids.contains(part));
-            let hunks = lock(&self.fork).hunks().into_iter().filter(chosen);
-            let places = hunks.map(|hunk| format!("{}:{}", hunk.file, hunk.lines.start + 1));
-            places.collect::<Vec<_>>().join(", ")
-        };
-        let hunks = |selection: &Selection| match selection {
-            Selection::Hunks(ids) => pending(ids),
-            Selection::File(doc) => self.workspace.shown(doc),
-            Selection::Turn(turn) => format!("turn {turn}"),
-            Selection::All => "everything".to_owned(),
-        };
+        let hunks = |selection: &Selection| self.changes.in_words(selection);
         let what = match review {
             Review::Accept(selection)
             | Review::Reject(selection, None)
             | Review::Undo(selection, _) => hunks(selection),
             Review::Reject(selection, Some(why)) => format!("{}: {why}", hunks(selection)),
-            Review::Edit(hunk, _) => pending(&[*hunk]),
-            Review::Rewind(turn, _) => format!("turn {turn} and what came after it"),
+            Review::Edit(hunk, _) => hunks(&Selection::Hunks(vec![*hunk])),
+            Review::Rewind(turn, ..) => format!("turn {turn} and what came after it"),
         };
         let record = Record::Review { at: now(), action: review.action(), what: what.into() };
         self.journal.write(&record);

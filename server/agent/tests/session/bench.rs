@@ -3,7 +3,7 @@
 use futures::future::BoxFuture;
 use ropewalk_agent::prompt::PromptFacts;
 use ropewalk_agent::session::Settings;
-use ropewalk_agent::{Journal, Past, Session, SessionConfig, Sessions};
+use ropewalk_agent::{Journal, Past, Session, SessionConfig, Sessions, StepHook};
 use ropewalk_commands::CommandSettings;
 use ropewalk_commands::Commands;
 use ropewalk_model::{Block, Http, Model, ServerModel};
@@ -145,7 +145,7 @@ pub(crate) fn start_over(
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir(dir.path().join("w")).unwrap();
     let model = ScriptedModel::start_over(protocol, replies).unwrap();
-    start_in(dir, model, |_| {}, Journal::none(), None)
+    start_in(dir, model, |_| {}, (Journal::none(), None), Vec::new())
 }
 
 /// Everything that runs needs no asking.
@@ -169,7 +169,18 @@ pub(crate) fn start_kept_over(
     std::fs::create_dir(dir.path().join("w")).unwrap();
     let journal = sessions(&dir).begin("s", vec!["w".to_owned()]);
     let model = ScriptedModel::start_over(protocol, replies).unwrap();
-    start_in(dir, model, change, journal, None)
+    start_in(dir, model, change, (journal, None), Vec::new())
+}
+
+/// A session that is kept in the journal `s`, with hooks.
+pub(crate) fn start_hooked(
+    replies: impl IntoIterator<Item = ScriptedReply>,
+    hooks: Vec<Arc<dyn StepHook>>,
+) -> Bench {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("w")).unwrap();
+    let journal = sessions(&dir).begin("s", vec!["w".to_owned()]);
+    start_in(dir, ScriptedModel::start(replies).unwrap(), |_| {}, (journal, None), hooks)
 }
 
 /// The sessions that tests keep.
@@ -194,7 +205,7 @@ pub(crate) fn resume_over(
     let (journal, past) = sessions(&dir).open("s").unwrap();
     assert_eq!(past.problems, Vec::<String>::new());
     let model = ScriptedModel::start_over(protocol, replies).unwrap();
-    start_in(dir, model, |_| {}, journal, Some(past))
+    start_in(dir, model, |_| {}, (journal, Some(past)), Vec::new())
 }
 
 pub(crate) fn start_with(
@@ -203,7 +214,13 @@ pub(crate) fn start_with(
 ) -> Bench {
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir(dir.path().join("w")).unwrap();
-    start_in(dir, ScriptedModel::start(replies).unwrap(), change, Journal::none(), None)
+    start_in(
+        dir,
+        ScriptedModel::start(replies).unwrap(),
+        change,
+        (Journal::none(), None),
+        Vec::new(),
+    )
 }
 
 /// A session that has one more tool.
@@ -217,17 +234,17 @@ pub(crate) fn start_with_tool(
     std::fs::create_dir(dir.path().join("w")).unwrap();
     let journal = sessions(&dir).begin("s", vec!["w".to_owned()]);
     let model = ScriptedModel::start_over(protocol, replies).unwrap();
-    start_having(dir, model, change, journal, None, |tools| tools.with(tool))
+    start_having(dir, model, change, (journal, None), (Vec::new(), |tools| tools.with(tool)))
 }
 
 fn start_in(
     dir: tempfile::TempDir,
     model: ScriptedModel,
     change: impl FnOnce(&mut Settings),
-    journal: Journal,
-    past: Option<Past>,
+    (journal, past): (Journal, Option<Past>),
+    hooks: Vec<Arc<dyn StepHook>>,
 ) -> Bench {
-    start_having(dir, model, change, journal, past, |tools| tools)
+    start_having(dir, model, change, (journal, past), (hooks, |tools| tools))
 }
 
 /// Runner of commands in place, and the standard tools over it.
@@ -241,9 +258,8 @@ fn start_having(
     dir: tempfile::TempDir,
     model: ScriptedModel,
     change: impl FnOnce(&mut Settings),
-    journal: Journal,
-    past: Option<Past>,
-    more: impl FnOnce(Registry) -> Registry,
+    (journal, past): (Journal, Option<Past>),
+    (hooks, more): (Vec<Arc<dyn StepHook>>, impl FnOnce(Registry) -> Registry),
 ) -> Bench {
     let root = dir.path().join("w");
     let workspace = Arc::new(Workspace::new(Roots::new(vec![("w".to_owned(), root)])));
@@ -274,7 +290,7 @@ fn start_having(
         past,
     };
     let (sender, events) = mpsc::unbounded_channel();
-    let session = Session::start(config, workspace.clone(), editor.clone(), sender);
+    let session = Session::start_with(config, workspace.clone(), editor.clone(), sender, hooks);
     Bench { session, events, seen: Vec::new(), model, workspace, editor, dir }
 }
 

@@ -75,7 +75,7 @@ proptest! {
                             checkers[now].gave_id(id);
                         }
                     }
-                    let said = history.push_assistant(blocks, models[now].name());
+                    let said = history.push_assistant(None, blocks, models[now].name());
                     let ids: Vec<String> = said.iter().filter_map(|block| match block {
                         Block::ToolUse { id, .. } => Some(id.clone()),
                         _ => None,
@@ -115,7 +115,7 @@ fn a_request_shares_the_pieces_and_a_new_message_serialises_itself_alone() {
     history.speak_to(client(&server));
     for n in 0..1_000 {
         history.push_user(vec![Block::text(format!("{n} {}", "x".repeat(500)))]);
-        history.push_assistant(vec![Block::text("y".repeat(500))], "anthropic/scripted");
+        history.push_assistant(None, vec![Block::text("y".repeat(500))], "anthropic/scripted");
     }
     let (_, before) = history.request().unwrap();
     history.push_user(vec![Block::text("more")]);
@@ -156,7 +156,7 @@ fn ids_go_back_unchanged_to_who_gave_them_and_are_made_anew_for_others() {
     history.speak_to(one.clone());
     for id in theirs {
         history.push_user(vec![Block::text("go")]);
-        history.push_assistant(vec![call(id)], one.name());
+        history.push_assistant(None, vec![call(id)], one.name());
         history.close(Some("done"));
     }
     let back = ids(&history);
@@ -174,7 +174,7 @@ fn ids_go_back_unchanged_to_who_gave_them_and_are_made_anew_for_others() {
         assert_eq!(unique.insert(id.clone()), at % 2 == 0, "{anew:?}");
     }
     // What the other gives is its own, and the first gets its own again.
-    history.push_assistant(vec![call("toolu 1"), call("x y")], other.name());
+    history.push_assistant(None, vec![call("toolu 1"), call("x y")], other.name());
     history.close(Some("done"));
     let both = ids(&history);
     assert_eq!(both[..14], anew);

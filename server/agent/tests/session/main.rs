@@ -16,6 +16,8 @@ mod breakdown;
 mod calls;
 mod content;
 mod history;
+mod hooks;
+mod ids;
 mod interrupt;
 mod journal;
 mod lean;

@@ -38,7 +38,7 @@ fn for_people(events: &[Event]) -> String {
 }
 
 fn text(text: &str) -> Event {
-    Event::TextDelta { turn: 1, text: text.to_owned() }
+    Event::TextDelta { turn: 1, message: "1.1".into(), text: text.to_owned() }
 }
 
 fn call(id: &str, tool: &str, title: &str) -> Event {
@@ -154,7 +154,7 @@ fn the_end_is_told_in_one_line() {
 #[test]
 fn a_retry_says_that_what_was_said_is_void() {
     let retry = Event::Retrying { turn: 1, attempt: 2, wait_ms: 1_500, reason: "cut".to_owned() };
-    let step = Event::StepStarted { turn: 1, step: 1 };
+    let step = Event::StepStarted { turn: 1, step: 1, message: "1.1".into() };
     let waiting = |is_queued| Event::Waiting { turn: 1, waited_ms: 10_400, is_queued };
     assert_eq!(
         for_people(&[waiting(true), waiting(false)]),

@@ -5,9 +5,7 @@ use futures::task::noop_waker;
 use ropewalk_text::{Change, ChangeSet};
 use ropewalk_workspace::publish::{Bounds, publish};
 use ropewalk_workspace::undo::undo;
-use ropewalk_workspace::{
-    FileState, HunkKind, HunkState, NoWitness, Proposal, ProposedChange, Selection,
-};
+use ropewalk_workspace::{FileState, HunkKind, HunkState, Proposal, ProposedChange, Selection};
 use std::task::{Context, Poll};
 
 impl World {
@@ -236,7 +234,7 @@ impl World {
             (self.workspace.clone(), self.editor.clone(), selection.clone());
         let future = Box::pin(async move {
             let bounds = Bounds { echo: BOUND };
-            publish(&workspace, &*editor, &fork, &selection, bounds, &NoWitness).await
+            publish(&workspace, &*editor, &*fork, &selection, bounds).await
         });
         self.tasks.push(Task { sending: Arc::new(sending), wanted, future });
         self.poll_task(self.tasks.len() - 1);
@@ -313,7 +311,7 @@ impl World {
         let fork = self.sessions[index].fork.clone();
         let future = Box::pin(async move {
             let bounds = Bounds { echo: BOUND };
-            undo(&workspace, &*editor, &fork, &selection, bounds, &NoWitness).await
+            undo(&workspace, &*editor, &*fork, &selection, bounds).await
         });
         self.tasks.push(Task { sending: Arc::new(sending), wanted: Vec::new(), future });
         self.poll_task(self.tasks.len() - 1);

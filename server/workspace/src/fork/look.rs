@@ -7,12 +7,13 @@ use super::sync::whole;
 use super::{Fork, ForkFile, SetAside, base_of, is_about_link, place_of};
 use crate::DocId;
 use crate::disk::{self, FileError, FileMeta};
+use crate::owner::ForkOwner;
 use crate::paths::{Place, Roots};
 use crate::view::{DiskFile, read_file};
-use crate::workspace::{Workspace, lock};
+use crate::workspace::Workspace;
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 
 /// How often a fork asks anew for what had moved on meanwhile.
 const ROUNDS: usize = 3;
@@ -231,27 +232,38 @@ impl ForkFile {
 /// then. `then` gets what has lost its place. Blocking.
 pub fn synced<T>(
     workspace: &Workspace,
-    fork: &Mutex<Fork>,
+    fork: &dyn ForkOwner,
     then: impl FnOnce(&mut Fork, Vec<(String, SetAside)>) -> T,
 ) -> T {
-    let mut questions = lock(fork).questions(workspace);
+    synced_by(workspace, || fork.lock(), |fork| fork, |fork, aside| then(fork, aside))
+}
+
+/// The same for an owner that has more under the fork's lock: `fork_of` finds the fork in it.
+pub fn synced_by<L, T>(
+    workspace: &Workspace,
+    lock: impl Fn() -> L,
+    fork_of: impl Fn(&mut L) -> &mut Fork,
+    then: impl FnOnce(&mut L, Vec<(String, SetAside)>) -> T,
+) -> T {
+    let mut questions = fork_of(&mut lock()).questions(workspace);
     let mut aside = Vec::new();
     let mut rounds = 1;
     loop {
         let answers = workspace.answer(questions);
-        let mut fork = lock(fork);
+        let mut locked = lock();
+        let fork = fork_of(&mut locked);
         aside.extend(fork.sync(workspace, &answers));
         questions = fork.unanswered(workspace, &answers);
         if questions.is_empty() || rounds == ROUNDS {
-            return then(&mut fork, aside);
+            return then(&mut locked, aside);
         }
         rounds += 1;
     }
 }
 
 /// The same of one file alone.
-pub(crate) fn synced_one(workspace: &Workspace, fork: &Mutex<Fork>, id: &DocId) {
-    let questions = lock(fork).questions_of(workspace, std::slice::from_ref(id));
+pub(crate) fn synced_one(workspace: &Workspace, fork: &dyn ForkOwner, id: &DocId) {
+    let questions = fork.lock().questions_of(workspace, std::slice::from_ref(id));
     let answers = workspace.answer(questions);
-    lock(fork).sync_one(workspace, id, &answers);
+    fork.lock().sync_one(workspace, id, &answers);
 }

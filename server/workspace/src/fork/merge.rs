@@ -7,17 +7,18 @@ use super::{Fork, ForkFile, MergeReport, Proposal, ProposedChange, base_of};
 use crate::disk::{FileError, FileKind};
 use crate::entry::{Base, Entry, FileChange, Maker, Mark};
 use crate::log::Cursor;
+use crate::owner::ForkOwner;
 use crate::paths::Place;
 use crate::repository::Repositories;
 use crate::view::{DiskFile, FileState, FrozenContent, View};
-use crate::workspace::{Workspace, lock};
+use crate::workspace::Workspace;
 use crate::{ContentHash, DocId};
 use ahead::Ahead;
 use ropewalk_text::decode::{FileFormat, encode};
 use ropewalk_text::{Text, diff, refine};
 use std::collections::HashSet;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// How often is asked anew for what had moved on meanwhile.
 const ROUNDS: usize = 5;
@@ -25,7 +26,7 @@ const ROUNDS: usize = 5;
 /// [`Fork::merge`] into a fork that others use too, without its lock while it looks at the disk. Blocking.
 pub fn merge(
     workspace: &Workspace,
-    fork: &Mutex<Fork>,
+    fork: &dyn ForkOwner,
     view: &View,
     (turn, maker): (u64, &Maker),
     proposals: Vec<Proposal>,
@@ -33,9 +34,9 @@ pub fn merge(
     let docs = ahead::docs_of(view, &proposals);
     let mut rounds = 1;
     loop {
-        let asked = lock(fork).ask_merge(workspace, docs.clone());
+        let asked = fork.lock().ask_merge(workspace, docs.clone());
         let ahead = asked.answer(workspace, view, &proposals);
-        let mut fork = lock(fork);
+        let mut fork = fork.lock();
         // What was published meanwhile may have been looked at before it was written.
         if fork.has_same(&ahead) || rounds == ROUNDS {
             return fork.merge_looked(workspace, view, (turn, maker), proposals, ahead);

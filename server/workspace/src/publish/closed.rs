@@ -7,13 +7,13 @@ use crate::disk::{self, Expect, FileError};
 use crate::entry::{Base, Content, Entry, FileChange, Maker, Mark};
 use crate::fork::{Fork, ForkFile};
 use crate::ledger::{Left, Published, PublishedFile, Stood};
+use crate::owner::ForkOwner;
 use crate::view::LARGEST_FILE;
-use crate::witness::Witness;
-use crate::workspace::{Workspace, lock};
+use crate::workspace::Workspace;
 use crate::{ContentHash, DocId, HunkId, Place, Roots};
 use ropewalk_text::Text;
 use ropewalk_text::decode::{FileFormat, decode, encode};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// Publishes the chosen part of a file that is not open, and chosen changes of files themselves. Gives what was
 /// published, and why the rest was not. Blocking; the fork is locked for moments only.
@@ -44,7 +44,7 @@ pub(super) fn publish_mode(
     ids: &[HunkId],
 ) -> Result<Vec<HunkId>, Failure> {
     let mode = |file: &ForkFile| file.entry.mode.as_ref().map(|(_, mark)| mark.id);
-    let own = lock(disk.fork).files.get(id).and_then(mode).filter(|own| ids.contains(own));
+    let own = disk.fork.lock().files.get(id).and_then(mode).filter(|own| ids.contains(own));
     // One that the file turns out to have is done too.
     own.map(|own| tried(|| disk.set_mode(id, own)).map(|()| own)).into_iter().collect()
 }
@@ -52,10 +52,9 @@ pub(super) fn publish_mode(
 /// What every way of publishing to the disk needs.
 pub(super) struct Disk<'a> {
     pub(super) workspace: &'a Workspace,
-    pub(super) fork: &'a Mutex<Fork>,
+    pub(super) fork: &'a dyn ForkOwner,
     pub(super) roots: Roots,
     pub(super) session: Arc<str>,
-    pub(super) witness: &'a dyn Witness,
 }
 
 /// What undo needs to know of a change of a file.
@@ -163,7 +162,7 @@ impl Disk<'_> {
         act: impl FnOnce() -> Result<T, FileError>,
         settle: impl FnOnce(&mut Fork, Result<&T, &FileError>),
     ) -> Result<T, Stop> {
-        held.noted((self.workspace, self.fork), (lines, self.witness), mark, act, settle)
+        held.noted((self.workspace, self.fork), lines, mark, act, settle)
     }
 
     fn change_file(

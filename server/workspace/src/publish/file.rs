@@ -4,7 +4,6 @@ use super::{
     Failure, PublishReport, Publishing, Wanted, is_published, note_of, others, publish_file, rename,
 };
 use crate::fork::base_of;
-use crate::workspace::lock;
 use crate::{DocId, HunkId};
 
 impl Publishing<'_> {
@@ -16,8 +15,11 @@ impl Publishing<'_> {
         report: &mut PublishReport,
     ) {
         let Publishing { workspace, fork, .. } = *self;
-        let shown =
-            lock(fork).files.get(id).map_or_else(|| workspace.shown(id), |file| file.shown.clone());
+        let shown = fork
+            .lock()
+            .files
+            .get(id)
+            .map_or_else(|| workspace.shown(id), |file| file.shown.clone());
         let wanted = (&*ids, &*seen);
         let leaving = rename::leaving(fork, id, &ids);
         let (mut done, mut failure) = (Vec::new(), None);
@@ -27,9 +29,8 @@ impl Publishing<'_> {
             Some(Err(why)) => failure = Some(why),
         }
         if failure.is_none() {
-            let Publishing { editor, bounds, witness, .. } = *self;
-            let (rest, why) =
-                publish_file(workspace, editor, fork, id, wanted, bounds, witness).await;
+            let Publishing { editor, bounds, .. } = *self;
+            let (rest, why) = publish_file(workspace, editor, fork, id, wanted, bounds).await;
             done.extend(rest);
             failure = why;
         }
@@ -54,7 +55,7 @@ impl Publishing<'_> {
         report: &mut PublishReport,
     ) {
         let (session, docs) = {
-            let fork = lock(self.fork);
+            let fork = self.fork.lock();
             let source = fork.files.get(id).map(|file| base_of(id, &file.entry).clone());
             (fork.session.clone(), [source.unwrap_or_else(|| id.clone()), id.clone()])
         };
@@ -65,10 +66,10 @@ impl Publishing<'_> {
             report.also_open.extend(others(self.workspace, source));
         }
         report.done.extend(done);
-        let under_way = lock(self.fork)
-            .files
-            .get(id)
-            .is_some_and(|file| file.entry.pending(&lost).len() > file.entry.unsent(&lost).len());
+        let under_way =
+            self.fork.lock().files.get(id).is_some_and(|file| {
+                file.entry.pending(&lost).len() > file.entry.unsent(&lost).len()
+            });
         if under_way {
             report.failed.push((shown, Failure::Unconfirmed));
         } else if !lost.is_empty() {

@@ -8,10 +8,9 @@ use crate::disk::FileError;
 use crate::entry::{Base, Entry};
 use crate::fork::{Fork, ForkFile, base_of, synced_one};
 use crate::ledger::PublishedFile;
-use crate::witness::Witness;
-use crate::workspace::{Workspace, lock};
+use crate::owner::ForkOwner;
+use crate::workspace::Workspace;
 use crate::{DocId, HunkId};
-use std::sync::Mutex;
 
 /// How often something is tried anew where the file had moved on meanwhile.
 const TRIES: usize = 8;
@@ -56,9 +55,9 @@ pub(super) struct Held {
 
 impl Held {
     /// The file, brought to now. None if nothing is pending in it. Blocking.
-    pub(super) fn of(workspace: &Workspace, fork: &Mutex<Fork>, id: &DocId) -> Option<Self> {
+    pub(super) fn of(workspace: &Workspace, fork: &dyn ForkOwner, id: &DocId) -> Option<Self> {
         synced_one(workspace, fork, id);
-        let fork = lock(fork);
+        let fork = fork.lock();
         let file = fork.files.get(id)?.clone();
         let source = base_of(id, &file.entry).clone();
         let left = fork.files.get(&source).filter(|_| source != *id).cloned();
@@ -87,20 +86,20 @@ impl Held {
         same(&self.id, &self.file) && self.left.as_ref().is_none_or(|left| same(&self.source, left))
     }
 
-    /// Does something to the file that the ledger tells of, and the witness, before it is done. `mark` marks the pending
+    /// Does something to the file that the ledger tells of, and the fork's owner, before it is done. `mark` marks the pending
     /// changes that it carries; `settle` says what has come of it. What fails leaves the ledger. `fork` is locked but
     /// while `act` is under way.
     pub(super) fn noted<T>(
         &self,
-        (workspace, fork): (&Workspace, &Mutex<Fork>),
-        (lines, witness): (&[PublishedFile], &dyn Witness),
+        (workspace, fork): (&Workspace, &dyn ForkOwner),
+        lines: &[PublishedFile],
         mark: impl FnOnce(&mut Entry),
         act: impl FnOnce() -> Result<T, FileError>,
         settle: impl FnOnce(&mut Fork, Result<&T, &FileError>),
     ) -> Result<T, Stop> {
         let docs = self.docs();
         {
-            let mut fork = lock(fork);
+            let mut fork = fork.lock();
             if !self.stands_in(&fork) {
                 return Err(Stop::Moved);
             }
@@ -109,11 +108,11 @@ impl Held {
             }
             set_writing(&mut fork, &docs, true);
             workspace.ledger().files.extend(lines.iter().cloned());
-            witness.ahead(&fork, &docs);
+            fork.ahead(&docs);
         }
         let mut writing = Writing { fork, docs: &docs, is_over: false };
         let done = act();
-        let mut fork = lock(fork);
+        let mut fork = fork.lock();
         writing.is_over = true;
         set_writing(&mut fork, &docs, false);
         if done.is_err() {
@@ -153,7 +152,7 @@ fn set_writing(fork: &mut Fork, docs: &[DocId], writing: bool) {
 
 /// A write under way. One that breaks down leaves no file marked.
 struct Writing<'a> {
-    fork: &'a Mutex<Fork>,
+    fork: &'a dyn ForkOwner,
     docs: &'a [DocId],
     is_over: bool,
 }
@@ -161,7 +160,7 @@ struct Writing<'a> {
 impl Drop for Writing<'_> {
     fn drop(&mut self) {
         if !self.is_over {
-            set_writing(&mut lock(self.fork), self.docs, false);
+            set_writing(&mut self.fork.lock(), self.docs, false);
         }
     }
 }

@@ -9,12 +9,12 @@ use super::{Failure, PublishReport, Publishing, is_of_git};
 use crate::disk::{self, FileError};
 use crate::editor::{EditorError, FileRename};
 use crate::entry::{Content, FileChange};
-use crate::fork::{Answers, Fork, ForkFile, catch_up};
+use crate::fork::{Answers, ForkFile, catch_up};
 use crate::ledger::{Left, PublishedFile, Stood};
 use crate::note::Note;
-use crate::workspace::{Workspace, lock};
+use crate::owner::ForkOwner;
+use crate::workspace::Workspace;
 use crate::{ContentHash, DocId, HunkId, Place, Roots};
-use std::sync::Mutex;
 use std::time::Duration;
 
 /// A chosen rename, and the name that its file leaves.
@@ -25,8 +25,8 @@ pub(super) struct Leaving {
 }
 
 /// The rename among the chosen changes of a file, if there is one.
-pub(super) fn leaving(fork: &Mutex<Fork>, id: &DocId, ids: &[HunkId]) -> Option<Leaving> {
-    let fork = lock(fork);
+pub(super) fn leaving(fork: &dyn ForkOwner, id: &DocId, ids: &[HunkId]) -> Option<Leaving> {
+    let fork = fork.lock();
     let (change, mark) = fork.files.get(id)?.entry.file.as_ref()?;
     let FileChange::Rename { from } = change else { return None };
     let shown = fork.files.get(from).map_or_else(|| from.to_string(), |left| left.shown.clone());
@@ -158,14 +158,14 @@ impl Publishing<'_> {
         id: &DocId,
         wanted: (&[HunkId], &[Content]),
     ) -> Result<Begun, Stop> {
-        let Publishing { workspace, fork, witness, .. } = *self;
+        let Publishing { workspace, fork, .. } = *self;
         let conflict = || Stop::Failed(Failure::Conflict);
         let held = Held::of(workspace, fork, id).ok_or_else(conflict)?;
         if is_of_git(fork, [id, from]) {
             return Err(Stop::Failed(Failure::OfGit));
         }
-        let (roots, session) = (workspace.roots(), lock(fork).session.clone());
-        let disk = Disk { workspace, fork, roots, session, witness };
+        let (roots, session) = (workspace.roots(), fork.lock().session.clone());
+        let disk = Disk { workspace, fork, roots, session };
         let file = &held.file;
         let (Some(old), Some((_, mark)), Some(new)) =
             (held.under().place.clone(), &file.entry.file, file.place.clone())
@@ -188,7 +188,7 @@ impl Publishing<'_> {
         let gone = disk.about(&old, which, Change { before: stood, after: None, folders });
         let lines = [came, gone];
         let publish = workspace.publish_id();
-        let mut fork = lock(fork);
+        let mut fork = fork.lock();
         if !held.stands_in(&fork) {
             return Err(Stop::Moved);
         }
@@ -198,7 +198,7 @@ impl Publishing<'_> {
             }
         }
         workspace.ledger().files.extend(lines.iter().cloned());
-        witness.ahead(&fork, &held.docs());
+        fork.ahead(&held.docs());
         Ok(Begun { mark: which.0, old, new, lines, emptied })
     }
 
@@ -211,7 +211,7 @@ impl Publishing<'_> {
         made: Result<(), Failure>,
     ) -> Result<HunkId, Failure> {
         let workspace = self.workspace;
-        let mut fork = lock(self.fork);
+        let mut fork = self.fork.lock();
         for name in [id, from] {
             if let Some(file) = fork.files.get_mut(name) {
                 file.entry.mark_renaming(None);

@@ -11,15 +11,16 @@ use crate::entry::Mark;
 use crate::fork::{
     Answers, Fork, ForkFile, Question, base_of, is_about_link, place_over, sync_file, synced,
 };
+use crate::owner::ForkOwner;
 use crate::workspace::Workspace;
 use crate::{DocId, HunkId};
 use ropewalk_text::Change;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// Takes a fork that others use too back to what was pending in `to`, without its lock while it looks at the disk.
 /// Gives how many hunks fewer are pending now. Blocking.
-pub fn go_back(workspace: &Workspace, fork: &Mutex<Fork>, to: &Kept) -> usize {
+pub fn go_back(workspace: &Workspace, fork: &dyn ForkOwner, to: &Kept) -> usize {
     let earlier = Earlier::of(workspace, to);
     let count = |fork: &Fork| fork.reviewed().map(|hunks| hunks.len()).sum::<usize>();
     let before = synced(workspace, fork, |fork, _| {

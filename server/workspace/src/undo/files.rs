@@ -6,7 +6,7 @@ use crate::disk::{self, Expect, FileError};
 use crate::editor::Editor;
 use crate::ledger::{Left, Line as _, PublishedFile, Stood, rename_of};
 use crate::publish::{Bounds, Failure, PublishReport};
-use crate::workspace::{Workspace, lock};
+use crate::workspace::Workspace;
 use crate::{HunkId, Place, Roots};
 
 impl Undoing<'_> {
@@ -77,7 +77,7 @@ impl Undoing<'_> {
         let roots = self.workspace.roots();
         let place = roots.place_of_name(&file.path).map_err(|_| changed())?;
         self.mark_file(file, true);
-        self.witness.ahead(&lock(self.fork), &[place.doc()]);
+        self.fork.lock().ahead(&[place.doc()]);
         let done = put_back(self.workspace, &roots, &place, file);
         if done.is_err() {
             self.mark_file(file, false);

@@ -6,7 +6,6 @@ use crate::disk::{self, FileError};
 use crate::editor::{Editor, FileRename};
 use crate::ledger::PublishedFile;
 use crate::publish::{Bounds, Failure, PublishReport, old_name, renamed};
-use crate::workspace::lock;
 use crate::{DocId, Place};
 
 /// The lines of a rename in the ledger: of the name that went, and of the name that came.
@@ -48,7 +47,7 @@ impl Undoing<'_> {
         let mark =
             |undoing| [gone, came].into_iter().for_each(|line| self.mark_file(line, undoing));
         mark(true);
-        self.witness.ahead(&lock(self.fork), &[now.doc(), back.doc()]);
+        self.fork.lock().ahead(&[now.doc(), back.doc()]);
         let answer = editor.rename(rename).await;
         if let Err(failure) = renamed(workspace, (&now, &back), answer, bounds.echo).await {
             mark(false);

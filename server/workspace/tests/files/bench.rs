@@ -6,9 +6,10 @@ use ropewalk_workspace::publish::{Bounds, PublishReport, publish};
 use ropewalk_workspace::undo::undo;
 use ropewalk_workspace::*;
 use std::collections::BTreeMap;
+use std::ops::{Deref, DerefMut};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// What stands at a name, for comparing folders.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -197,23 +198,45 @@ impl Bench {
     }
 
     pub(crate) fn accept(&self, selection: &Selection) -> PublishReport {
-        self.accept_before(&NoWitness, selection)
+        self.accept_by(&self.fork, selection)
     }
 
-    pub(crate) fn accept_before(
-        &self,
-        witness: &dyn Witness,
-        selection: &Selection,
-    ) -> PublishReport {
-        let (bounds, fork) = (Bounds::default(), &self.fork);
-        let done = publish(&self.workspace, &NoEditor, fork, selection, bounds, witness);
+    pub(crate) fn accept_by(&self, fork: &dyn ForkOwner, selection: &Selection) -> PublishReport {
+        let bounds = Bounds::default();
+        let done = publish(&self.workspace, &NoEditor, fork, selection, bounds);
         runtime().block_on(done)
     }
 
     pub(crate) fn undo(&self, selection: &Selection) -> PublishReport {
         let (bounds, fork) = (Bounds::default(), &self.fork);
-        let done = undo(&self.workspace, &NoEditor, fork, selection, bounds, &NoWitness);
+        let done = undo(&self.workspace, &NoEditor, fork, selection, bounds);
         runtime().block_on(done)
+    }
+}
+
+/// A locked fork, and what is done with it right before each side effect.
+pub(crate) struct Watched<'a, F: FnMut(&Fork, &[DocId])>(
+    pub(crate) MutexGuard<'a, Fork>,
+    pub(crate) F,
+);
+
+impl<F: FnMut(&Fork, &[DocId])> Deref for Watched<'_, F> {
+    type Target = Fork;
+
+    fn deref(&self) -> &Fork {
+        &self.0
+    }
+}
+
+impl<F: FnMut(&Fork, &[DocId])> DerefMut for Watched<'_, F> {
+    fn deref_mut(&mut self) -> &mut Fork {
+        &mut self.0
+    }
+}
+
+impl<F: FnMut(&Fork, &[DocId])> LockedFork for Watched<'_, F> {
+    fn ahead(&mut self, files: &[DocId]) {
+        (self.1)(&self.0, files);
     }
 }
 

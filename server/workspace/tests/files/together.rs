@@ -1,12 +1,14 @@
 //! Several changes of one file, and of names that depend on one another: one review, each accepted or rejected on
 //! its own where it can be, and undone to the last byte and bit.
 
-use crate::bench::{Bench, Thing};
+use crate::bench::{Bench, Thing, Watched};
 use ropewalk_text::Text;
 use ropewalk_workspace::publish::Failure;
 use ropewalk_workspace::view::LARGEST_FILE;
-use ropewalk_workspace::{DocId, Fork, ProposedChange, Selection, Witness};
+use ropewalk_workspace::{DocId, Fork, ForkOwner, LockedFork, ProposedChange, Selection};
 use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn file(bytes: &[u8], mode: u32) -> Option<Thing> {
     Some(Thing::File(bytes.to_vec(), mode))
@@ -291,22 +293,22 @@ fn only_folders_that_were_made_again_get_their_modes_back() {
 #[test]
 fn what_was_done_before_something_failed_is_said_to_be_done() {
     /// Somebody else takes the file away right before its mode is set.
-    struct Thief(std::path::PathBuf, std::sync::Mutex<usize>);
-    impl Witness for Thief {
-        fn ahead(&self, _: &Fork, _: &[DocId]) {
-            let mut count = self.1.lock().unwrap();
-            *count += 1;
-            if *count == 2 {
-                std::fs::remove_file(&self.0).unwrap();
-            }
+    struct Thief<'a>(&'a Mutex<Fork>, std::path::PathBuf, AtomicUsize);
+    impl ForkOwner for Thief<'_> {
+        fn lock(&self) -> Box<dyn LockedFork + '_> {
+            Box::new(Watched(self.0.lock().unwrap(), |_, _| {
+                if self.2.fetch_add(1, Ordering::Relaxed) == 1 {
+                    std::fs::remove_file(&self.1).unwrap();
+                }
+            }))
         }
     }
     let bench = Bench::new(&[("run.sh", b"one\n")]);
     bench.write("run.sh", "two\n");
     bench.propose("run.sh", mode(0o755));
     let text = bench.only("text");
-    let thief = Thief(bench.path("run.sh"), 0.into());
-    let report = bench.accept_before(&thief, &Selection::All);
+    let thief = Thief(&bench.fork, bench.path("run.sh"), 0.into());
+    let report = bench.accept_by(&thief, &Selection::All);
     assert_eq!(report.done, [text], "the text was written");
     assert!(matches!(&report.failed[..], [(_, Failure::Disk(_))]), "{:?}", report.failed);
     assert_eq!(bench.workspace.ledger().texts.len(), 1);

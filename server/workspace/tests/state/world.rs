@@ -8,9 +8,10 @@ use ropewalk_workspace::state::{Kept, StateRecord};
 use ropewalk_workspace::undo::undo;
 use ropewalk_workspace::*;
 use std::collections::BTreeMap;
+use std::ops::{Deref, DerefMut};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// All that survives: the files, and the texts that the editor has open, by their names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -85,7 +86,40 @@ impl Journal {
 
 struct Watching<'a>(&'a World);
 
-impl Witness for Watching<'_> {
+/// A locked fork, and what is done with it right before each side effect.
+pub(crate) struct Watched<'a, F: FnMut(&Fork, &[DocId])>(
+    pub(crate) MutexGuard<'a, Fork>,
+    pub(crate) F,
+);
+
+impl<F: FnMut(&Fork, &[DocId])> Deref for Watched<'_, F> {
+    type Target = Fork;
+
+    fn deref(&self) -> &Fork {
+        &self.0
+    }
+}
+
+impl<F: FnMut(&Fork, &[DocId])> DerefMut for Watched<'_, F> {
+    fn deref_mut(&mut self) -> &mut Fork {
+        &mut self.0
+    }
+}
+
+impl<F: FnMut(&Fork, &[DocId])> LockedFork for Watched<'_, F> {
+    fn ahead(&mut self, files: &[DocId]) {
+        (self.1)(&self.0, files);
+    }
+}
+
+impl ForkOwner for Watching<'_> {
+    fn lock(&self) -> Box<dyn LockedFork + '_> {
+        let fork = self.0.fork.lock().unwrap();
+        Box::new(Watched(fork, |fork, files| self.ahead(fork, files)))
+    }
+}
+
+impl Watching<'_> {
     fn ahead(&self, fork: &Fork, files: &[DocId]) {
         let types = self.0.types.lock().unwrap().clone();
         // Not where the very edit is about to be made: that would be looked at anew each time.
@@ -387,16 +421,16 @@ impl World {
     }
 
     pub(crate) fn accept(&self, selection: &Selection) -> PublishReport {
-        let (editor, witness) = (Echo(self.workspace.clone()), Watching(self));
+        let (editor, fork) = (Echo(self.workspace.clone()), Watching(self));
         let bounds = Bounds::default();
-        let done = publish(&self.workspace, &editor, &self.fork, selection, bounds, &witness);
+        let done = publish(&self.workspace, &editor, &fork, selection, bounds);
         runtime().block_on(done)
     }
 
     pub(crate) fn undo(&self, selection: &Selection) -> PublishReport {
-        let (editor, witness) = (Echo(self.workspace.clone()), Watching(self));
+        let (editor, fork) = (Echo(self.workspace.clone()), Watching(self));
         let bounds = Bounds::default();
-        let done = undo(&self.workspace, &editor, &self.fork, selection, bounds, &witness);
+        let done = undo(&self.workspace, &editor, &fork, selection, bounds);
         runtime().block_on(done)
     }
 

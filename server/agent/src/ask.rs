@@ -1,0 +1,179 @@
+//! One step's question to the model: the request, the reply as it comes, and its way into the history.
+
+use crate::calls::{Call, read_loosely};
+use crate::context;
+use crate::conversation::Conversation;
+use crate::ends::{says_nothing, take_cut_call};
+use crate::hooks::Ended;
+use crate::printed::PrintedTool;
+use crate::session::Settings;
+use crate::turn::{Interrupted, Turn};
+use futures::StreamExt;
+use ropewalk_model::{Delta, Model, ModelError, Piece, Reply, ReplyBuilder, Request};
+use ropewalk_protocol::{Event, Price, Spent, StopReason};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What the model said in a step.
+pub(crate) struct Said {
+    pub(crate) reply: Reply,
+    pub(crate) calls: Vec<Call>,
+    /// The tool of a call that was printed as text.
+    pub(crate) printed: Option<PrintedTool>,
+    /// The tool of a call that was cut, and so is none.
+    pub(crate) cut: Option<String>,
+    /// True if there is neither a word nor a call.
+    pub(crate) is_empty: bool,
+}
+
+/// Why the model has not answered.
+enum Unanswered {
+    /// Its server has refused the request as too long.
+    TooLong(ModelError),
+    Ended(Ended),
+}
+
+impl From<Ended> for Unanswered {
+    fn from(ended: Ended) -> Self {
+        Self::Ended(ended)
+    }
+}
+
+impl Turn {
+    /// Asks the model, and once more if its server refuses the request as too long and a hook has mended that.
+    pub(crate) async fn ask(&mut self) -> Result<Said, Ended> {
+        self.before_step(false).await?;
+        let asked = match self.ask_once().await {
+            Err(Unanswered::TooLong(error)) => {
+                let before = self.conversation.history.request().map(|(_, pieces)| pieces);
+                self.before_step(true).await?;
+                match self.conversation.history.request().map(|(_, pieces)| pieces) == before {
+                    true => Err(Unanswered::TooLong(error)),
+                    false => self.ask_once().await,
+                }
+            }
+            asked => asked,
+        };
+        asked.map_err(|unanswered| match unanswered {
+            Unanswered::TooLong(error) => (StopReason::Error, Some(error.to_string())),
+            Unanswered::Ended(ended) => ended,
+        })
+    }
+
+    /// One call of the model: its reply, shown as it comes and kept in the history.
+    async fn ask_once(&mut self) -> Result<Said, Unanswered> {
+        let settings = self.parts.settings.get();
+        if let Err(sentence) = &settings.model {
+            return Err((StopReason::Error, Some(sentence.clone())).into());
+        }
+        self.conversation.follow(&settings);
+        let Some((model, pieces)) = self.conversation.history.request() else {
+            return Err((StopReason::Error, Some("No model is set up.".to_owned())).into());
+        };
+        if model.limits().context.is_none() {
+            self.context_is_found().await;
+        }
+        let (request, sent) = self.request(&settings, &*model, pieces);
+        let mut stream = model.stream(request);
+        let mut builder = ReplyBuilder::new();
+        let ended = loop {
+            match self.or_interrupted(stream.next()).await {
+                Ok(Some(Ok(delta))) => {
+                    self.show(&delta);
+                    builder.push(&delta);
+                }
+                Ok(None) => {
+                    let mut reply = builder.finish();
+                    let printed = self.look_for_printed(&mut reply, &*model);
+                    let context = &mut self.conversation.context;
+                    context.tell_of_cut(&self.parts.events, &*model, sent, reply.usage);
+                    context.measure(&*model, sent, reply.usage);
+                    let said = self.take_in(reply, model.name(), model.price());
+                    // Some servers know it when they have loaded the model.
+                    self.look_for_context();
+                    return Ok(Said { printed, ..said });
+                }
+                Ok(Some(Err(error @ ModelError::ContextLength { .. }))) => {
+                    break Unanswered::TooLong(error);
+                }
+                Ok(Some(Err(error))) => break (StopReason::Error, Some(error.to_string())).into(),
+                Err(Interrupted) => break (StopReason::Interrupted, None).into(),
+            }
+        };
+        // The stream ended early: what is whole of the reply stays.
+        self.take_in(builder.finish_partial(), model.name(), model.price());
+        Err(ended)
+    }
+
+    /// The request of this step, and its length in bytes of text.
+    fn request(
+        &mut self,
+        settings: &Arc<Settings>,
+        model: &dyn Model,
+        pieces: Vec<Piece>,
+    ) -> (Request, usize) {
+        let parts = &self.parts;
+        let Conversation { context, prelude, history, .. } = &mut self.conversation;
+        context.tell(&parts.events, model);
+        let tools = (parts.registry(), parts.runner.info().mode);
+        let prelude = prelude.prelude(settings, model, tools, &parts.workspace.roots());
+        let sent = context::bytes(&prelude, &pieces, history.images());
+        let max_tokens = context.longest_reply(model, settings.limits.wanted_output(), sent);
+        (Request { prelude, pieces, max_tokens }, sent)
+    }
+
+    fn show(&self, delta: &Delta) {
+        let (turn, message) = (self.number, self.message());
+        match delta {
+            Delta::Text { text, .. } => {
+                self.parts.events.tell(Event::TextDelta { turn, message, text: text.clone() })
+            }
+            Delta::Thinking { text, .. } => {
+                self.parts.events.tell(Event::ThinkingDelta { turn, message, text: text.clone() })
+            }
+            Delta::Retrying { attempt, wait, reason } => self.parts.events.tell(Event::Retrying {
+                turn,
+                attempt: *attempt,
+                wait_ms: milliseconds(*wait),
+                reason: reason.clone(),
+            }),
+            Delta::Waiting { waited, is_queued } => self.parts.events.tell(Event::Waiting {
+                turn,
+                waited_ms: milliseconds(*waited),
+                is_queued: *is_queued,
+            }),
+            _ => {}
+        }
+    }
+
+    /// A reply enters the history.
+    fn take_in(&mut self, mut reply: Reply, by: &str, price: Option<Price>) -> Said {
+        let step = Spent::of(reply.usage, price);
+        self.conversation.spend(step);
+        let total = self.conversation.spent;
+        let in_turn = total.since(self.before);
+        self.parts.events.tell(Event::Usage {
+            turn: self.number,
+            step: step.into(),
+            in_turn: in_turn.into(),
+            total: total.into(),
+        });
+        let cut = take_cut_call(&mut reply);
+        let is_empty = says_nothing(&reply.blocks);
+        let mut calls = Vec::new();
+        if !reply.blocks.is_empty() {
+            let overlooked = read_loosely(&mut reply.blocks);
+            // The model may have been replaced while it spoke.
+            self.conversation.follow(&self.parts.settings.get());
+            let id = self.message();
+            let blocks = self.conversation.push_assistant(id, reply.blocks.clone(), by);
+            let own = blocks.iter().filter_map(Call::of).zip(overlooked);
+            calls.extend(own.map(|(call, overlooked)| call.overlooking(overlooked)));
+        }
+        Said { reply, calls, printed: None, cut, is_empty }
+    }
+}
+
+fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,290 @@
+//! The changes of a session: the owner of its fork, of what the journal has of it, and of the hunks as they were shown
+//! last.
+//!
+//! Turns, reviews and commands in the background come here, and nobody else locks the fork. Under its lock no file of
+//! the workspace is read or written; the journal's append is the only write.
+
+mod hidden;
+mod review;
+mod show;
+
+pub(crate) use show::in_words;
+
+use crate::events::Events;
+use crate::held::{Split, split};
+use crate::journal::Journal;
+use crate::journal::record::Record;
+use crate::settings::CurrentSettings;
+use ropewalk_protocol::HunkInfo;
+use ropewalk_workspace::entry::Maker;
+use ropewalk_workspace::fork::{merge, synced};
+use ropewalk_workspace::publish::{Bounds, PublishReport, publish};
+use ropewalk_workspace::state::{Kept, Private, StateRecord, go_back};
+use ropewalk_workspace::undo::undo;
+use ropewalk_workspace::{
+    DocId, Editor, Fork, ForkOwner, HunkId, LockedFork, MergeReport, Patch, Place, Proposal,
+    Selection, View, Workspace,
+};
+use std::collections::{HashMap, HashSet};
+use std::ops::{Deref, DerefMut};
+use std::panic::resume_unwind;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::task::{JoinError, spawn_blocking};
+
+/// See the module.
+pub(crate) struct Changes {
+    session: Arc<str>,
+    workspace: Arc<Workspace>,
+    editor: Arc<dyn Editor>,
+    bounds: Bounds,
+    journal: Journal,
+    settings: Arc<CurrentSettings>,
+    events: Events,
+    state: Mutex<State>,
+}
+
+struct State {
+    fork: Fork,
+    /// The fork, ledger and news as the journal has them.
+    saved: Kept,
+    shown: Shown,
+    /// The first lines of the commands that have changed something, by the ids of their calls.
+    commands: HashMap<Arc<str>, String>,
+    /// Words that were told once and are not told again.
+    told: HashSet<String>,
+}
+
+/// The hunks as they were shown last.
+#[derive(Default)]
+struct Shown {
+    /// The number of the last look at the hunks, and of the one that was shown.
+    looked: u64,
+    told: u64,
+    hunks: Vec<HunkInfo>,
+}
+
+/// What a session's changes start from.
+pub(crate) struct ChangesConfig {
+    pub(crate) session: Arc<str>,
+    pub(crate) workspace: Arc<Workspace>,
+    pub(crate) editor: Arc<dyn Editor>,
+    pub(crate) bounds: Bounds,
+    pub(crate) journal: Journal,
+    pub(crate) settings: Arc<CurrentSettings>,
+    pub(crate) events: Events,
+    /// The state that a journal has.
+    pub(crate) saved: Kept,
+    /// The first lines of commands, by the ids of their calls.
+    pub(crate) commands: HashMap<Arc<str>, String>,
+}
+
+/// The call that has made changes.
+pub(crate) struct Origin {
+    pub(crate) turn: u64,
+    pub(crate) call: Arc<str>,
+    /// The first line of its command, if it ran one.
+    pub(crate) command: Option<String>,
+}
+
+/// What became of proposals.
+pub(crate) struct Merged {
+    pub(crate) report: MergeReport,
+    /// The files in which a key that is not shown would be lost, as they are shown: nothing was merged there.
+    pub(crate) hidden: Vec<String>,
+}
+
+impl Changes {
+    /// Restores what was pending on the files as they are now. Blocking.
+    pub(crate) fn new(config: ChangesConfig) -> Self {
+        let ChangesConfig { session, workspace, editor, bounds, journal, settings, events, .. } =
+            config;
+        let (saved, commands) = (config.saved, config.commands);
+        workspace.join(session.clone());
+        let fork = saved.restore(session.clone(), &workspace);
+        let (shown, told) = (Shown::default(), HashSet::new());
+        let state = Mutex::new(State { fork, saved, shown, commands, told });
+        Self { session, workspace, editor, bounds, journal, settings, events, state }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // A panic while the lock was held leaves plain data behind, which stays usable.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does what waits for the disk where that holds up nobody.
+    async fn apart<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Self) -> T + Send + 'static,
+    ) -> T {
+        let changes = self.clone();
+        match spawn_blocking(move || work(&changes)).await.map_err(JoinError::try_into_panic) {
+            Ok(done) => done,
+            // A panic goes on here.
+            Err(Ok(panic)) => resume_unwind(panic),
+            // The runtime is going down, and this task with it.
+            Err(Err(_)) => std::future::pending().await,
+        }
+    }
+
+    /// The view of a call: the user's text as it is now, under the fork.
+    pub(crate) async fn view(self: &Arc<Self>) -> View {
+        self.editor.barrier().await;
+        let view = |changes: &Self| {
+            changes.workspace.look_at_disks();
+            synced(&changes.workspace, changes, |fork, _| fork.view(changes.workspace.snapshot()))
+        };
+        self.apart(view).await
+    }
+
+    /// Takes in what a call proposes, made on `view`.
+    pub(crate) async fn merge(
+        self: &Arc<Self>,
+        origin: Origin,
+        view: &Arc<View>,
+        mut proposals: Vec<Proposal>,
+    ) -> Merged {
+        let view = view.clone();
+        let merging = move |changes: &Self| {
+            let keys = changes.settings.keys();
+            let hidden = match keys.is_empty() {
+                true => Vec::new(),
+                false => hidden::overwritten(&keys, &view, &proposals),
+            };
+            proposals.retain(|proposal| !hidden.contains(&proposal.place.shown));
+            let Origin { turn, call, command } = origin;
+            if let Some(command) = command {
+                changes.state().commands.insert(call.clone(), command);
+            }
+            let by = (turn, &Maker::Call(call));
+            let report = merge(&changes.workspace, changes, &view, by, proposals);
+            Merged { report, hidden }
+        };
+        self.apart(merging).await
+    }
+
+    /// Parts hunks into those that may be published at once and those that wait for the user. `moves`: from where to
+    /// where the call that made them moves files.
+    pub(crate) async fn split(
+        self: &Arc<Self>,
+        hunks: Vec<HunkId>,
+        moves: Vec<(Place, Place)>,
+    ) -> Split {
+        let changes = self.clone();
+        let parting = spawn_blocking(move || {
+            let fork = changes.state().fork.clone();
+            split(&fork, &changes.workspace.roots(), &hunks, &moves)
+        });
+        parting.await.unwrap_or_else(|error| {
+            // Nothing is published of which that is not known.
+            tracing::error!(%error, "what may be published could not be told");
+            Split::default()
+        })
+    }
+
+    /// Brings a selection into the user's text.
+    pub(crate) async fn publish(&self, selection: &Selection) -> PublishReport {
+        publish(&self.workspace, &*self.editor, self, selection, self.bounds).await
+    }
+
+    /// Takes published changes back.
+    pub(crate) async fn undo(&self, selection: &Selection) -> PublishReport {
+        undo(&self.workspace, &*self.editor, self, selection, self.bounds).await
+    }
+
+    /// Makes pending what was pending then, and forgets the news for the model. Gives how many hunks fewer are pending.
+    pub(crate) async fn go_back(self: &Arc<Self>, to: Kept) -> usize {
+        let going = move |changes: &Self| {
+            let count = go_back(&changes.workspace, changes, &to);
+            changes.workspace.take_news(&changes.session);
+            count
+        };
+        self.apart(going).await
+    }
+
+    /// The net change that is pending, as `git apply` takes it. Blocking.
+    pub(crate) fn patch(&self) -> Patch {
+        synced(&self.workspace, self, |fork, _| fork.clone()).patch(&self.workspace)
+    }
+
+    /// True if nothing is pending.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.state().fork.is_empty()
+    }
+
+    /// How many hunks are pending, and how many accepted ones were never saved, as the journal has it.
+    pub(crate) fn waiting(&self) -> (usize, usize) {
+        let state = self.state();
+        (state.saved.pending(), state.saved.unsaved())
+    }
+
+    /// Writes what is new in fork, ledger and news into the journal, and gives the state that it has then.
+    pub(crate) fn keep(&self) -> Kept {
+        let mut state = self.state();
+        self.record(&mut state, Kept::record);
+        state.saved.clone()
+    }
+
+    /// Writes what is new of the state. A text with a key in it is in no journal: what is pending in such a file
+    /// does not outlive the process, which is said.
+    fn record(
+        &self,
+        state: &mut State,
+        record: impl FnOnce(&mut Kept, &Fork, &Workspace, Private<'_>) -> Vec<StateRecord>,
+    ) {
+        if !self.journal.is_kept() {
+            return;
+        }
+        let keys = self.settings.keys();
+        let is_private = |bytes: &[u8]| keys.are_in(bytes);
+        let private: Private<'_> = if keys.is_empty() { None } else { Some(&is_private) };
+        for state in record(&mut state.saved, &state.fork, &self.workspace, private) {
+            self.journal.write(&Record::State(state));
+        }
+        for file in state.saved.take_left_out() {
+            self.events.warn(format!(
+                "{file} holds an API key, so what is pending in it is not written into the journal and would not \
+                 survive a crash."
+            ));
+        }
+    }
+}
+
+impl Drop for Changes {
+    fn drop(&mut self) {
+        self.workspace.leave(&self.session);
+    }
+}
+
+/// The fork under its lock, with all that stands there.
+struct Locked<'a> {
+    changes: &'a Changes,
+    state: MutexGuard<'a, State>,
+}
+
+impl Deref for Locked<'_> {
+    type Target = Fork;
+
+    fn deref(&self) -> &Fork {
+        &self.state.fork
+    }
+}
+
+impl DerefMut for Locked<'_> {
+    fn deref_mut(&mut self) -> &mut Fork {
+        &mut self.state.fork
+    }
+}
+
+impl LockedFork for Locked<'_> {
+    fn ahead(&mut self, files: &[DocId]) {
+        self.changes.record(&mut self.state, |saved, fork, workspace, private| {
+            saved.record_at_hand(files, fork, workspace, private)
+        });
+    }
+}
+
+impl ForkOwner for Changes {
+    fn lock(&self) -> Box<dyn LockedFork + '_> {
+        Box::new(Locked { changes: self, state: self.state() })
+    }
+}

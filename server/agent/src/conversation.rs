@@ -1,0 +1,145 @@
+//! The conversation: all that was said in a session, and what it has used.
+//!
+//! It belongs to the session's actor, moves into the task of the running turn, and comes back with its end. Everybody
+//! else reads the [`Snapshot`].
+
+use crate::context::ContextNotices;
+use crate::history::History;
+use crate::journal::Journal;
+use crate::journal::past::{TurnMark, title_of};
+use crate::journal::record::{Record, now};
+use crate::prelude::PreludeCache;
+use crate::reads::Read;
+use crate::session::Settings;
+use ropewalk_model::{Block, Message};
+use ropewalk_protocol::{MessageId, Spent};
+use ropewalk_workspace::state::Kept;
+use ropewalk_workspace::{ContentHash, DocId};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use tokio::sync::watch;
+
+/// See the module.
+pub struct Conversation {
+    pub(crate) history: History,
+    /// The turns, oldest first.
+    pub(crate) turns: Arc<Vec<TurnMark>>,
+    /// Files that the model has read; of a session that goes on, until they are compared with what is there now.
+    pub(crate) reads: BTreeMap<DocId, ContentHash>,
+    /// True if `reads` are to be compared.
+    pub(crate) goes_on: bool,
+    pub(crate) spent: Spent,
+    /// Set once the user was warned that this model has no price.
+    pub(crate) told_unkept: bool,
+    pub(crate) context: ContextNotices,
+    pub(crate) prelude: PreludeCache,
+    pub(crate) journal: Journal,
+    /// Where everybody else reads it.
+    pub(crate) snapshot: watch::Sender<Snapshot>,
+}
+
+/// A conversation as others see it while a turn has it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Snapshot {
+    /// The name that the user gave it.
+    pub(crate) given_title: Option<String>,
+    /// The highest number of a turn that was asked for.
+    pub(crate) last_turn: u64,
+    pub(crate) turns: Arc<Vec<TurnMark>>,
+    pub(crate) spent: Spent,
+    pub(crate) messages: Vec<Arc<Message>>,
+}
+
+impl Snapshot {
+    /// The session's name: the user's, or the start of the first prompt; empty while there is neither.
+    pub(crate) fn title(&self) -> String {
+        let first = || self.turns.first().map(|turn| title_of(&turn.prompt));
+        self.given_title.clone().or_else(first).unwrap_or_default()
+    }
+}
+
+impl Conversation {
+    /// Everything said so far, oldest first.
+    pub fn messages(&self) -> impl DoubleEndedIterator<Item = &Message> {
+        self.history.messages()
+    }
+
+    /// Tokens used so far, and what they cost.
+    pub fn spent(&self) -> Spent {
+        self.spent
+    }
+
+    /// Adds what the user's side says; see [`History::push_user`].
+    pub fn push_user(&mut self, content: Vec<Block>) {
+        self.history.push_user(content);
+        self.publish();
+    }
+
+    /// Adds what the model said; see [`History::push_assistant`].
+    pub(crate) fn push_assistant(
+        &mut self,
+        id: MessageId,
+        content: Vec<Block>,
+        by: &str,
+    ) -> &[Block] {
+        let added = self.history.push_assistant(Some(id), content, by).len();
+        self.publish();
+        let all = self.history.messages().next_back().map_or(&[][..], |last| &last.content);
+        all.get(all.len().saturating_sub(added)..).unwrap_or(all)
+    }
+
+    /// Ends a turn; see [`History::close`].
+    pub(crate) fn close(&mut self, why: Option<&str>) {
+        self.history.close(why);
+        self.publish();
+    }
+
+    /// From here on it is for the model of these settings.
+    pub(crate) fn follow(&mut self, settings: &Settings) {
+        if let Ok(model) = &settings.model {
+            self.history.speak_to(model.clone());
+        }
+    }
+
+    /// A turn begins: what was before it is remembered, for taking it back.
+    pub(crate) fn begin_turn(&mut self, turn: u64, prompt: &str, kept: Kept) {
+        let (at, prompt) = (now(), prompt.to_owned());
+        self.journal.write(&Record::Turn { turn, at, prompt: (&*prompt).into() });
+        let mark = TurnMark { turn, at, prompt, history: self.history.place(), kept };
+        Arc::make_mut(&mut self.turns).push(mark);
+        self.publish();
+    }
+
+    /// Forgets a turn and all after it.
+    pub(crate) fn rewind(&mut self, to: &TurnMark) {
+        self.history.truncate(&to.history);
+        Arc::make_mut(&mut self.turns).retain(|mark| mark.turn < to.turn);
+        self.publish();
+    }
+
+    /// Adds what a step has used.
+    pub(crate) fn spend(&mut self, step: Spent) {
+        self.spent += step;
+        self.journal.write(&Record::Usage(self.spent));
+        self.publish();
+    }
+
+    /// The model has seen these texts.
+    pub(crate) fn note_reads(&mut self, reads: Vec<Read>) {
+        for (doc, hash) in reads {
+            if self.reads.insert(doc.clone(), hash) != Some(hash) {
+                self.journal.write(&Record::Read { doc, hash });
+            }
+        }
+    }
+
+    /// Shows everybody else how it stands.
+    pub(crate) fn publish(&self) {
+        let messages = self.history.shared_messages();
+        self.snapshot.send_modify(|snapshot| {
+            snapshot.turns = self.turns.clone();
+            snapshot.spent = self.spent;
+            snapshot.messages = messages;
+        });
+    }
+}

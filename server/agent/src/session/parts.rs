@@ -1,0 +1,218 @@
+//! The parts of a session, each the owner of what it holds: what turns, reviews and commands in the background have of
+//! each other. The [`Conversation`] is not among them: whoever runs a turn has that.
+
+use super::SessionConfig;
+use crate::approvals::Approvals;
+use crate::audit::Audit;
+use crate::calls::commands;
+use crate::changes::{Changes, ChangesConfig};
+use crate::context::ContextNotices;
+use crate::conversation::{Conversation, Snapshot};
+use crate::events::Events;
+use crate::hooks::StepHook;
+use crate::inbox::Inbox;
+use crate::journal::Journal;
+use crate::journal::past::{Past, losses};
+use crate::journal::record::{Record, Summary, now};
+use crate::prelude::PreludeCache;
+use crate::settings::CurrentSettings;
+use ropewalk_protocol::{Event, StopReason};
+use ropewalk_tools::{CommandRunner, Registry, Rule};
+use ropewalk_workspace::{Editor, Workspace};
+use std::borrow::Cow;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::sync::{mpsc, watch};
+
+/// See the module.
+pub(crate) struct Parts {
+    pub(crate) id: Arc<str>,
+    pub(crate) workspace: Arc<Workspace>,
+    pub(crate) runner: Arc<dyn CommandRunner>,
+    /// All tools of the session; the settings say which of them are offered.
+    pub(super) tools: Registry,
+    /// Where whole outputs of calls are kept.
+    pub(crate) outputs: Option<PathBuf>,
+    pub(crate) journal: Journal,
+    pub(crate) events: Events,
+    pub(crate) hooks: Vec<Arc<dyn StepHook>>,
+    pub(crate) settings: Arc<CurrentSettings>,
+    pub(crate) changes: Arc<Changes>,
+    pub(crate) approvals: Approvals,
+    pub(crate) inbox: Inbox,
+    pub(crate) snapshot: watch::Sender<Snapshot>,
+}
+
+/// A session that is about to begin.
+pub(super) struct Beginning {
+    pub(super) parts: Parts,
+    pub(super) conversation: Conversation,
+    /// Changes that could not be brought back, in words.
+    pub(super) not_restored: Vec<String>,
+}
+
+impl Beginning {
+    /// Restores what a journal has. Blocking.
+    pub(super) fn new(
+        config: SessionConfig,
+        (workspace, editor): (Arc<Workspace>, Arc<dyn Editor>),
+        events: mpsc::UnboundedSender<Event>,
+        hooks: Vec<Arc<dyn StepHook>>,
+    ) -> Self {
+        let SessionConfig { id, mut settings, tools, runner, outputs, publish, journal, past } =
+            config;
+        let goes_on = past.is_some();
+        let mut past = past.unwrap_or_default();
+        // What was stricter stays so; what was looser is the configuration's to say again.
+        settings.mode = past.mode.map_or(settings.mode, |mode| mode.max(settings.mode));
+        let (settings, events) = (Arc::new(CurrentSettings::new(settings)), Events::new(events));
+        let notes = std::mem::take(&mut past.notes);
+        let granted = past.granted.iter().filter_map(|rule| rule.parse().ok()).collect();
+        let (saved, snapshot) = (past.kept.clone(), watch::Sender::default());
+        let conversation = conversation(past, goes_on, &settings, &journal, snapshot.clone());
+        let changes = Changes::new(ChangesConfig {
+            session: id.clone(),
+            workspace: workspace.clone(),
+            editor,
+            bounds: publish,
+            journal: journal.clone(),
+            settings: settings.clone(),
+            events: events.clone(),
+            saved: saved.clone(),
+            commands: commands(&conversation.history),
+        });
+        let mut not_restored = losses(&saved, &id, &workspace);
+        let keys = settings.keys();
+        not_restored.iter_mut().for_each(|words| *words = keys.strike(words).into_owned());
+        let parts = Parts {
+            inbox: Inbox::new(notes, journal.clone()),
+            approvals: Approvals::new(granted),
+            changes: Arc::new(changes),
+            runner,
+            tools,
+            id,
+            workspace,
+            outputs,
+            journal,
+            events,
+            hooks,
+            settings,
+            snapshot,
+        };
+        Self { parts, conversation, not_restored }
+    }
+}
+
+/// A conversation that goes on.
+fn conversation(
+    past: Past,
+    goes_on: bool,
+    settings: &CurrentSettings,
+    journal: &Journal,
+    snapshot: watch::Sender<Snapshot>,
+) -> Conversation {
+    snapshot.send_modify(|snapshot| {
+        (snapshot.given_title, snapshot.last_turn) = (past.title, past.last_turn);
+    });
+    let mut conversation = Conversation {
+        history: past.history,
+        turns: Arc::new(past.turns),
+        reads: past.reads,
+        goes_on,
+        spent: past.spent,
+        told_unkept: false,
+        context: ContextNotices::default(),
+        prelude: PreludeCache::default(),
+        journal: journal.clone(),
+        snapshot,
+    };
+    conversation.history.keep_in(journal.clone());
+    if let Some(turn) = past.open_turn {
+        conversation.history.close(Some("Ropewalk ended while this turn ran"));
+        let stop_reason = StopReason::Error;
+        journal.write(&Record::Ended { turn, at: now(), stop_reason });
+    }
+    conversation.follow(&settings.get());
+    conversation.publish();
+    conversation
+}
+
+impl Parts {
+    /// The tools that are offered now.
+    pub(crate) fn registry(&self) -> Registry {
+        match &self.settings.get().tools {
+            Some(offered) => self.tools.clone().only(|name| offered.iter().any(|one| one == name)),
+            None => self.tools.clone(),
+        }
+    }
+
+    /// The number of a new turn, from one.
+    pub(crate) fn next_turn(&self) -> u64 {
+        let mut turn = 0;
+        self.snapshot.send_modify(|snapshot| {
+            snapshot.last_turn += 1;
+            turn = snapshot.last_turn;
+        });
+        turn
+    }
+
+    /// Gives the session a name.
+    pub(crate) fn rename(&self, title: String) {
+        self.journal.write(&Record::Title(title.clone()));
+        self.snapshot.send_modify(|snapshot| snapshot.given_title = Some(title.clone()));
+        self.keep_summary();
+        self.events.tell(Event::SessionRenamed { title });
+    }
+
+    /// Allows what a rule says for the rest of the session.
+    pub(crate) fn grant(&self, rule: Rule) {
+        self.journal.write(&Record::Granted(self.settings.keys().strike(&rule.to_string())));
+        self.approvals.grant(rule);
+    }
+
+    /// Writes down what was decided about a call.
+    pub(crate) fn audit(&self, audit: &Audit) {
+        tracing::info!(
+            target: "ropewalk::audit",
+            session = %self.id,
+            turn = audit.turn,
+            call = %audit.call,
+            tool = audit.tool,
+            subject = audit.subject,
+            decision = audit.decision,
+            by = audit.by,
+            verdict = audit.verdict,
+            secret = audit.secret,
+            "judged"
+        );
+        self.journal.write(&Record::Decision(Cow::Borrowed(audit)));
+    }
+
+    /// Writes where the session stands, and has the disk take what was written.
+    pub(crate) async fn settle(self: &Arc<Self>) {
+        let parts = self.clone();
+        let keeping = tokio::task::spawn_blocking(move || {
+            parts.changes.keep();
+            parts.keep_summary();
+        });
+        if let Err(error) = keeping.await {
+            tracing::error!(%error, "the session could not be kept");
+        }
+        if let Some(failure) = self.journal.take_failure() {
+            self.events.warn(failure);
+        }
+        let journal = self.journal.clone();
+        // Nobody waits for it: what it guards against is a power cut.
+        tokio::task::spawn_blocking(move || journal.sync());
+    }
+
+    fn keep_summary(&self) {
+        let (title, turns) = {
+            let snapshot = self.snapshot.borrow();
+            (snapshot.title(), snapshot.turns.len() as u64)
+        };
+        let (pending, unsaved) = self.changes.waiting();
+        let summary = Summary { title, at: now(), turns, pending, unsaved };
+        self.journal.write(&Record::Summary(summary));
+    }
+}
