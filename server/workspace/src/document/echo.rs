@@ -89,19 +89,6 @@ impl Document {
         out: &mut Changed,
     ) {
         let (mut before, mut rest) = (before, steps);
-        if std::env::var_os("DBG").is_some() && !self.expected.is_empty() {
-            eprintln!(
-                "DBG {} expects {:?}\nDBG told {:?}\nDBG before {:?}\nDBG after {:?}",
-                self.spelling,
-                self.expected
-                    .iter()
-                    .map(|e| (e.id, &e.edit, e.passed_over, e.unconfirmed))
-                    .collect::<Vec<_>>(),
-                steps.iter().map(|s| &s.set).collect::<Vec<_>>(),
-                before.to_string(),
-                steps.last().map(|s| s.after.to_string())
-            );
-        }
         while let Some(found) = self.find(&before, rest, coordinates, checks_versions) {
             let expected = self.expected.remove(found.index);
             let (run, others) = rest.split_at(found.to);
@@ -252,9 +239,6 @@ impl Document {
         sightings: Vec<Sighting>,
         checks_versions: bool,
     ) -> Option<(Expected, ChangeSet)> {
-        if std::env::var_os("DBG").is_some() && !self.expected.is_empty() {
-            eprintln!("DBG settle_seen {sightings:?}");
-        }
         let mut made = None;
         let mut kept = Vec::with_capacity(self.expected.len());
         for (mut expected, seen) in self.expected.drain(..).zip(sightings) {
