@@ -121,7 +121,7 @@ fn review(
     let roots = roots_of(&past.head.roots)?;
     let folders: Vec<PathBuf> = roots.iter().map(|root| root.path().to_owned()).collect();
     let config = setup::config(folders, flags);
-    let (settings, _) = ropewalk_lsp::settings::settings_of(
+    let (settings, _) = ropewalk_host::settings::settings_of(
         &config,
         &models::factory(Arc::new(RealEnvironment)),
         false,
@@ -129,7 +129,8 @@ fn review(
     let id: Arc<str> = meant.id.as_str().into();
     let outputs = Some(sessions.outputs(&id)).filter(|folder| folder.exists());
     let publish = Bounds::default();
-    let config = SessionConfig { id, settings, outputs, publish, journal, past: Some(past) };
+    let (past, approvals) = (Some(past), Arc::default());
+    let config = SessionConfig { id, settings, outputs, publish, journal, past, approvals };
     let runtime =
         runtime(tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all())?;
     let done = runtime.block_on(async {

@@ -24,7 +24,7 @@ use ropewalk_agent::Past;
 use ropewalk_agent::Session;
 use ropewalk_agent::session::{SessionConfig, Settings};
 use ropewalk_config::{Config, Layer, Problem, RealEnvironment, rules_file};
-use ropewalk_lsp::settings::{choose_again, keep_rules_in, model_of};
+use ropewalk_host::settings::{choose_again, keep_rules_in, model_of};
 use ropewalk_protocol::{Op, Prompt};
 use ropewalk_tools::diagnostics::Diagnostics;
 use ropewalk_tools::{Rule, Tool as _};
@@ -112,7 +112,7 @@ pub(crate) fn run(args: RunArgs, mut flags: Vec<String>) -> anyhow::Result<Exit>
 /// line ends the run, since what it asked for would not be what it gets.
 fn settings(config: &Config, allow: Vec<Rule>, asks: bool) -> anyhow::Result<Settings> {
     let factory = models::factory(Arc::new(RealEnvironment));
-    let (mut settings, problems) = ropewalk_lsp::settings::settings_of(config, &factory, asks);
+    let (mut settings, problems) = ropewalk_host::settings::settings_of(config, &factory, asks);
     // With locked rules there is none to keep.
     if asks && config.is_locked("allow").is_none() {
         settings.always = rules_file(&RealEnvironment).map(keep_rules_in);
@@ -187,7 +187,15 @@ async fn turn<W: std::io::Write>(
     );
     let wanted = settings.mode;
     let publish = Bounds::default();
-    let config = SessionConfig { id, settings, outputs: outputs.clone(), publish, journal, past };
+    let config = SessionConfig {
+        id,
+        settings,
+        outputs: outputs.clone(),
+        publish,
+        journal,
+        past,
+        approvals: Arc::default(),
+    };
     let (sender, mut events) = mpsc::unbounded_channel();
     let session = Session::start(config, workspace, Arc::new(NoEditor), sender);
     signals::interrupt_on_signal(&session);

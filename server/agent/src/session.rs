@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use shared::{Shared, lock};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use tokio::sync::mpsc;
 
 /// Writes an allow rule where it holds for always; the error is a sentence.
@@ -80,6 +81,8 @@ pub struct SessionConfig {
     pub journal: Journal,
     /// What it goes on from, which that journal has.
     pub past: Option<Past>,
+    /// The number of the last approval, of all sessions that number theirs together.
+    pub approvals: Arc<AtomicU64>,
 }
 
 /// A running session. When the last handle is dropped, its turn is interrupted and it ends.

@@ -237,6 +237,7 @@ fn start_in(
         publish: PATIENT,
         journal,
         past,
+        approvals: Arc::default(),
     };
     let (sender, events) = mpsc::unbounded_channel();
     let session = Session::start(config, workspace.clone(), editor.clone(), sender);
@@ -258,6 +259,7 @@ pub(crate) fn session(
         publish: PATIENT,
         journal: Journal::none(),
         past: None,
+        approvals: Arc::default(),
     };
     let (sender, events) = mpsc::unbounded_channel();
     (Session::start(config, workspace.clone(), editor.clone(), sender), events)
