@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test's own helper may be blunt")]
 
+use futures::FutureExt;
 use ropewalk_host::{Environment, HostOptions};
 use ropewalk_lsp::service;
 use serde_json::{Value, json};
@@ -69,12 +70,13 @@ async fn what_comes_behind_a_command_is_answered_while_the_disk_hangs() {
             sessions: None,
             publish: ropewalk_workspace::publish::Bounds::default(),
         });
-        let mut call = async |id, method, params| {
-            service.ready().await.unwrap().call(request(id, method, params))
+        // It is always ready.
+        let mut call = |id, method, params| {
+            service.ready().now_or_never().unwrap().unwrap().call(request(id, method, params))
         };
-        call(1, "initialize", json!({ "capabilities": {} })).await.await.unwrap();
+        call(1, "initialize", json!({ "capabilities": {} })).await.unwrap();
         let params = json!({ "command": command, "arguments": [argument] });
-        let mut commanded = call(2, "workspace/executeCommand", params).await;
+        let mut commanded = call(2, "workspace/executeCommand", params);
         assert!(futures::poll!(&mut commanded).is_pending(), "{command}");
         let start = json!({ "line": 0, "character": 0 });
         let params = json!({
@@ -82,7 +84,7 @@ async fn what_comes_behind_a_command_is_answered_while_the_disk_hangs() {
             "range": { "start": start, "end": start },
             "context": { "diagnostics": [] },
         });
-        let behind = call(3, "textDocument/codeAction", params).await.await.unwrap().unwrap();
+        let behind = call(3, "textDocument/codeAction", params).await.unwrap().unwrap();
         assert!(behind.is_ok(), "{command}: {behind:?}");
         assert!(futures::poll!(&mut commanded).is_pending(), "{command}");
         drop(hold);
