@@ -1,4 +1,4 @@
-//! What a front end holds of a process: requests go in, events come out.
+//! The one value that a front end holds of a process: requests go in, events come out.
 
 use crate::sessions::SessionMap;
 use crate::settings::{Configuration, ModelFactory};
@@ -17,7 +17,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 use tokio::sync::mpsc;
 
-/// What the binary gives a host.
+/// Options that the binary gives a host.
 #[derive(Clone)]
 pub struct HostOptions {
     /// Makes models.
@@ -108,8 +108,7 @@ impl Host {
     /// A session as it stands, the current one if none is named; empty if there is none, or it has not started yet. Never
     /// waits.
     pub fn snapshot(&self, session: Option<&str>) -> Arc<Snapshot> {
-        let session = self.running(session);
-        Arc::new(session.as_ref().map(Snapshot::of).unwrap_or_default())
+        Arc::new(self.seat(session).map(|seat| seat.snapshot()).unwrap_or_default())
     }
 
     /// Takes what the client says of itself: its folders by name, its options, and which of these are no configuration.

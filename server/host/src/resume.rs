@@ -16,12 +16,12 @@ const MOST_DIGITS: usize = 3;
 /// The refusal where there is no place for sessions.
 pub(crate) const NOT_KEPT: &str = "There is no home folder, so sessions are not kept";
 
-/// What was found of earlier sessions of these folders.
+/// Earlier sessions of these folders, as they were found.
 #[derive(Debug)]
 pub struct Earlier {
     /// The last one.
     pub last: SessionInfo,
-    /// What became of it, if something waits in it.
+    /// Outcome of going on with it, if something waits in it.
     pub resumed: Option<Result<ResumedSession, Refusal>>,
     /// Older ones in which something waits, with their numbers in the list.
     pub older: Vec<(usize, SessionInfo)>,

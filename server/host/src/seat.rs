@@ -1,14 +1,16 @@
 //! The way to a session, from before it has started: requests to it, in order.
 //!
-//! What a request needs of the disk is done before the session gets it, and beside everything else: the session is
+//! Work on the disk that a request needs is done before the session gets it, and beside everything else: the session is
 //! started, edits of the configuration are taken in, a model is made. Requests that come meanwhile wait in line. An
 //! interrupt does not wait for a disk that hangs.
 
 use crate::host::Host;
+use crate::snapshot::Snapshot;
 use crate::{blocking, lock};
 use ropewalk_agent::Session;
 use ropewalk_model::Model;
 use ropewalk_protocol::{Event, Op, Refusal, Reply, SessionEvent, Status};
+use ropewalk_workspace::Hunk;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
@@ -23,7 +25,9 @@ pub(crate) struct Seat {
     inputs: mpsc::UnboundedSender<Input>,
     /// Set once it was prompted.
     was_asked: AtomicBool,
-    /// What serves it; done when the session has ended and all its events were told.
+    /// The pending hunks as they were shown last.
+    hunks: Mutex<Vec<Hunk>>,
+    /// The task that serves it; done when the session has ended and all its events were told.
     service: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -40,6 +44,7 @@ impl Seat {
             session: Arc::default(),
             inputs,
             was_asked: AtomicBool::new(false),
+            hunks: Mutex::default(),
             service: Mutex::default(),
         });
         (seat, Inputs { coming: receiver, waiting: VecDeque::new() })
@@ -48,6 +53,11 @@ impl Seat {
     /// Its session, if it has started.
     pub(crate) fn session(&self) -> Option<&Session> {
         self.session.get()
+    }
+
+    /// Its session as it stands. Never waits.
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        self.session().map(|session| Snapshot::of(session, &self.hunks)).unwrap_or_default()
     }
 
     pub(crate) fn slot(&self) -> Arc<OnceLock<Session>> {
@@ -88,7 +98,7 @@ impl Seat {
         *lock(&self.service) = Some(tokio::spawn(service));
     }
 
-    /// What is done when its session has ended.
+    /// The task that is done when its session has ended; once.
     pub(crate) fn service(&self) -> Option<JoinHandle<()>> {
         lock(&self.service).take()
     }
@@ -99,7 +109,7 @@ pub(crate) const BROKEN: &str = "The session has broken down; the log has the de
 /// Requests to a seat, as they came.
 pub(crate) struct Inputs {
     coming: mpsc::UnboundedReceiver<Input>,
-    /// What came while something else was awaited.
+    /// Requests that came while something else was awaited.
     waiting: VecDeque<Input>,
 }
 
@@ -126,7 +136,7 @@ impl Inputs {
     }
 }
 
-/// What a request needs of the disk before the session gets it.
+/// Work on the disk that a request needs before the session gets it.
 enum Ahead {
     Prompt,
     Status,

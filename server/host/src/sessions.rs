@@ -33,7 +33,7 @@ pub(crate) struct SessionMap {
     pub(crate) open: Mutex<OpenSessions>,
     /// Held while another session takes the place of the current one. The disk is waited for, never the client.
     pub(crate) changing: tokio::sync::Mutex<()>,
-    /// What serves sessions that were left, until they have ended.
+    /// Tasks that serve sessions that were left, until those have ended.
     ending: Mutex<Vec<JoinHandle<()>>>,
     /// The ids of sessions that were left: a lock of theirs that is still held is our own.
     pub(crate) left: Mutex<BTreeSet<String>>,
@@ -102,14 +102,18 @@ impl Host {
         }
     }
 
+    /// An open session's seat, the current one's if none is named.
+    pub(crate) fn seat(&self, session: Option<&str>) -> Option<Arc<Seat>> {
+        let open = lock(&self.map.open);
+        match session {
+            Some(id) => open.find(id).cloned(),
+            None => open.current.clone(),
+        }
+    }
+
     /// A running session, the current one if none is named.
     pub(crate) fn running(&self, session: Option<&str>) -> Option<Session> {
-        let open = lock(&self.map.open);
-        let seat = match session {
-            Some(id) => open.find(id),
-            None => open.current.as_ref(),
-        };
-        seat.and_then(|seat| seat.session()).cloned()
+        self.seat(session).and_then(|seat| seat.session().cloned())
     }
 
     /// True if this is the current session's id.
@@ -272,16 +276,10 @@ impl Host {
     /// Leaves a session, the current one if none is named; at once, so that nothing reaches it any more. The answer comes when
     /// it has written its last lines.
     pub(crate) fn close(self: Arc<Self>, session: Option<&str>) -> BoxFuture<'static, Answer> {
-        let mut open = lock(&self.map.open);
-        let seat = match session {
-            Some(id) => open.find(id).cloned(),
-            None => open.current.clone(),
-        };
-        let Some(seat) = seat else {
+        let Some(seat) = self.seat(session) else {
             return ready(Err("There is no such session open".into())).boxed();
         };
-        open.take(&seat);
-        drop(open);
+        lock(&self.map.open).take(&seat);
         Box::pin(async move {
             let host = self.clone();
             let left = blocking(move || host.leave(&seat)).await?;

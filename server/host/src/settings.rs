@@ -53,7 +53,7 @@ pub(crate) struct Configuration {
     config: Mutex<Option<Arc<Config>>>,
 }
 
-/// What is remembered of the configuration in force.
+/// Marks of the configuration in force, by which a change is seen.
 #[derive(Default)]
 pub(crate) struct Built {
     watch: Watch,
@@ -84,7 +84,7 @@ impl Configuration {
         locks.map(|(key, by)| Lock { key: key.to_owned(), by: by.to_string() }).collect()
     }
 
-    /// What locks the mode, as the configuration was read last.
+    /// The place that locks the mode, as the configuration was read last.
     pub(crate) fn mode_lock(&self) -> Option<String> {
         let config = lock(&self.config).clone();
         config.and_then(|config| config.is_locked("mode").map(ToString::to_string))

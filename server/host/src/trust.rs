@@ -14,22 +14,22 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What is to be asked, and what was.
+/// Questions that are to be asked, and those that were.
 #[derive(Debug, Default)]
 pub(crate) struct Questions {
-    /// What the configuration in force asks for.
+    /// Requests of the configuration in force.
     waiting: Vec<Untrusted>,
-    /// What was asked about: the folder, and the hash of what it asks for.
+    /// Keys of the questions that were asked.
     asked: BTreeSet<(PathBuf, String)>,
 }
 
 impl Questions {
-    /// Those that wait and were asked: nothing else can be answered, for nobody has seen it.
+    /// Questions that wait and were asked: nothing else can be answered, for nobody has seen it.
     pub(crate) fn open(&self) -> impl Iterator<Item = &Untrusted> {
         self.waiting.iter().filter(|asks| self.asked.contains(&key(asks)))
     }
 
-    /// What was not asked yet, which is from now on.
+    /// Takes the questions that were not asked yet; from now on they were.
     fn take_new(&mut self) -> Vec<Untrusted> {
         let is_new = |asks: &&Untrusted| self.asked.insert(key(asks));
         self.waiting.iter().filter(is_new).cloned().collect()
@@ -48,7 +48,7 @@ impl Questions {
     }
 }
 
-/// What is asked about.
+/// Key of a question: the folder, and the hash of what it asks for.
 fn key(question: &Untrusted) -> (PathBuf, String) {
     (question.root.clone(), question.hash.clone())
 }

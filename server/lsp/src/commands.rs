@@ -21,7 +21,7 @@ use std::sync::Arc;
 use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::lsp_types as lsp;
 
-/// What runs a command.
+/// A function that runs a command.
 #[derive(Clone, Copy)]
 enum Handler {
     /// It is done when it returns.

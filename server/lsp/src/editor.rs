@@ -69,7 +69,7 @@ pub(crate) struct LspEditor {
     pub(crate) client: Client,
     /// For the client's spelling of documents.
     pub(crate) workspace: Arc<Workspace>,
-    /// What `initialize` has told.
+    /// Facts that `initialize` has told.
     pub(crate) facts: Arc<OnceLock<ClientFacts>>,
 }
 

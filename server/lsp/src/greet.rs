@@ -1,4 +1,4 @@
-//! What happens when a client has started: the last session of its folders goes on if something waits in it, and
+//! Greeting of a client that has started: the last session of its folders goes on if something waits in it, and
 //! is offered if nothing does; so are older ones in which something waits.
 //!
 //! It runs beside everything else, and gives way to a prompt that comes first. Without a folder nothing is

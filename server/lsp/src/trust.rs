@@ -1,6 +1,6 @@
 //! Trust in folders, asked for: by a plugin, in a dialog that takes no keys, or by a message and code actions.
 //!
-//! What is asked and what an answer does is the host's. A question waits without a bound; closing it answers nothing.
+//! Questions come from the host, and answers go there. A question waits without a bound; closing it answers nothing.
 
 use crate::commands::{invalid, read};
 use crate::show::tell;

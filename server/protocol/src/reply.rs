@@ -71,7 +71,7 @@ pub struct Status {
     pub title: String,
     /// How many turns it has had.
     pub turns: usize,
-    /// What the configuration locks.
+    /// Keys that the configuration locks.
     pub locks: Vec<Lock>,
     /// Its mode.
     pub mode: Mode,
@@ -150,7 +150,7 @@ pub struct ResumedSession {
     pub lost: Vec<String>,
     /// Words of the user that were not taken up before it ended.
     pub waiting: Vec<String>,
-    /// What was wrong with its journal, in words.
+    /// Faults of its journal, in words.
     pub problems: Vec<String>,
     /// The session that was left for it.
     pub left: Option<LeftSession>,

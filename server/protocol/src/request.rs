@@ -61,7 +61,7 @@ pub struct Request {
     /// last list too, or the start of its id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionId>,
-    /// What is asked for.
+    /// The request itself.
     pub op: Op,
 }
 

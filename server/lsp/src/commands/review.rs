@@ -87,7 +87,7 @@ pub(super) fn undo(state: Arc<State>, argument: Value) -> Answer {
     review(state, argument, latest, |selection, _| Op::Undo(selection))
 }
 
-/// What was published last.
+/// The turn that was published last.
 pub(super) fn latest(state: &State) -> Selection {
     let session = state.current().unwrap_or_default();
     Selection::Turn(state.workspace.ledger().latest_turn(&session))
