@@ -20,7 +20,6 @@ pub mod prompt;
 mod reads;
 pub mod session;
 mod shown;
-pub mod slash;
 pub mod time;
 pub mod tools;
 mod turn;

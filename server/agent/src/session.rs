@@ -21,7 +21,8 @@ use ropewalk_workspace::{Editor, Workspace};
 use serde::{Deserialize, Serialize};
 use shared::{Shared, lock};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, TryLockError};
 use tokio::sync::mpsc;
 
 /// Writes an allow rule where it holds for always; the error is a sentence.
@@ -81,6 +82,8 @@ pub struct SessionConfig {
     pub journal: Journal,
     /// What it goes on from, which that journal has.
     pub past: Option<Past>,
+    /// The number of the last approval, of all sessions that number theirs together.
+    pub approvals: Arc<AtomicU64>,
 }
 
 /// A running session. When the last handle is dropped, its turn is interrupted and it ends.
@@ -187,6 +190,18 @@ impl Session {
         let mut fork = lock(&self.shared.fork);
         fork.sync(&self.shared.workspace, &Answers::default());
         fork.hunks()
+    }
+
+    /// The same, unless somebody else is at the fork now. Never waits.
+    pub fn try_hunks(&self) -> Option<Vec<ropewalk_workspace::Hunk>> {
+        let mut fork = match self.shared.fork.try_lock() {
+            Ok(fork) => fork,
+            // A panic while it was held leaves plain data behind, as for `lock`.
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        fork.sync(&self.shared.workspace, &Answers::default());
+        Some(fork.hunks())
     }
 
     /// The net change that is pending, as `git apply` takes it. Reads the disk. Blocking.

@@ -239,6 +239,7 @@ impl Actor {
                 self.shared.journal.write(&Record::Mode(mode));
                 self.shared.tell(Event::ModeChanged { mode });
             }
+            op => tracing::error!(op = op.name(), "what only the host can do came to a session"),
         }
     }
 

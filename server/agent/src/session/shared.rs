@@ -140,7 +140,7 @@ impl Shared {
             editor,
             history: Mutex::new(history),
             steers: Mutex::default(),
-            approvals: Approvals::default(),
+            approvals: Approvals::numbered_from(config.approvals),
             granted: Mutex::new(granted),
             saves: watch::Sender::new(0),
             spent: Mutex::new(past.spent),

@@ -272,6 +272,7 @@ fn start_having(
         publish: PATIENT,
         journal,
         past,
+        approvals: Arc::default(),
     };
     let (sender, events) = mpsc::unbounded_channel();
     let session = Session::start(config, workspace.clone(), editor.clone(), sender);
@@ -296,6 +297,7 @@ pub(crate) fn session(
         publish: PATIENT,
         journal: Journal::none(),
         past: None,
+        approvals: Arc::default(),
     };
     let (sender, events) = mpsc::unbounded_channel();
     (Session::start(config, workspace.clone(), editor.clone(), sender), events)
