@@ -68,7 +68,7 @@ pub(crate) fn doctor(flags: Vec<String>) -> anyhow::Result<Exit> {
     let current = std::env::current_dir();
     let config = setup::config(current.as_ref().ok().cloned().into_iter().collect(), flags);
     let factory = crate::models::factory(Arc::new(RealEnvironment));
-    let (_, problems) = ropewalk_lsp::settings::settings_of(&config, &factory, false);
+    let (_, problems) = ropewalk_host::settings::settings_of(&config, &factory, false);
     let model = factory(&config);
     findings.extend(checks::configuration(&config));
     findings.extend(checks::model(&config, model.as_ref().err()));

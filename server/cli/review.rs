@@ -122,7 +122,7 @@ fn review(
     let roots = roots_of(&past.head.roots)?;
     let folders: Vec<PathBuf> = roots.iter().map(|root| root.path().to_owned()).collect();
     let config = setup::config(folders, flags);
-    let (settings, _) = ropewalk_lsp::settings::settings_of(
+    let (settings, _) = ropewalk_host::settings::settings_of(
         &config,
         &models::factory(Arc::new(RealEnvironment)),
         false,
@@ -140,6 +140,7 @@ fn review(
         publish,
         journal,
         past: Some(past),
+        approvals: Arc::default(),
     };
     let runtime =
         runtime(tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all())?;

@@ -26,7 +26,7 @@ use ropewalk_agent::session::{SessionConfig, Settings};
 use ropewalk_agent::tools::registry;
 use ropewalk_commands::Commands;
 use ropewalk_config::{Config, Layer, Problem, RealEnvironment, rules_file};
-use ropewalk_lsp::settings::{choose_again, commands_of, keep_rules_in, model_of};
+use ropewalk_host::settings::{choose_again, commands_of, keep_rules_in, model_of};
 use ropewalk_protocol::{Op, Prompt};
 use ropewalk_tools::diagnostics::Diagnostics;
 use ropewalk_tools::{CommandRunner, Rule, TypedTool as _};
@@ -115,7 +115,7 @@ pub(crate) fn run(args: RunArgs, mut flags: Vec<String>) -> anyhow::Result<Exit>
 /// line ends the run, since what it asked for would not be what it gets.
 fn settings(config: &Config, allow: Vec<Rule>, asks: bool) -> anyhow::Result<Settings> {
     let factory = models::factory(Arc::new(RealEnvironment));
-    let (mut settings, problems) = ropewalk_lsp::settings::settings_of(config, &factory, asks);
+    let (mut settings, problems) = ropewalk_host::settings::settings_of(config, &factory, asks);
     // With locked rules there is none to keep.
     if asks && config.is_locked("allow").is_none() {
         settings.always = rules_file(&RealEnvironment).map(keep_rules_in);
@@ -201,6 +201,7 @@ async fn turn<W: std::io::Write>(
         publish,
         journal,
         past,
+        approvals: Arc::default(),
     };
     let (sender, mut events) = mpsc::unbounded_channel();
     let session = Session::start(config, workspace, editor, sender);

@@ -5,7 +5,7 @@ use crate::models::factory;
 use crate::sessions::prune_in_background;
 use crate::setup;
 use ropewalk_config::RealEnvironment;
-use ropewalk_lsp::ServerOptions;
+use ropewalk_host::HostOptions;
 use ropewalk_lsp::serve::{ServeOptions, serve, stdio};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub(crate) fn lsp(flags: Vec<String>) -> anyhow::Result<ExitCode> {
     prune_in_background(setup::sessions(), setup::config(Vec::new(), flags.clone()).keep);
     let end = runtime.block_on(async {
         let environment = Arc::new(RealEnvironment);
-        let options = ServerOptions {
+        let options = HostOptions {
             models: factory(environment.clone()),
             environment,
             flags,

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 /// The configuration of these roots. `flags` are those of `-c`.
 pub(crate) fn config(roots: Vec<PathBuf>, flags: Vec<String>) -> Config {
-    let sources = Sources { roots, flags, known: ropewalk_lsp::known(), ..Sources::default() };
+    let sources = Sources { roots, flags, known: ropewalk_host::known(), ..Sources::default() };
     Config::build(&sources, &RealEnvironment)
 }
 

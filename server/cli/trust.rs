@@ -117,7 +117,7 @@ fn folder(named: Option<PathBuf>) -> anyhow::Result<PathBuf> {
 /// Requests of the folder, whatever was answered. What is wrong with its configuration is said.
 fn asked(folder: &Path, flags: Vec<String>) -> Option<Untrusted> {
     let roots = vec![folder.to_owned()];
-    let sources = Sources { roots, flags, known: ropewalk_lsp::known(), ..Sources::default() };
+    let sources = Sources { roots, flags, known: ropewalk_host::known(), ..Sources::default() };
     let mut config = Config::build(&sources, &Unanswered);
     let asked = config.untrusted.pop();
     let of_project = |problem: &&ropewalk_config::Problem| problem.source.layer == Layer::Project;

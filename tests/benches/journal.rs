@@ -146,6 +146,7 @@ fn going_on(report: &mut Report) {
             publish: Default::default(),
             journal,
             past: Some(past),
+            approvals: Arc::default(),
         };
         let (sender, mut events) = mpsc::unbounded_channel();
         let session = Session::start(config, workspace, Arc::new(NoEditor), sender);

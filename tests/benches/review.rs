@@ -134,6 +134,7 @@ fn accept(files: usize) -> Duration {
         publish: Default::default(),
         journal,
         past: Some(past),
+        approvals: Arc::default(),
     };
     let (sender, mut events) = mpsc::unbounded_channel();
     let session = Session::start(config, workspace(root.path()), Arc::new(NoEditor), sender);

@@ -6,16 +6,20 @@
 use ropewalk_protocol::{Approval, Verdict};
 use ropewalk_tools::Rule;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 
 /// See the module.
 #[derive(Debug)]
-pub(crate) struct Approvals(Mutex<State>);
+pub(crate) struct Approvals {
+    /// The last number, of all sessions that number theirs together.
+    last: Arc<AtomicU64>,
+    state: Mutex<State>,
+}
 
 #[derive(Debug)]
 struct State {
-    last: u64,
     /// The calls that wait, and where their verdicts go.
     waiting: BTreeMap<u64, (Approval, oneshot::Sender<Verdict>)>,
     /// Rules of the user's own words. They outlive other settings.
@@ -25,21 +29,21 @@ struct State {
 }
 
 impl Approvals {
-    pub(crate) fn new(granted: Vec<Rule>) -> Self {
-        Self(Mutex::new(State { last: 0, waiting: BTreeMap::new(), granted, saves: Vec::new() }))
+    pub(crate) fn new(last: Arc<AtomicU64>, granted: Vec<Rule>) -> Self {
+        let state = State { waiting: BTreeMap::new(), granted, saves: Vec::new() };
+        Self { last, state: Mutex::new(state) }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         // A panic while the lock was held leaves plain data behind, which stays usable.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Numbers an approval, and gives it back with where its verdict will come.
     pub(crate) fn ask(&self, mut approval: Approval) -> (Approval, oneshot::Receiver<Verdict>) {
         let (sender, receiver) = oneshot::channel();
         let mut state = self.state();
-        state.last += 1;
-        approval.id = state.last;
+        approval.id = self.last.fetch_add(1, Ordering::Relaxed) + 1;
         state.waiting.insert(approval.id, (approval.clone(), sender));
         (approval, receiver)
     }

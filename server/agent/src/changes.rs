@@ -28,7 +28,7 @@ use ropewalk_workspace::{
 use std::collections::{HashMap, HashSet};
 use std::ops::{Deref, DerefMut};
 use std::panic::resume_unwind;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use tokio::task::{JoinError, spawn_blocking};
 
 /// See the module.
@@ -109,6 +109,14 @@ impl Changes {
     fn state(&self) -> MutexGuard<'_, State> {
         // A panic while the lock was held leaves plain data behind, which stays usable.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn try_state(&self) -> Option<MutexGuard<'_, State>> {
+        match self.state.try_lock() {
+            Ok(state) => Some(state),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 
     /// Does what waits for the disk where that holds up nobody.

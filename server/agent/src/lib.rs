@@ -28,7 +28,6 @@ mod reads;
 pub mod session;
 mod settings;
 mod shown;
-pub mod slash;
 pub mod time;
 pub mod tools;
 mod turn;

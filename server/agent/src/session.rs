@@ -22,6 +22,7 @@ use ropewalk_workspace::{Editor, Workspace};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use tokio::sync::mpsc;
 
 /// Writes an allow rule where it holds for always; the error is a sentence.
@@ -81,6 +82,8 @@ pub struct SessionConfig {
     pub journal: Journal,
     /// What it goes on from, which that journal has.
     pub past: Option<Past>,
+    /// The number of the last approval, of all sessions that number theirs together.
+    pub approvals: Arc<AtomicU64>,
 }
 
 /// A running session. When the last handle is dropped, its turn is interrupted and it ends.
@@ -199,6 +202,11 @@ impl Session {
     /// Touches no disk.
     pub fn hunks(&self) -> Vec<ropewalk_workspace::Hunk> {
         self.parts.changes.hunks()
+    }
+
+    /// The same, unless somebody else is at the fork now. Never waits.
+    pub fn try_hunks(&self) -> Option<Vec<ropewalk_workspace::Hunk>> {
+        self.parts.changes.try_hunks()
     }
 
     /// The net change that is pending, as `git apply` takes it. Reads the disk. Blocking.

@@ -107,10 +107,10 @@ impl State {
                     about(&request, params.range),
                 ));
             }
-            for listed in self.offered() {
-                let title = format!("Ropewalk: resume {}", crate::sessions::greet::about(&listed));
+            for info in self.host.offered() {
+                let title = format!("Ropewalk: resume {}", crate::show::sessions::about(&info));
                 let kind = lsp::CodeActionKind::REFACTOR;
-                out.push(action(&title, kind, "resume", json!({ "session": listed.id })));
+                out.push(action(&title, kind, "resume", json!({ "session": info.session })));
             }
             for (name, prompt) in ON_SELECTION {
                 let title = format!("Ropewalk: {name} the selection");
@@ -137,7 +137,7 @@ impl State {
 
     /// Those about pending changes: about each that the range touches, and about all.
     fn on_changes(&self, uri: &str, range: lsp::Range) -> Vec<lsp::CodeAction> {
-        let session = self.running_session().map(|session| session.id().to_string());
+        let session = self.current();
         let (kind, id) = (lsp::CodeActionKind::QUICKFIX, DocId::from_uri(uri));
         let quick =
             |title: &str, command, arguments| action(title, kind.clone(), command, arguments);
@@ -180,11 +180,11 @@ impl State {
     /// Answers to the calls that wait for the user.
     fn answers(&self) -> Vec<lsp::CodeAction> {
         let mut actions = self.trust_answers();
-        let Some(session) = self.running_session() else { return actions };
-        let (waiting, session) = (session.waiting_approvals(), &**session.id());
+        let snapshot = self.host.snapshot(None);
+        let (waiting, session) = (&snapshot.approvals, &snapshot.session);
         let several = waiting.len() > 1;
         for asked in waiting {
-            let (id, mut answers) = (asked.id, answers_to(&asked));
+            let (id, mut answers) = (asked.id, answers_to(asked));
             // A menu is opened on purpose, and what stands first in it does least for later.
             answers.rotate_left(1);
             let shown = lock(&self.shown).questions.get(&id).map(|shown| shown.about.clone());
@@ -204,7 +204,10 @@ impl State {
 
     /// Answers to the questions whether a folder is trusted.
     fn trust_answers(&self) -> Vec<lsp::CodeAction> {
-        let questions = self.open_questions();
+        if !self.asks_by_message() {
+            return Vec::new();
+        }
+        let questions = self.host.open_questions();
         let several = questions.len() > 1;
         let answers = questions.iter().flat_map(|question| {
             let which = match question.root.file_name() {

@@ -8,7 +8,8 @@ use crate::convert::{
     roots_of,
 };
 use crate::serve::Documents;
-use crate::state::{ClientFacts, ClientOptions, ServerOptions, State};
+use crate::state::{ClientFacts, ClientOptions, State};
+use ropewalk_host::HostOptions;
 use ropewalk_protocol::Op;
 use ropewalk_workspace::{DocId, Habits};
 use serde_json::Value;
@@ -30,24 +31,25 @@ impl std::fmt::Debug for Backend {
 }
 
 /// The service for [`serve`](crate::serve::serve).
-pub fn service(options: ServerOptions) -> (LspService<Backend>, ClientSocket) {
+pub fn service(options: HostOptions) -> (LspService<Backend>, ClientSocket) {
     LspService::build(|client| Backend::new(client, options))
         .custom_method("window/workDoneProgress/cancel", Backend::cancel_progress)
         .finish()
 }
 
 impl Backend {
-    fn new(client: Client, options: ServerOptions) -> Self {
+    fn new(client: Client, options: HostOptions) -> Self {
         Self { state: Arc::new(State::new(client, options)) }
     }
 
     /// The cancel button of a turn's progress is an interrupt.
     async fn cancel_progress(&self, params: lsp::WorkDoneProgressCancelParams) {
         let lsp::ProgressToken::String(token) = params.token else { return };
-        if let Some(session) = self.state.running_session()
-            && token.starts_with(&format!("ropewalk/{}/", session.id()))
+        if let Some(session) = self.state.current()
+            && token.starts_with(&format!("ropewalk/{session}/"))
         {
-            session.send(Op::Interrupt);
+            // One that was left meanwhile is stopped already.
+            let _ = self.state.ask(Some(session), Op::Interrupt).await;
         }
     }
 
@@ -57,10 +59,13 @@ impl Backend {
         self.state.moved.notify_one();
     }
 
-    /// Says what is wrong with the configuration, and asks what it asks for.
-    fn configured(&self, problems: Vec<String>) {
-        crate::show::tell_problems(&self.state, problems);
-        crate::trust::ask(&self.state);
+    /// Has the host read the configuration, beside the handlers, and tells what is new in it.
+    fn configure(&self) {
+        let state = self.state.clone();
+        tokio::spawn(async move {
+            let news = state.host.configure().await;
+            crate::show::tell_news(&state, news);
+        });
     }
 
     /// Says that nobody knows any more what a document holds, and how that ends.
@@ -84,8 +89,8 @@ impl Backend {
                     "saved, but the disk does not hold what we know: desync alarm"
                 );
             }
-            if let (true, Some(session)) = (saved, state.running_session()) {
-                session.saved();
+            if saved {
+                state.host.saved();
             }
         });
     }
@@ -121,6 +126,9 @@ impl LanguageServer for Backend {
         };
         let roots = roots_of(&params);
         self.state.set_facts(facts, problems, params.initialization_options, roots);
+        let events = self.state.host.subscribe();
+        tokio::spawn(crate::show::show_events(self.state.clone(), events));
+        tokio::spawn(crate::show::follow_moves(self.state.clone()));
         Ok(lsp::InitializeResult {
             capabilities: capabilities(encoding_to_lsp(encoding), &facts, habits),
             server_info: Some(lsp::ServerInfo {
@@ -131,16 +139,13 @@ impl LanguageServer for Backend {
     }
 
     async fn initialized(&self, _: lsp::InitializedParams) {
-        let mut problems = self.state.take_option_problems();
-        problems.extend(self.state.configure());
-        tokio::spawn(crate::sessions::greet::greet(self.state.clone(), problems));
+        tokio::spawn(crate::greet::greet(self.state.clone()));
     }
 
     async fn shutdown(&self) -> Result<()> {
         self.state.leave();
-        if let Some(session) = self.state.running_session() {
-            session.send(Op::Interrupt);
-        }
+        // Without a session there is nothing to stop.
+        let _ = self.state.ask(None, Op::Interrupt).await;
         Ok(())
     }
 
@@ -153,15 +158,14 @@ impl LanguageServer for Backend {
             .filter(|(_, path)| !removed.iter().any(|(_, gone)| gone == path))
             .collect();
         now.extend(params.event.added.iter().filter_map(root_from_folder));
-        self.state.set_roots(now);
+        self.state.host.set_folders(now);
         // Another root may bring a configuration of its own.
-        let problems = self.state.configure();
-        self.configured(problems);
+        self.configure();
     }
 
     async fn did_change_configuration(&self, params: lsp::DidChangeConfigurationParams) {
-        let problems = self.state.set_client_settings(params.settings);
-        self.configured(problems);
+        self.state.host.set_client_settings(params.settings);
+        self.configure();
     }
 
     async fn execute_command(&self, params: lsp::ExecuteCommandParams) -> Result<Option<Value>> {

@@ -1,20 +1,18 @@
-//! Commands: `workspace/executeCommand`, from JSON to ops.
+//! Commands: `workspace/executeCommand`, from JSON to requests.
 //!
 //! Every command answers at once, or as soon as the disk has done its part; none waits for the client. Bad
-//! arguments get -32602 with words that say what is wanted. Commands about sessions and trust are beside what they
-//! are about.
+//! arguments get -32602 with words that say what is wanted, and so does what the host refuses.
 
 mod review;
+mod sessions;
 mod slash;
 
-use crate::sessions::commands as sessions;
-use crate::show::words::count;
 use crate::state::State;
 use futures::future::BoxFuture;
-use ropewalk_agent::Session;
-use ropewalk_agent::prompt::is_named;
-use ropewalk_agent::slash::Slash;
-use ropewalk_protocol::{Content, Mode, Op, Prompt, SelectedText, Tokens};
+use ropewalk_host::is_named;
+use ropewalk_host::slash::Slash;
+use ropewalk_host::words::{count, named};
+use ropewalk_protocol::{Content, Mode, Op, Prompt, Reply, SelectedText, Status};
 use ropewalk_workspace::DocId;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -23,37 +21,40 @@ use std::sync::Arc;
 use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::lsp_types as lsp;
 
-/// What runs a command.
+/// A function that runs a command.
 #[derive(Clone, Copy)]
 enum Handler {
     /// It is done when it returns.
     Now(fn(&Arc<State>, Value) -> Result<Value>),
-    /// It may touch the disk. What it needs of the moment is taken when it is polled first.
-    Later(fn(Arc<State>, Value) -> BoxFuture<'static, Result<Value>>),
+    /// The host answers it. What it needs of the moment is taken when it is polled first.
+    Later(fn(Arc<State>, Value) -> Answer),
 }
+
+/// The answer to a command, which may wait for the disk and never for the client.
+type Answer = BoxFuture<'static, Result<Value>>;
 
 use Handler::{Later, Now};
 
 /// Every command, by the name that clients call.
 const COMMANDS: &[(&str, Handler)] = &[
     ("ropewalk.prompt", Later(prompt)),
-    ("ropewalk.steer", Now(steer)),
-    ("ropewalk.interrupt", Now(interrupt)),
-    ("ropewalk.accept", Now(review::accept)),
-    ("ropewalk.reject", Now(review::reject)),
-    ("ropewalk.edit", Now(review::edit)),
-    ("ropewalk.undo", Now(review::undo)),
+    ("ropewalk.steer", Later(steer)),
+    ("ropewalk.interrupt", Later(interrupt)),
+    ("ropewalk.accept", Later(review::accept)),
+    ("ropewalk.reject", Later(review::reject)),
+    ("ropewalk.edit", Later(review::edit)),
+    ("ropewalk.undo", Later(review::undo)),
     ("ropewalk.show", Now(review::show)),
     ("ropewalk.next", Now(review::next)),
-    ("ropewalk.approve", Now(review::approve)),
-    ("ropewalk.rules", Now(rules)),
-    ("ropewalk.mode", Now(mode)),
-    ("ropewalk.model", Now(model)),
-    ("ropewalk.status", Now(status)),
+    ("ropewalk.approve", Later(review::approve)),
+    ("ropewalk.rules", Later(rules)),
+    ("ropewalk.mode", Later(mode)),
+    ("ropewalk.model", Later(model)),
+    ("ropewalk.status", Later(status)),
     ("ropewalk.new", Later(sessions::new)),
     ("ropewalk.sessions", Later(sessions::sessions)),
     ("ropewalk.resume", Later(sessions::resume)),
-    ("ropewalk.rewind", Now(sessions::rewind)),
+    ("ropewalk.rewind", Later(sessions::rewind)),
     ("ropewalk.rename", Later(sessions::rename)),
     ("ropewalk.delete", Later(sessions::delete)),
     ("ropewalk.export", Later(sessions::export)),
@@ -126,13 +127,13 @@ struct Document {
     version: Option<i32>,
 }
 
-fn prompt(state: Arc<State>, argument: Value) -> BoxFuture<'static, Result<Value>> {
+fn prompt(state: Arc<State>, argument: Value) -> Answer {
     Box::pin(async move {
         let PromptArgument { prompt, mut content, text_document, range } = read_prompt(argument)?;
         match Slash::read(&prompt) {
             None => {
                 content.insert(0, Content::text(prompt));
-                ask(&state, content, text_document, range)
+                ask(&state, content, text_document, range).await
             }
             Some(slash) => slash::run(state, slash).await,
         }
@@ -150,8 +151,8 @@ fn read_prompt(argument: Value) -> Result<PromptArgument> {
     Ok(argument)
 }
 
-fn ask(
-    state: &Arc<State>,
+async fn ask(
+    state: &State,
     content: Vec<Content>,
     document: Option<Document>,
     range: Option<lsp::Range>,
@@ -163,19 +164,14 @@ fn ask(
         _ => None,
     };
     state.note_asked(at.as_ref().map(|id| (id, range)));
-    let problems = state.configure_if_changed();
-    let (session, turn) = state.prompt(Prompt { content, selection });
-    crate::show::tell_problems(state, problems);
-    crate::trust::ask(state);
-    Ok(json!({ "session": &*session, "turn": turn }))
+    match state.ask(None, Op::Prompt(Prompt { content, selection })).await? {
+        Reply::Turn(session, turn) => Ok(json!({ "session": session, "turn": turn })),
+        _ => Ok(Value::Null),
+    }
 }
 
 /// The selected text, as it is now wherever the user has moved it since.
-fn selected(
-    state: &Arc<State>,
-    document: &Document,
-    range: lsp::Range,
-) -> Result<Option<SelectedText>> {
+fn selected(state: &State, document: &Document, range: lsp::Range) -> Result<Option<SelectedText>> {
     let id = DocId::from_uri(&document.uri);
     let Some((text, bytes)) = state.locate(&id, document.version, range) else {
         return Err(invalid(format!("{} is not open", document.uri)));
@@ -202,34 +198,37 @@ struct Words {
     text: Option<String>,
 }
 
-fn steer(state: &Arc<State>, argument: Value) -> Result<Value> {
-    let Words { text } = read(argument, "text", "{ text } or a string")?;
-    let text = text
-        .filter(|text| !text.trim().is_empty())
-        .ok_or_else(|| invalid("ropewalk.steer needs a text"))?;
-    running(state)?.send(Op::Steer(vec![Content::text(text)]));
-    Ok(Value::Null)
+fn steer(state: Arc<State>, argument: Value) -> Answer {
+    Box::pin(async move {
+        let Words { text } = read(argument, "text", "{ text } or a string")?;
+        let text = text
+            .filter(|text| !text.trim().is_empty())
+            .ok_or_else(|| invalid("ropewalk.steer needs a text"))?;
+        state.ask(None, Op::Steer(vec![Content::text(text)])).await?;
+        Ok(Value::Null)
+    })
 }
 
-fn interrupt(state: &Arc<State>, _: Value) -> Result<Value> {
-    if let Some(session) = state.running_session() {
-        session.send(Op::Interrupt);
-    }
-    Ok(Value::Null)
+fn interrupt(state: Arc<State>, _: Value) -> Answer {
+    Box::pin(async move {
+        // Without a session there is nothing to stop.
+        let _ = state.ask(None, Op::Interrupt).await;
+        Ok(Value::Null)
+    })
 }
 
-pub(crate) fn running(state: &Arc<State>) -> Result<Session> {
-    state.running_session().ok_or_else(|| invalid("Nothing was asked yet"))
+fn rules(state: Arc<State>, _: Value) -> Answer {
+    Box::pin(async move {
+        let Reply::File(file) = state.ask(None, Op::Rules).await? else { return Ok(Value::Null) };
+        Ok(show_file(&state, &file, format!("The rules are in {file}")))
+    })
 }
 
-fn rules(state: &Arc<State>, _: Value) -> Result<Value> {
-    let file = state.rules_file().ok_or_else(|| {
-        invalid("There is no home folder, so there is no place for rules that hold for always")
-    })?;
-    let uri = DocId::from_path(&file).to_uri();
-    let answer = json!({ "path": file.to_string_lossy(), "uri": uri });
-    crate::show::open_rules(state, file);
-    Ok(answer)
+/// Opens a file in the editor; where an editor can't be told to, `words` are said. Gives where it is.
+fn show_file(state: &Arc<State>, file: &str, words: String) -> Value {
+    let uri = DocId::from_path(file.as_ref()).to_uri();
+    crate::show::open_document(state, &uri, None, words);
+    json!({ "path": file, "uri": uri })
 }
 
 #[derive(Deserialize)]
@@ -238,18 +237,15 @@ struct ModeArgument {
     mode: Option<String>,
 }
 
-fn mode(state: &Arc<State>, argument: Value) -> Result<Value> {
-    let ModeArgument { mode } = read(argument, "mode", "{ mode: auto, review or plan }")?;
-    let session = state.session();
-    if let Some(mode) = mode {
-        let chosen = mode.parse::<Mode>().map_err(invalid)?;
-        if let Some(lock) = state.config().is_locked("mode") {
-            return Err(invalid(format!("The mode can't be changed: it is locked by {lock}")));
-        }
-        session.send(Op::Mode(chosen));
-        return Ok(json!({ "mode": mode }));
-    }
-    Ok(json!({ "mode": session.mode().to_string() }))
+fn mode(state: Arc<State>, argument: Value) -> Answer {
+    Box::pin(async move {
+        let ModeArgument { mode } = read(argument, "mode", "{ mode: auto, review or plan }")?;
+        let mode = match mode.map(|mode| mode.parse::<Mode>()).transpose().map_err(invalid)? {
+            Some(mode) => state.ask(None, Op::Mode(mode)).await.map(|_| mode)?,
+            None => status_of(&state).await?.mode,
+        };
+        Ok(json!({ "mode": mode.to_string() }))
+    })
 }
 
 #[derive(Deserialize)]
@@ -258,55 +254,57 @@ struct ModelArgument {
     model: Option<String>,
 }
 
-fn model(state: &Arc<State>, argument: Value) -> Result<Value> {
-    let ModelArgument { model } = read(argument, "model", "{ model: provider/name }")?;
-    let session = state.session();
-    if let Some(name) = model {
-        session.speak_to(state.model_named(&name).map_err(invalid)?);
-        return Ok(json!({ "model": name }));
-    }
-    match session.model() {
-        Ok(name) => Ok(json!({ "model": name })),
-        Err(sentence) => Ok(json!({ "model": null, "missing": sentence })),
+fn model(state: Arc<State>, argument: Value) -> Answer {
+    Box::pin(async move {
+        let ModelArgument { model } = read(argument, "model", "{ model: provider/name }")?;
+        if let Some(name) = model {
+            state.ask(None, Op::SetModel(name.clone())).await?;
+            return Ok(json!({ "model": name }));
+        }
+        Ok(match status_of(&state).await?.model {
+            Ok(name) => json!({ "model": name }),
+            Err(missing) => json!({ "model": null, "missing": missing }),
+        })
+    })
+}
+
+/// How the current session stands, started now if there was none.
+async fn status_of(state: &State) -> Result<Status> {
+    match state.ask(None, Op::Status).await? {
+        Reply::Status(status) => Ok(status),
+        _ => Err(Error::internal_error()),
     }
 }
 
-fn status(state: &Arc<State>, _: Value) -> Result<Value> {
-    let session = state.session();
-    let spent = session.spent();
-    let model = session.model().unwrap_or_else(|sentence| sentence);
-    let hunks = session.hunks().len();
-    let waiting: Vec<u64> = session.waiting_approvals().iter().map(|asked| asked.id).collect();
-    let (title, turns, locks) = (session.title(), session.turns().len(), state.locks());
-    let status = json!({
-        "session": &**session.id(),
-        "title": title,
-        "turns": turns,
-        "locks": locks.iter().map(|(key, by)| json!({ "key": key, "by": by })).collect::<Vec<_>>(),
-        "mode": session.mode().to_string(),
-        "model": model,
-        "hunks": hunks,
-        "approvals": waiting,
-        "messages": session.messages().len(),
-        "tokens": Tokens::from(spent),
-        "desyncAlarms": state.workspace.desync_alarms(),
-    });
+fn status(state: Arc<State>, _: Value) -> Answer {
+    Box::pin(async move {
+        let status = status_of(&state).await?;
+        let words = in_words(&state, &status);
+        crate::show::tell(&state, lsp::MessageType::INFO, words);
+        let model = status.model.clone().unwrap_or_else(|missing| missing);
+        let mut answer = json!(status);
+        answer.as_object_mut().map(|answer| answer.insert("model".to_owned(), model.into()));
+        Ok(answer)
+    })
+}
+
+fn in_words(state: &State, status: &Status) -> String {
     let waits = match state.waiting() {
         Some(waiting) => waiting.in_words(),
         None => "Nothing waits for review".to_owned(),
     };
-    let asks = match waiting.len() {
+    let asks = match status.approvals.len() {
         0 => "Nothing waits for your approval".to_owned(),
         calls => count(calls, "call waits for your approval", "calls wait for your approval"),
     };
-    let mut words = format!("{waits}. {asks}.\n{model}, mode {}.", session.mode());
-    if turns > 0 {
-        let (title, turns) = (crate::sessions::named(&title), count(turns, "turn", "turns"));
-        words.push_str(&format!("\n{title}: {turns}, {}.", Tokens::from(spent).in_short()));
+    let model = status.model.as_ref().unwrap_or_else(|missing| missing);
+    let mut words = format!("{waits}. {asks}.\n{model}, mode {}.", status.mode);
+    if status.turns > 0 {
+        let (title, turns) = (named(&status.title), count(status.turns, "turn", "turns"));
+        words.push_str(&format!("\n{title}: {turns}, {}.", status.tokens.in_short()));
     }
-    for (key, by) in &locks {
-        words.push_str(&format!("\n{key} is locked by {by}."));
+    for lock in &status.locks {
+        words.push_str(&format!("\n{} is locked by {}.", lock.key, lock.by));
     }
-    crate::show::tell(state, lsp::MessageType::INFO, words);
-    Ok(status)
+    words
 }

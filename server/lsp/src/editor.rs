@@ -5,10 +5,11 @@
 
 use crate::convert::{edit_to_lsp, rename_to_lsp};
 use crate::spelled::ApplyEdit;
+use crate::state::ClientFacts;
 use futures::future::BoxFuture;
 use ropewalk_workspace::{DocId, DocumentEdit, Editor, EditorError, FileRename, Habits, Workspace};
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tower_lsp::Client;
 use tower_lsp::lsp_types::ConfigurationParams;
@@ -68,14 +69,15 @@ pub(crate) struct LspEditor {
     pub(crate) client: Client,
     /// For the client's spelling of documents.
     pub(crate) workspace: Arc<Workspace>,
-    pub(crate) habits: Habits,
-    /// Whether the client answers `workspace/configuration`.
-    pub(crate) configuration: bool,
-    /// Whether the client has our plugin, which answers `ropewalk/` requests.
-    pub(crate) plugin: bool,
+    /// Facts that `initialize` has told.
+    pub(crate) facts: Arc<OnceLock<ClientFacts>>,
 }
 
 impl LspEditor {
+    fn facts(&self) -> ClientFacts {
+        self.facts.get().copied().unwrap_or_default()
+    }
+
     fn request<R>(
         &self,
         params: R::Params,
@@ -104,11 +106,11 @@ const NO_PLUGIN: EditorError =
 
 impl Editor for LspEditor {
     fn habits(&self) -> Habits {
-        self.habits
+        self.facts().habits.unwrap_or(Habits::UNKNOWN)
     }
 
     fn apply(&self, edit: DocumentEdit) -> BoxFuture<'static, Result<bool, EditorError>> {
-        let Some(params) = edit_to_lsp(edit, self.habits.edits) else {
+        let Some(params) = edit_to_lsp(edit, self.habits().edits) else {
             return Box::pin(async { Err(EditorError::Unsupported("it takes no edits")) });
         };
         let answer = self.request::<ApplyEdit>(params, ANSWER);
@@ -122,11 +124,11 @@ impl Editor for LspEditor {
 
     fn barrier(&self) -> BoxFuture<'static, ()> {
         // Whether it helped is seen by what has come; the edit is proved by its echo either way.
-        if self.habits.barrier {
+        if self.habits().barrier {
             let answer = self.request::<SemanticTokensRefresh>((), BARRIER);
             return Box::pin(async move { drop(answer.await) });
         }
-        if !self.habits.checks_versions && self.configuration {
+        if !self.habits().checks_versions && self.facts().configuration {
             // Asks for nothing: the answer comes after every change that was sent before it.
             let nothing = ConfigurationParams { items: Vec::new() };
             let answer = self.request::<WorkspaceConfiguration>(nothing, BARRIER);
@@ -136,7 +138,7 @@ impl Editor for LspEditor {
     }
 
     fn save(&self, doc: DocId) -> BoxFuture<'static, Result<(), EditorError>> {
-        if !self.plugin {
+        if !self.facts().options.plugin {
             return Box::pin(async { Err(NO_PLUGIN) });
         }
         let uri = Some(self.workspace.spelling(&doc));
@@ -144,8 +146,12 @@ impl Editor for LspEditor {
         Box::pin(async move { answer.await.map(drop) })
     }
 
+    fn gives_diagnostics(&self) -> bool {
+        self.facts().options.plugin
+    }
+
     fn diagnostics(&self, doc: Option<DocId>) -> BoxFuture<'static, Result<String, EditorError>> {
-        if !self.plugin {
+        if !self.facts().options.plugin {
             return Box::pin(async { Err(NO_PLUGIN) });
         }
         let uri = doc.map(|doc| self.workspace.spelling(&doc));

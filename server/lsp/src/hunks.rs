@@ -90,7 +90,7 @@ impl State {
 
     async fn show_change(&self, session: &str, change: impl FnOnce(&mut ShownHunks)) {
         let _drawing = self.drawing.lock().await;
-        if !self.is_current(session) {
+        if !self.host.is_current(session) {
             return;
         }
         let facts = self.facts();
@@ -215,8 +215,8 @@ impl State {
     /// The pending hunks of the current session as they are now, in the order of files and lines. Their texts may
     /// hold keys, and reach the client only by events, without them.
     pub(crate) fn placed_hunks(&self) -> Vec<PlacedHunk> {
-        let Some(session) = self.running_session() else { return Vec::new() };
-        let hunks = session.hunks();
+        let snapshot = self.host.snapshot(None);
+        let hunks = &snapshot.hunks;
         // A renamed file is still where it was.
         let renamed = hunks.iter().filter_map(|hunk| match &hunk.kind {
             HunkKind::Rename { from } => Some((&hunk.doc, DocId::from_uri(from))),
@@ -249,7 +249,7 @@ impl State {
 
     /// What waits for review in the current session.
     pub(crate) fn waiting(&self) -> Option<Waiting> {
-        self.running_session().and_then(|session| Waiting::of(&session.hunks()))
+        Waiting::of(&self.host.snapshot(None).hunks)
     }
 
     /// Accept and reject above each pending hunk, and the way to the next one if there are several.
@@ -257,7 +257,7 @@ impl State {
         if self.facts().options.draws_hunks {
             return Vec::new();
         }
-        let session = self.running_session().map(|session| session.id().to_string());
+        let session = self.current();
         let id = DocId::from_uri(uri.as_str());
         let all = self.placed_hunks();
         let several = all.len() > 1;

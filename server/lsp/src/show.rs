@@ -1,19 +1,21 @@
 //! Events shown to the client: progress, messages, diagnostics, approvals, and `ropewalk/event`.
 //!
-//! One task takes a session's events in order. It never waits for the user: a question is a task of its
+//! One task takes the host's events in order. It never waits for the user: a question is a task of its
 //! own, or a message and a code action.
 
 mod approval;
 mod document;
+pub(crate) mod sessions;
 pub(crate) mod words;
 
-pub(crate) use document::{go_to, open_document, open_rules};
+pub(crate) use document::open_document;
 
 use crate::state::State;
 use approval::ask;
-use ropewalk_protocol::{Event, Level, SessionEvent, StopReason, Tokens};
+use ropewalk_protocol::{Event, Level, SessionEvent, SessionId, StopReason, Tokens};
 use ropewalk_text::plain::{plain, plain_line};
 use serde_json::Value;
+use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
@@ -47,42 +49,59 @@ impl Notification for RopewalkEvent {
 /// How long after the last keystroke moved hunks are shown anew.
 const SETTLED: Duration = Duration::from_millis(300);
 
-/// Takes a session's events until it ends. Once another session is current, only the end of its turn is shown.
+/// Takes what the host tells. Of a session that is not current any more, only the end of its turn is shown.
 pub(crate) async fn show_events(
     state: Arc<State>,
-    session: Arc<str>,
-    mut events: mpsc::UnboundedReceiver<Event>,
+    mut events: mpsc::UnboundedReceiver<SessionEvent>,
 ) {
-    let mut shown = Shown::default();
-    while let Some(event) = events.recv().await {
-        let is_current = state.is_current(&session);
-        if !is_current && !matches!(event, Event::TurnEnded { .. }) {
+    let mut turns: HashMap<SessionId, Shown> = HashMap::new();
+    while let Some(told) = events.recv().await {
+        let Some(session) = told.session.clone() else {
+            tell_news(&state, vec![told.event]);
+            continue;
+        };
+        let (is_current, is_over) =
+            (state.host.is_current(&session), matches!(told.event, Event::TurnEnded { .. }));
+        if !is_current && !is_over {
             continue;
         }
-        if is_logged()
-            && let Ok(mut value) = serde_json::to_value(&event)
-        {
-            state.respell(&mut value);
-            // The user's own text may hold a key, which is for the editor alone.
-            let keys = state.running_session().map(|session| session.keys());
-            let (text, keys) = (value.to_string(), keys.unwrap_or_default());
-            let event = keys.strike(&text);
-            tracing::trace!(target: "ropewalk::events", session = &*session, event = %event);
-        }
-        let event = if state.facts().options.events {
-            let told = SessionEvent { session: Some(session.clone().into()), event };
+        log(&state, &told);
+        if state.facts().options.events {
             send(&state, &told).await;
-            told.event
-        } else {
-            event
-        };
-        match event {
+        }
+        let mut shown = turns.remove(&session).unwrap_or_default();
+        match told.event {
             // Another session has taken its place: it only stops turning.
             Event::TurnEnded { stop_reason, .. } if !is_current => {
                 shown.end_progress(&state, stop_reason, None).await;
             }
             event => shown.take(&state, &session, event).await,
         }
+        if !is_over {
+            turns.insert(session, shown);
+        }
+    }
+}
+
+/// Shows what is of no session: what is wrong with the configuration, and what it asks for.
+pub(crate) fn tell_news(state: &Arc<State>, news: Vec<Event>) {
+    for event in news {
+        match event {
+            Event::Notice { message, .. } => tell_problems(state, vec![message]),
+            event => crate::trust::ask(state, event),
+        }
+    }
+}
+
+/// Logs an event if that was asked for. The user's own text may hold a key, which is for the editor alone.
+fn log(state: &State, told: &SessionEvent) {
+    if is_logged()
+        && let Ok(mut value) = serde_json::to_value(&told.event)
+    {
+        state.respell(&mut value);
+        let event = state.host.without_keys(&value.to_string());
+        let session = told.session.as_deref().unwrap_or_default();
+        tracing::trace!(target: "ropewalk::events", session, event = %event);
     }
 }
 
@@ -101,12 +120,12 @@ pub(crate) async fn follow_moves(state: Arc<State>) {
         state.moved.notified().await;
         // As long as they type on, the wait begins anew.
         while tokio::time::timeout(SETTLED, state.moved.notified()).await.is_ok() {}
-        if let Some(session) = state.running_session() {
-            session.moved();
-            if state.reopened.swap(false, Ordering::Relaxed) {
-                // What stood in a document that is gone stands in another one now.
-                state.show_again(session.id()).await;
-            }
+        state.host.moved();
+        if let Some(session) = state.current()
+            && state.reopened.swap(false, Ordering::Relaxed)
+        {
+            // What stood in a document that is gone stands in another one now.
+            state.show_again(&session).await;
         }
     }
 }
@@ -123,7 +142,7 @@ struct Shown {
 }
 
 impl Shown {
-    async fn take(&mut self, state: &Arc<State>, session: &Arc<str>, event: Event) {
+    async fn take(&mut self, state: &Arc<State>, session: &str, event: Event) {
         let quiet = state.facts().options.events;
         match event {
             Event::TurnStarted { turn, prompt } => self.begin(state, session, turn, &prompt).await,
@@ -179,7 +198,7 @@ impl Shown {
         }
     }
 
-    async fn begin(&mut self, state: &Arc<State>, session: &Arc<str>, turn: u64, prompt: &str) {
+    async fn begin(&mut self, state: &Arc<State>, session: &str, turn: u64, prompt: &str) {
         self.said.clear();
         self.used = None;
         if !state.facts().progress {

@@ -1,42 +1,21 @@
-//! What the server knows while it runs: the client, the workspace, the configuration and the session.
+//! What the server knows while it runs: the client, its documents, and what it is shown.
 //!
-//! Handlers take what they need from here before their first await. The sessions themselves are in
-//! [`sessions`](crate::sessions).
+//! Handlers take what they need from here before their first await. Sessions and their settings are the host's.
 
+use crate::commands::invalid;
+use crate::editor::LspEditor;
 use crate::home::Desk;
 use crate::hunks::{PlacedHunk, ShownHunks};
-use crate::sessions::Slot;
-use crate::settings::{ModelFactory, commands_of, keep_rules_in, model_of, settings_of};
-use crate::trust::Questions;
-use ropewalk_agent::Sessions;
-use ropewalk_agent::session::{ModelChoice, Settings};
-use ropewalk_commands::CommandSettings;
-use ropewalk_config::{Config, Environment, Sources, rules_file};
-use ropewalk_model::Model;
-use ropewalk_protocol::Mode;
+use ropewalk_host::{Host, HostOptions};
+use ropewalk_protocol::{Op, Reply, Request};
 use ropewalk_text::Text;
 use ropewalk_workspace::log::Cursor;
-use ropewalk_workspace::publish::Bounds;
 use ropewalk_workspace::{DocId, Document, Habits, Roots, Workspace};
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tower_lsp::Client;
-
-/// What the binary gives the server.
-#[derive(Clone)]
-pub struct ServerOptions {
-    /// Makes models.
-    pub models: ModelFactory,
-    /// Where configuration is read from.
-    pub environment: Arc<dyn Environment + Send + Sync>,
-    /// Flags of the command line, as `key=value`.
-    pub flags: Vec<String>,
-    /// Where sessions and the whole outputs of their calls are kept. None: nowhere.
-    pub sessions: Option<Sessions>,
-    /// The bounds of a publish.
-    pub publish: Bounds,
-}
+use tower_lsp::jsonrpc::Result;
 
 /// What a client says of itself in `initializationOptions`, apart from configuration.
 #[derive(Clone, Copy, Debug, Default)]
@@ -79,8 +58,8 @@ impl ClientOptions {
     }
 }
 
-/// The keys of [`ClientOptions`] as configuration knows them.
-pub(crate) const CLIENT_KEYS: &[&str] =
+/// The keys of a client's own options, in `initializationOptions`, which are no configuration.
+pub const CLIENT_KEYS: &[&str] =
     &["events", "drawsHunks", "approvals", "messages", "plugin", "edits"];
 
 /// What `initialize` has told.
@@ -120,19 +99,12 @@ const ANCHORS: usize = 32;
 /// See the module.
 pub(crate) struct State {
     pub(crate) client: Client,
+    pub(crate) host: Arc<Host>,
     pub(crate) workspace: Arc<Workspace>,
     pub(crate) shown: Mutex<ShownHunks>,
     /// Held while the pending hunks of a session are drawn, so that another's don't mix with them.
     pub(crate) drawing: tokio::sync::Mutex<()>,
-    pub(crate) options: ServerOptions,
-    pub(crate) slot: Slot,
-    pub(crate) questions: Mutex<Questions>,
-    facts: OnceLock<ClientFacts>,
-    sources: Mutex<Sources>,
-    config_stamp: Mutex<Vec<Option<std::time::SystemTime>>>,
-    configured_mode: Mutex<Mode>,
-    /// The keys that are locked, and by what.
-    locks: Mutex<Vec<(String, String)>>,
+    facts: Arc<OnceLock<ClientFacts>>,
     /// What was wrong with the client's own options, until it is told.
     option_problems: Mutex<Vec<String>>,
     leaving: std::sync::atomic::AtomicBool,
@@ -153,20 +125,21 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl State {
-    pub(crate) fn new(client: Client, options: ServerOptions) -> Self {
+    pub(crate) fn new(client: Client, options: HostOptions) -> Self {
+        let workspace = Arc::new(Workspace::new(Roots::none()));
+        let facts = Arc::default();
+        let editor = LspEditor {
+            client: client.clone(),
+            workspace: workspace.clone(),
+            facts: Arc::clone(&facts),
+        };
         Self {
             client,
-            workspace: Arc::new(Workspace::new(Roots::none())),
+            host: Host::new(options, workspace.clone(), Arc::new(editor)),
+            workspace,
             shown: Mutex::default(),
             drawing: tokio::sync::Mutex::default(),
-            options,
-            slot: Slot::default(),
-            questions: Mutex::default(),
-            facts: OnceLock::new(),
-            sources: Mutex::default(),
-            config_stamp: Mutex::default(),
-            configured_mode: Mutex::default(),
-            locks: Mutex::default(),
+            facts,
             option_problems: Mutex::default(),
             leaving: Default::default(),
             anchors: Mutex::default(),
@@ -175,6 +148,21 @@ impl State {
             desk: Mutex::default(),
             visited: Mutex::default(),
         }
+    }
+
+    /// Asks the host, now: the future is its answer.
+    pub(crate) fn ask(
+        &self,
+        session: Option<String>,
+        op: Op,
+    ) -> impl Future<Output = Result<Reply>> + use<> {
+        let answer = self.host.handle(Request::to(session, op));
+        async move { answer.await.map_err(|refusal| invalid(refusal.words)) }
+    }
+
+    /// The current session's id, if there is one.
+    pub(crate) fn current(&self) -> Option<String> {
+        self.host.snapshot(None).session.as_ref().map(ToString::to_string)
     }
 
     /// What `initialize` told; defaults before it.
@@ -196,14 +184,7 @@ impl State {
     ) {
         let _ = self.facts.set(facts);
         *lock(&self.option_problems) = problems;
-        *lock(&self.sources) = Sources {
-            roots: roots.iter().map(|(_, path)| path.clone()).collect(),
-            initialization_options: init,
-            settings: None,
-            flags: self.options.flags.clone(),
-            known: crate::known(),
-        };
-        self.set_roots(roots);
+        self.host.meet(roots, init, CLIENT_KEYS);
     }
 
     /// What was wrong with the client's own options, once.
@@ -218,99 +199,6 @@ impl State {
 
     pub(crate) fn is_leaving(&self) -> bool {
         self.leaving.load(std::sync::atomic::Ordering::Relaxed)
-    }
-
-    pub(crate) fn set_roots(&self, roots: Vec<(String, PathBuf)>) {
-        lock(&self.sources).roots = roots.iter().map(|(_, path)| path.clone()).collect();
-        self.workspace.set_roots(if roots.is_empty() { Roots::none() } else { Roots::new(roots) });
-    }
-
-    /// New settings from the client (`workspace/didChangeConfiguration`).
-    pub(crate) fn set_client_settings(&self, settings: serde_json::Value) -> Vec<String> {
-        lock(&self.sources).settings = Some(settings);
-        self.configure()
-    }
-
-    /// A model by the name `provider/name`, set up as the configuration says.
-    pub(crate) fn model_named(&self, name: &str) -> Result<Arc<dyn Model>, String> {
-        let mut sources = lock(&self.sources).clone();
-        sources.flags.push(format!("model={name}"));
-        model_of(&Config::build(&sources, &*self.options.environment), &self.options.models)
-    }
-
-    /// See [`choose_again`](crate::settings::choose_again).
-    pub(crate) fn choose_again(
-        &self,
-        choice: ModelChoice,
-        settings: &mut Settings,
-    ) -> Option<String> {
-        crate::settings::choose_again(choice, settings, |name| self.model_named(name))
-    }
-
-    /// The configuration as it is now.
-    pub(crate) fn config(&self) -> Config {
-        let sources = lock(&self.sources);
-        Config::build(&sources, &*self.options.environment)
-    }
-
-    /// The settings of a configuration, and what is wrong with it. What the user is asked to trust is no problem.
-    fn settings(&self, config: &mut Config) -> (Settings, Vec<String>) {
-        crate::trust::take_questions(config, &mut lock(&self.questions));
-        let locks = config.locks().map(|(key, by)| (key.to_owned(), by.to_string()));
-        *lock(&self.locks) = locks.collect();
-        let (mut settings, problems) = settings_of(config, &self.options.models, true);
-        // With locked rules there is none to keep.
-        settings.always = match config.is_locked("allow") {
-            Some(_) => None,
-            None => self.rules_file().map(keep_rules_in),
-        };
-        (settings, problems)
-    }
-
-    /// The one file of the rules that hold for always; None without a home.
-    pub(crate) fn rules_file(&self) -> Option<PathBuf> {
-        rules_file(&*self.options.environment)
-    }
-
-    /// Builds the configuration anew and hands it to the session. Gives what is wrong with it.
-    pub(crate) fn configure(&self) -> Vec<String> {
-        let mut config = self.config();
-        *lock(&self.config_stamp) = stamps(&config);
-        let (mut settings, mut problems) = self.settings(&mut config);
-        if let Some(session) = self.running_session() {
-            let configured = std::mem::replace(&mut *lock(&self.configured_mode), settings.mode);
-            if configured == settings.mode && config.is_locked("mode").is_none() {
-                // The mode was not what changed: what the user chose by command stays.
-                settings.mode = session.mode();
-            }
-            if let Some(choice) = session.model_choice() {
-                problems.extend(self.choose_again(choice, &mut settings));
-            }
-            session.configure(settings);
-        }
-        problems
-    }
-
-    /// Takes in edits of the configuration files, if there were any.
-    pub(crate) fn configure_if_changed(&self) -> Vec<String> {
-        let known = lock(&self.config_stamp).clone();
-        if known == stamps(&self.config()) { Vec::new() } else { self.configure() }
-    }
-
-    /// The settings of a session that starts now, and of its commands. If the configuration was edited since it was
-    /// looked at last, also what is wrong with it.
-    pub(crate) fn settings_now(&self) -> (Settings, CommandSettings, Vec<String>) {
-        let mut config = self.config();
-        let now = stamps(&config);
-        let known = std::mem::replace(&mut *lock(&self.config_stamp), now.clone());
-        let (settings, problems) = self.settings(&mut config);
-        *lock(&self.configured_mode) = settings.mode;
-        (settings, commands_of(&config), if known == now { Vec::new() } else { problems })
-    }
-
-    /// The keys that are locked, and by what.
-    pub(crate) fn locks(&self) -> Vec<(String, String)> {
-        lock(&self.locks).clone()
     }
 
     /// Remembers where `id` stands, so that a range of this version can be found again later.
@@ -364,10 +252,4 @@ impl State {
             (now, bytes.start..end)
         })
     }
-}
-
-/// When each file that counts was last changed.
-fn stamps(config: &Config) -> Vec<Option<std::time::SystemTime>> {
-    let stamp = |path: &PathBuf| std::fs::metadata(path).and_then(|meta| meta.modified()).ok();
-    config.watched.iter().map(stamp).collect()
 }

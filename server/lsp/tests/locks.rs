@@ -2,8 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test's own helper may be blunt")]
 
-use ropewalk_config::Environment;
-use ropewalk_lsp::{Backend, ServerOptions, service};
+use ropewalk_host::{Environment, HostOptions};
+use ropewalk_lsp::{Backend, service};
 use serde_json::{Value, json};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ async fn ask(service: &mut LspService<Backend>, method: &'static str, params: Va
 
 /// The answer to a command on a server with this text as the system's file.
 async fn command(system: &'static str, command: &str, argument: Value) -> Value {
-    let (mut service, _socket) = service(ServerOptions {
+    let (mut service, _socket) = service(HostOptions {
         models: Arc::new(|_| Err("there is no model here".to_owned())),
         environment: Arc::new(System(system)),
         flags: Vec::new(),

@@ -3,7 +3,7 @@
 //! Plain data: every type serialises and has a JSON schema, from which `editors/protocol.json` and the tables of
 //! EXTENSIONS.md are written. Nothing here does anything, waits, or knows LSP, a model or a file.
 //!
-//! Reading order: [`content`], [`request`], [`event`] with [`hunk`], [`approval`] and [`usage`], [`mode`] and [`limits`], [`ids`],
+//! Reading order: [`content`], [`request`], [`reply`], [`event`] with [`hunk`], [`approval`] and [`usage`], [`mode`] and [`limits`], [`ids`],
 //! [`schema`].
 
 pub mod approval;
@@ -13,6 +13,7 @@ pub mod hunk;
 pub mod ids;
 pub mod limits;
 pub mod mode;
+pub mod reply;
 pub mod request;
 pub mod schema;
 pub mod usage;
@@ -24,5 +25,6 @@ pub use hunk::{ChangeKind, HunkInfo, ReviewAction};
 pub use ids::{CallId, MessageId, SessionId};
 pub use limits::{ModelLimits, SessionLimits, Thinking};
 pub use mode::{Mode, OverFork};
-pub use request::{Op, Prompt, SelectedText, Selection};
+pub use reply::{LeftSession, Lock, Refusal, Reply, ResumedSession, SessionInfo, Status};
+pub use request::{Op, Prompt, Request, SelectedText, Selection, Trust, TrustAnswer};
 pub use usage::{Money, Price, Spent, Tokens, Usage};

@@ -1,7 +1,7 @@
 //! Requests: what a user asks of a session, through any front end.
 
 use crate::content::briefly;
-use crate::{Content, Mode, Verdict};
+use crate::{Content, Mode, SessionId, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -54,7 +54,56 @@ pub enum Selection {
     All,
 }
 
-/// A request of the user to a session.
+/// A request as a host takes it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Request {
+    /// The session it is for; none means the current one. `resume`, `rename`, `delete` and `export` take its number in the
+    /// last list too, or the start of its id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionId>,
+    /// The request itself.
+    pub op: Op,
+}
+
+impl Request {
+    /// A request to a session; none means the current one.
+    pub fn to(session: Option<impl Into<SessionId>>, op: Op) -> Self {
+        Self { session: session.map(Into::into), op }
+    }
+}
+
+impl From<Op> for Request {
+    fn from(op: Op) -> Self {
+        Self { session: None, op }
+    }
+}
+
+/// An answer to the question if a folder's configuration is trusted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TrustAnswer {
+    /// The folder, as a path or a URI; none means the only one that asks, or for `forget` all that are open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root: Option<String>,
+    /// Hash of what was asked: the answer is refused if something else is asked by now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hash: Option<String>,
+    /// The answer.
+    pub answer: Trust,
+}
+
+/// Trust in what a folder's configuration asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Trust {
+    /// It counts.
+    Trust,
+    /// It is ignored, and not asked about again until it asks for something else.
+    Never,
+    /// Forgets what was answered, so that it is asked again.
+    Forget,
+}
+
+/// A request of the user to a session, or about sessions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Op {
@@ -82,6 +131,38 @@ pub enum Op {
     Approve(Option<u64>, Verdict),
     /// Changes when edits reach the editor.
     Mode(Mode),
+    /// Changes the model, named `provider/name`. The host makes it.
+    SetModel(String),
+    /// Asks how the session stands. This and what follows is the host's alone.
+    Status,
+    /// Begins a session: beside the others if `beside`, else in the place of the current one, which is left.
+    New {
+        /// True if the current session stays what it is.
+        beside: bool,
+    },
+    /// Goes on with a kept session, the last one of these folders if none is named; `beside` as for `new`.
+    Resume {
+        /// True if the current session stays what it is.
+        beside: bool,
+    },
+    /// Leaves a session: its turn is interrupted, and what is pending stays in its journal.
+    Close,
+    /// Lists the kept sessions of these folders, or of all.
+    Sessions {
+        /// True for those of all folders.
+        all: bool,
+    },
+    /// Deletes a session that is not open.
+    Delete {
+        /// True if it is deleted also if changes wait in it.
+        force: bool,
+    },
+    /// Writes a session as Markdown into this new file, or into one of its own.
+    Export(Option<String>),
+    /// Asks for the file of the rules that hold for always, which is made unless it is there.
+    Rules,
+    /// Answers a question of trust.
+    Trust(TrustAnswer),
 }
 
 impl Op {
@@ -99,6 +180,16 @@ impl Op {
             Op::Rename(_) => "rename",
             Op::Approve(..) => "approve",
             Op::Mode(_) => "mode",
+            Op::SetModel(_) => "set_model",
+            Op::Status => "status",
+            Op::New { .. } => "new",
+            Op::Resume { .. } => "resume",
+            Op::Close => "close",
+            Op::Sessions { .. } => "sessions",
+            Op::Delete { .. } => "delete",
+            Op::Export(_) => "export",
+            Op::Rules => "rules",
+            Op::Trust(_) => "trust",
         }
     }
 }

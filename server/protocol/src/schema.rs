@@ -1,16 +1,20 @@
 //! JSON schemas of all that goes over a wire, for front ends in other languages.
 
-use crate::{Op, SessionEvent};
+use crate::{Refusal, Reply, Request, SessionEvent};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-/// One document with the schema of everything: `SessionEvent` is what front ends get, `Op` what they ask of a session.
+/// One document with the schema of everything: `Request` is what front ends ask, `Reply` or `Refusal` the answer, and
+/// `SessionEvent` what they are told.
 /// Of what they get every member is described that is always there; of what they ask, those that must be.
 pub fn document() -> Value {
     let mut definitions = Map::new();
-    define::<SessionEvent>(SchemaSettings::draft2020_12().for_serialize(), &mut definitions);
-    define::<Op>(SchemaSettings::draft2020_12().for_deserialize(), &mut definitions);
+    let told = || SchemaSettings::draft2020_12().for_serialize();
+    define::<SessionEvent>(told(), &mut definitions);
+    define::<Reply>(told(), &mut definitions);
+    define::<Refusal>(told(), &mut definitions);
+    define::<Request>(SchemaSettings::draft2020_12().for_deserialize(), &mut definitions);
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Ropewalk",

@@ -218,6 +218,11 @@ pub trait Editor: Send + Sync + 'static {
     /// Asks a client with our plugin to save a document.
     fn save(&self, doc: DocId) -> BoxFuture<'static, Result<(), EditorError>>;
 
+    /// True if [`Editor::diagnostics`] are given.
+    fn gives_diagnostics(&self) -> bool {
+        false
+    }
+
     /// Asks a client with our plugin for the diagnostics of a document, or of all.
     fn diagnostics(&self, doc: Option<DocId>) -> BoxFuture<'static, Result<String, EditorError>>;
 }

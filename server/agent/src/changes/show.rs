@@ -1,6 +1,6 @@
 //! Pending hunks on their way to the front end, and what user and model are told of a publish.
 
-use super::Changes;
+use super::{Changes, State};
 use crate::held::reader_of;
 use crate::shown::hunk_info;
 use ropewalk_protocol::{Event, HunkInfo, Level};
@@ -9,17 +9,24 @@ use ropewalk_workspace::Hunk;
 use ropewalk_workspace::fork::{Answers, synced_by};
 use ropewalk_workspace::publish::PublishReport;
 use ropewalk_workspace::state::Kept;
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard};
 use tokio::task::spawn_blocking;
 
 impl Changes {
     /// The pending hunks, in sync with the open documents as they are now, and with the disk as it was last looked at.
     /// Touches no disk.
     pub(crate) fn hunks(&self) -> Vec<Hunk> {
-        let mut state = self.state();
-        let fork = &mut state.fork;
-        fork.sync(&self.workspace, &Answers::default());
-        fork.hunks()
+        self.hunks_of(self.state())
+    }
+
+    /// The same, unless somebody else has the lock now. Never waits.
+    pub(crate) fn try_hunks(&self) -> Option<Vec<Hunk>> {
+        self.try_state().map(|state| self.hunks_of(state))
+    }
+
+    fn hunks_of(&self, mut state: MutexGuard<'_, State>) -> Vec<Hunk> {
+        state.fork.sync(&self.workspace, &Answers::default());
+        state.fork.hunks()
     }
 
     /// Shows the pending hunks if they are not as they were shown last. What is told last is the newest.

@@ -248,6 +248,7 @@ impl Actor {
                 self.parts.journal.write(&Record::Mode(mode));
                 self.parts.events.tell(Event::ModeChanged { mode });
             }
+            op => tracing::error!(op = op.name(), "what only the host can do came to a session"),
         }
     }
 

@@ -59,8 +59,8 @@ impl Beginning {
         events: mpsc::UnboundedSender<Event>,
         hooks: Vec<Arc<dyn StepHook>>,
     ) -> Self {
-        let SessionConfig { id, mut settings, tools, runner, outputs, publish, journal, past } =
-            config;
+        let SessionConfig { id, mut settings, tools, runner, outputs, .. } = config;
+        let SessionConfig { publish, journal, past, approvals, .. } = config;
         let goes_on = past.is_some();
         let mut past = past.unwrap_or_default();
         // What was stricter stays so; what was looser is the configuration's to say again.
@@ -86,7 +86,7 @@ impl Beginning {
         not_restored.iter_mut().for_each(|words| *words = keys.strike(words).into_owned());
         let parts = Parts {
             inbox: Inbox::new(notes, journal.clone()),
-            approvals: Approvals::new(granted),
+            approvals: Approvals::new(approvals, granted),
             changes: Arc::new(changes),
             runner,
             tools,

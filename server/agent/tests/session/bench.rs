@@ -288,6 +288,7 @@ fn start_having(
         publish: PATIENT,
         journal,
         past,
+        approvals: Arc::default(),
     };
     let (sender, events) = mpsc::unbounded_channel();
     let session = Session::start_with(config, workspace.clone(), editor.clone(), sender, hooks);
@@ -312,6 +313,7 @@ pub(crate) fn session(
         publish: PATIENT,
         journal: Journal::none(),
         past: None,
+        approvals: Arc::default(),
     };
     let (sender, events) = mpsc::unbounded_channel();
     (Session::start(config, workspace.clone(), editor.clone(), sender), events)

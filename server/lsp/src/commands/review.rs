@@ -1,9 +1,8 @@
 //! Commands about hunks and approvals: accept, reject, undo, edit, show, next, approve.
 
-use super::{invalid, read, running};
+use super::{Answer, invalid, read};
 use crate::hunks::PlacedHunk;
 use crate::state::{State, lock};
-use ropewalk_agent::Session;
 use ropewalk_protocol::{Op, Selection, Verdict};
 use ropewalk_workspace::DocId;
 use serde::Deserialize;
@@ -12,15 +11,10 @@ use std::sync::Arc;
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::lsp_types as lsp;
 
-/// The current session, if it is the one that a hunk or an approval is of: another has the same numbers.
-fn meant(state: &Arc<State>, session: Option<String>) -> Result<Session> {
-    is_meant(state, session)?;
-    running(state)
-}
-
+/// Refuses what is of another session than the current one: it has other hunks on the screen.
 fn is_meant(state: &State, session: Option<String>) -> Result<()> {
     match session {
-        Some(id) if !state.is_current(&id) => {
+        Some(id) if !state.host.is_current(&id) => {
             Err(invalid("That is of another session than the current one; /resume brings it back"))
         }
         _ => Ok(()),
@@ -66,28 +60,37 @@ impl Chosen {
     }
 }
 
-pub(super) fn accept(state: &Arc<State>, argument: Value) -> Result<Value> {
-    let chosen: Chosen = read(argument, "uri", SELECTION)?;
-    let selection = chosen.selection()?.unwrap_or(Selection::All);
-    meant(state, chosen.session)?.send(Op::Accept(selection));
-    Ok(Value::Null)
+/// Asks for a review of what was chosen, or else of what `otherwise` says.
+fn review(
+    state: Arc<State>,
+    argument: Value,
+    otherwise: fn(&State) -> Selection,
+    op: fn(Selection, Option<String>) -> Op,
+) -> Answer {
+    Box::pin(async move {
+        let chosen: Chosen = read(argument, "uri", SELECTION)?;
+        let selection = chosen.selection()?.unwrap_or_else(|| otherwise(&state));
+        state.ask(chosen.session, op(selection, chosen.reason)).await?;
+        Ok(Value::Null)
+    })
 }
 
-pub(super) fn reject(state: &Arc<State>, argument: Value) -> Result<Value> {
-    let chosen: Chosen = read(argument, "uri", SELECTION)?;
-    let selection = chosen.selection()?.unwrap_or(Selection::All);
-    meant(state, chosen.session)?.send(Op::Reject(selection, chosen.reason));
-    Ok(Value::Null)
+pub(super) fn accept(state: Arc<State>, argument: Value) -> Answer {
+    review(state, argument, |_| Selection::All, |selection, _| Op::Accept(selection))
 }
 
-pub(super) fn undo(state: &Arc<State>, argument: Value) -> Result<Value> {
-    let chosen: Chosen = read(argument, "uri", SELECTION)?;
-    let session = meant(state, chosen.session.clone())?;
-    // Without a choice, what was published last.
-    let latest = || Selection::Turn(state.workspace.ledger().latest_turn(session.id()));
-    let selection = chosen.selection()?.unwrap_or_else(latest);
-    session.send(Op::Undo(selection));
-    Ok(Value::Null)
+pub(super) fn reject(state: Arc<State>, argument: Value) -> Answer {
+    review(state, argument, |_| Selection::All, Op::Reject)
+}
+
+pub(super) fn undo(state: Arc<State>, argument: Value) -> Answer {
+    review(state, argument, latest, |selection, _| Op::Undo(selection))
+}
+
+/// The turn that was published last.
+pub(super) fn latest(state: &State) -> Selection {
+    let session = state.current().unwrap_or_default();
+    Selection::Turn(state.workspace.ledger().latest_turn(&session))
 }
 
 #[derive(Deserialize)]
@@ -98,11 +101,13 @@ struct Edited {
     session: Option<String>,
 }
 
-pub(super) fn edit(state: &Arc<State>, argument: Value) -> Result<Value> {
-    let wanted = "{ hunk, text }: the new lines, whole";
-    let Edited { hunk, text, session } = read(argument, "text", wanted)?;
-    meant(state, session)?.send(Op::Edit(hunk, text));
-    Ok(Value::Null)
+pub(super) fn edit(state: Arc<State>, argument: Value) -> Answer {
+    Box::pin(async move {
+        let wanted = "{ hunk, text }: the new lines, whole";
+        let Edited { hunk, text, session } = read(argument, "text", wanted)?;
+        state.ask(session, Op::Edit(hunk, text)).await?;
+        Ok(Value::Null)
+    })
 }
 
 #[derive(Deserialize)]
@@ -165,7 +170,7 @@ pub(super) fn next(state: &Arc<State>, argument: Value) -> Result<Value> {
     let shown =
         if placed.is_elsewhere { state.workspace.shown(&placed.at) } else { placed.file.clone() };
     let words = format!("{shown}:{} (change {number} of {})", start.line + 1, all.len());
-    crate::show::go_to(state, &uri, start, words);
+    crate::show::open_document(state, &uri, Some(start), words);
     Ok(json!({ "hunk": placed.id, "uri": uri, "position": start, "file": placed.file }))
 }
 
@@ -183,24 +188,26 @@ fn after(all: &[PlacedHunk], id: &DocId, position: lsp::Position, or_at: bool) -
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Answer {
+struct Approved {
     approval: Option<u64>,
     answer: Option<String>,
     words: Option<String>,
     session: Option<String>,
 }
 
-pub(super) fn approve(state: &Arc<State>, argument: Value) -> Result<Value> {
-    let wanted = "{ approval?, answer?: once, session, always, afterSave or refuse, words? }";
-    let Answer { approval, answer, words, session } = read(argument, "answer", wanted)?;
-    let verdict = match answer.as_deref().unwrap_or("once") {
-        "once" => Verdict::Once,
-        "session" => Verdict::Session,
-        "always" => Verdict::Always,
-        "afterSave" => Verdict::AfterSave,
-        "refuse" => Verdict::Refuse(words),
-        other => return Err(invalid(format!("{other:?} is no answer; wanted is {wanted}"))),
-    };
-    meant(state, session)?.send(Op::Approve(approval, verdict));
-    Ok(Value::Null)
+pub(super) fn approve(state: Arc<State>, argument: Value) -> Answer {
+    Box::pin(async move {
+        let wanted = "{ approval?, answer?: once, session, always, afterSave or refuse, words? }";
+        let Approved { approval, answer, words, session } = read(argument, "answer", wanted)?;
+        let verdict = match answer.as_deref().unwrap_or("once") {
+            "once" => Verdict::Once,
+            "session" => Verdict::Session,
+            "always" => Verdict::Always,
+            "afterSave" => Verdict::AfterSave,
+            "refuse" => Verdict::Refuse(words),
+            other => return Err(invalid(format!("{other:?} is no answer; wanted is {wanted}"))),
+        };
+        state.ask(session, Op::Approve(approval, verdict)).await?;
+        Ok(Value::Null)
+    })
 }

@@ -1,12 +1,11 @@
 //! What is typed as a prompt and is a command: it does what the command of that name does, at once, and its words
 //! come as a message, for a client that can do nothing but prompt.
 
-use super::{invalid, review};
-use crate::sessions::commands as sessions;
+use super::{invalid, review, sessions};
 use crate::show::tell;
 use crate::state::State;
-use ropewalk_agent::slash::Slash;
-use ropewalk_protocol::{Mode, Op};
+use ropewalk_host::slash::Slash;
+use ropewalk_protocol::{Mode, Op, Selection};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use tower_lsp::jsonrpc::Result;
@@ -29,52 +28,49 @@ pub(super) async fn run(
             Some(words)
         }
     };
-    let session = state.running_session().map(|session| session.id().to_string());
+    let session = state.current();
     Ok(json!({ "session": session, "turn": null, "said": said }))
 }
 
 /// Does it. Gives what is to be said, unless what it does is told by itself.
 async fn act(state: &Arc<State>, slash: Slash) -> Result<Option<String>> {
     let said = match slash {
-        Slash::Stop => match state.running_session() {
-            Some(session) => {
-                session.send(Op::Interrupt);
-                return Ok(None);
-            }
-            None => "Nothing is running.".to_owned(),
+        Slash::Stop => match state.ask(None, Op::Interrupt).await {
+            Ok(_) => return Ok(None),
+            Err(_) => "Nothing is running.".to_owned(),
         },
         Slash::New => {
             sessions::new(state.clone(), Value::Null).await?;
             "Your next request begins another conversation.".to_owned()
         }
-        Slash::Mode(mode) => change_mode(state, mode)?,
-        Slash::Model(name) => change_model(state, name.as_deref())?,
+        Slash::Mode(mode) => change_mode(state, mode).await?,
+        Slash::Model(name) => change_model(state, name).await?,
         Slash::Accept => match state.waiting() {
             Some(waiting) => {
-                review::accept(state, Value::Null)?;
+                review::accept(state.clone(), Value::Null).await?;
                 format!("Accepting {}.", waiting.changes())
             }
             None => NOTHING_WAITS.to_owned(),
         },
         Slash::Reject(reason) => match state.waiting() {
             Some(waiting) => {
-                review::reject(state, json!({ "reason": reason }))?;
+                review::reject(state.clone(), json!({ "reason": reason })).await?;
                 format!("Rejecting {}.", waiting.changes())
             }
             None => NOTHING_WAITS.to_owned(),
         },
-        Slash::Undo => undo(state)?,
-        Slash::Allow => answer(state, json!({ "answer": "once" }), "Allowed once.")?,
+        Slash::Undo => undo(state).await?,
+        Slash::Allow => answer(state, json!({ "answer": "once" }), "Allowed once.").await?,
         Slash::Refuse(words) => {
-            answer(state, json!({ "answer": "refuse", "words": words }), "Refused.")?
+            answer(state, json!({ "answer": "refuse", "words": words }), "Refused.").await?
         }
         Slash::Help => Slash::help(),
         // These say by themselves what they did.
         Slash::Next => return review::next(state, Value::Null).map(|_| None),
         Slash::Rewind(turn) => {
-            return sessions::rewind(state, json!({ "turn": turn })).map(|_| None);
+            return sessions::rewind(state.clone(), json!({ "turn": turn })).await.map(|_| None);
         }
-        Slash::Status => return super::status(state, Value::Null).map(|_| None),
+        Slash::Status => return super::status(state.clone(), Value::Null).await.map(|_| None),
         Slash::Sessions => {
             return sessions::sessions(state.clone(), Value::Null).await.map(|_| None);
         }
@@ -86,38 +82,38 @@ async fn act(state: &Arc<State>, slash: Slash) -> Result<Option<String>> {
     Ok(Some(said))
 }
 
-fn change_mode(state: &Arc<State>, mode: Option<Mode>) -> Result<String> {
-    super::mode(state, json!({ "mode": mode.map(|mode| mode.to_string()) }))?;
-    let now = mode.unwrap_or_else(|| state.session().mode());
+async fn change_mode(state: &Arc<State>, mode: Option<Mode>) -> Result<String> {
+    let now = match mode {
+        Some(mode) => state.ask(None, Op::Mode(mode)).await.map(|_| mode)?,
+        None => super::status_of(state).await?.mode,
+    };
     Ok(format!("The mode is {now}: {}.", meaning(now)))
 }
 
-fn change_model(state: &Arc<State>, name: Option<&str>) -> Result<String> {
-    let answer = super::model(state, json!({ "model": name }))?;
-    let text = |key: &str| answer.get(key).and_then(Value::as_str).map(str::to_owned);
-    let missing = || text("missing").unwrap_or_default();
-    Ok(text("model").map_or_else(missing, |model| format!("The model is {model}.")))
+async fn change_model(state: &Arc<State>, name: Option<String>) -> Result<String> {
+    let now = match name {
+        Some(name) => state.ask(None, Op::SetModel(name.clone())).await.map(|_| Ok(name))?,
+        None => super::status_of(state).await?.model,
+    };
+    Ok(now.map_or_else(|missing| missing, |model| format!("The model is {model}.")))
 }
 
-fn undo(state: &Arc<State>) -> Result<String> {
-    let session = state.running_session();
-    let turn = session.map(|session| state.workspace.ledger().latest_turn(session.id()));
-    if turn.is_none_or(|turn| turn == 0) {
+async fn undo(state: &Arc<State>) -> Result<String> {
+    if review::latest(state) == Selection::Turn(0) {
         return Ok("There is nothing to take back.".to_owned());
     }
-    review::undo(state, Value::Null)?;
+    review::undo(state.clone(), Value::Null).await?;
     Ok("Taking back what was accepted last.".to_owned())
 }
 
 const NOTHING_WAITS: &str = "Nothing waits for review.";
 
 /// Answers the call that has waited longest.
-fn answer(state: &Arc<State>, argument: Value, said: &str) -> Result<String> {
-    let waits = state.running_session().is_some_and(|it| !it.waiting_approvals().is_empty());
-    if !waits {
+async fn answer(state: &Arc<State>, argument: Value, said: &str) -> Result<String> {
+    if state.host.snapshot(None).approvals.is_empty() {
         return Ok("Nothing waits for your approval.".to_owned());
     }
-    review::approve(state, argument)?;
+    review::approve(state.clone(), argument).await?;
     Ok(said.to_owned())
 }
 

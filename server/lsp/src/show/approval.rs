@@ -42,14 +42,14 @@ fn shown(asked: &Approval, state: &State) -> ShownQuestion {
 }
 
 /// Puts a question. A plugin that shows approvals has the event, and answers by command.
-pub(super) async fn ask(state: &Arc<State>, session: &Arc<str>, asked: Approval) {
+pub(super) async fn ask(state: &Arc<State>, session: &str, asked: Approval) {
     if state.facts().options.approvals {
         return;
     }
     state.show_question(session, asked.id, shown(&asked, state)).await;
     if state.habits().safe_dialogs {
-        let (state, session) = (state.clone(), session.clone());
-        tokio::spawn(async move { ask_in_dialog(&state, &session, asked).await });
+        let (state, session) = (state.clone(), session.to_owned());
+        tokio::spawn(async move { ask_in_dialog(&state, session, asked).await });
         return;
     }
     ask_in_message(state, &asked).await;
@@ -61,7 +61,7 @@ async fn ask_in_message(state: &State, asked: &Approval) {
 }
 
 /// A message with buttons. Closing it answers nothing.
-async fn ask_in_dialog(state: &Arc<State>, session: &str, asked: Approval) {
+async fn ask_in_dialog(state: &Arc<State>, session: String, asked: Approval) {
     let answers = answers_to(&asked).into_iter().map(|answer| {
         let mut title = answer.title.chars();
         let first = title.next().map(|first| first.to_ascii_uppercase());
@@ -89,9 +89,8 @@ async fn ask_in_dialog(state: &Arc<State>, session: &str, asked: Approval) {
         .iter()
         .find(|(title, _)| *title == chosen.title)
         .map(|(_, verdict)| verdict.clone());
-    let current = state.running_session().filter(|current| **current.id() == *session);
-    // Another session's approvals have the same numbers.
-    if let (Some(verdict), Some(session)) = (verdict, current) {
-        session.send(Op::Approve(Some(asked.id), verdict));
+    if let Some(verdict) = verdict {
+        // Of a session that was left meanwhile, nothing waits any more.
+        let _ = state.ask(Some(session), Op::Approve(Some(asked.id), verdict)).await;
     }
 }

@@ -1,5 +1,6 @@
 //! Words on the screen, for people: what waits, how a turn ended, how something is answered in this editor.
 
+use ropewalk_host::words::count;
 use ropewalk_protocol::{StopReason, Tokens};
 use ropewalk_workspace::{DocId, Habits, Hunk, HunkState};
 use std::collections::HashSet;
@@ -30,11 +31,6 @@ pub(crate) fn how_to_answer(habits: &Habits) -> String {
         None => "Answer with code actions.".to_owned(),
         Some(keys) => format!("Answer with code actions ({keys})."),
     }
-}
-
-/// So many of something.
-pub(crate) fn count(count: usize, one: &str, many: &str) -> String {
-    if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
 }
 
 /// How many lines of a diff go and come: `−1 +1`. None where no line does.

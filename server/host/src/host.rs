@@ -1,0 +1,180 @@
+//! The one value that a front end holds of a process: requests go in, events come out.
+
+use crate::sessions::SessionMap;
+use crate::settings::{Configuration, ModelFactory};
+use crate::snapshot::Snapshot;
+use crate::trust::Questions;
+use crate::{blocking, lock};
+use futures::future::BoxFuture;
+use ropewalk_agent::Sessions;
+use ropewalk_config::{Environment, Untrusted};
+use ropewalk_protocol::{Event, Op, Refusal, Reply, Request, SessionEvent};
+use ropewalk_workspace::publish::Bounds;
+use ropewalk_workspace::{Editor, Roots, Workspace};
+use serde_json::Value;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
+use tokio::sync::mpsc;
+
+/// Options that the binary gives a host.
+#[derive(Clone)]
+pub struct HostOptions {
+    /// Makes models.
+    pub models: ModelFactory,
+    /// Where configuration is read from.
+    pub environment: Arc<dyn Environment + Send + Sync>,
+    /// Flags of the command line, as `key=value`.
+    pub flags: Vec<String>,
+    /// Where sessions and the whole outputs of their calls are kept. None: nowhere.
+    pub sessions: Option<Sessions>,
+    /// The bounds of a publish.
+    pub publish: Bounds,
+}
+
+/// See the module.
+pub struct Host {
+    pub(crate) options: HostOptions,
+    pub(crate) workspace: Arc<Workspace>,
+    pub(crate) editor: Arc<dyn Editor>,
+    pub(crate) configuration: Configuration,
+    pub(crate) questions: Mutex<Questions>,
+    pub(crate) map: SessionMap,
+    /// The number of the last approval of any session.
+    pub(crate) approvals: Arc<AtomicU64>,
+    subscribers: Mutex<Vec<mpsc::UnboundedSender<SessionEvent>>>,
+}
+
+impl std::fmt::Debug for Host {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Host")
+    }
+}
+
+impl Host {
+    /// A host without sessions. `editor` makes the edits of all of them, in the documents of `workspace`.
+    pub fn new(
+        options: HostOptions,
+        workspace: Arc<Workspace>,
+        editor: Arc<dyn Editor>,
+    ) -> Arc<Host> {
+        let configuration = Configuration::new(options.flags.clone());
+        Arc::new(Self {
+            options,
+            workspace,
+            editor,
+            configuration,
+            questions: Mutex::default(),
+            map: SessionMap::default(),
+            approvals: Arc::default(),
+            subscribers: Mutex::default(),
+        })
+    }
+
+    /// The documents and files that its sessions work on.
+    pub fn workspace(&self) -> &Arc<Workspace> {
+        &self.workspace
+    }
+
+    /// Takes a request. What it is about is taken before this returns, so requests count in the order of their calls; the
+    /// disk is touched by the future alone, and never where it is polled. Called on a tokio runtime.
+    pub fn handle(
+        self: &Arc<Self>,
+        request: Request,
+    ) -> BoxFuture<'static, Result<Reply, Refusal>> {
+        let Request { session, op } = request;
+        let host = self.clone();
+        match op {
+            Op::New { beside } => Box::pin(async move { host.begin(beside).await }),
+            Op::Resume { beside } => Box::pin(async move { host.resume(session, beside).await }),
+            Op::Close => host.close(session.as_deref()),
+            Op::Sessions { all } => Box::pin(async move { host.list(all).await }),
+            Op::Rename(title) => host.rename(session, &title),
+            Op::Delete { force } => Box::pin(async move { host.delete(session, force).await }),
+            Op::Export(path) => Box::pin(async move { host.export(session, path).await }),
+            Op::Rules => Box::pin(async move { host.rules().await }),
+            Op::Trust(answer) => Box::pin(async move { host.answer(answer).await }),
+            op => self.ask(session.as_deref(), op),
+        }
+    }
+
+    /// All that happens from now on, in order for each session. What is of no session is about the configuration.
+    pub fn subscribe(&self) -> mpsc::UnboundedReceiver<SessionEvent> {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        lock(&self.subscribers).push(sender);
+        receiver
+    }
+
+    /// A session as it stands, the current one if none is named; empty if there is none, or it has not started yet. Never
+    /// waits.
+    pub fn snapshot(&self, session: Option<&str>) -> Arc<Snapshot> {
+        Arc::new(self.seat(session).map(|seat| seat.snapshot()).unwrap_or_default())
+    }
+
+    /// Takes what the client says of itself: its folders by name, its options, and which of these are no configuration.
+    pub fn meet(
+        &self,
+        folders: Vec<(String, PathBuf)>,
+        options: Option<Value>,
+        client_keys: &[&str],
+    ) {
+        self.configuration.change(|sources| {
+            sources.initialization_options = options;
+            sources.known.client_keys = client_keys.iter().map(|key| (*key).to_owned()).collect();
+        });
+        self.set_folders(folders);
+    }
+
+    /// The folders of the workspace from now on, by name.
+    pub fn set_folders(&self, folders: Vec<(String, PathBuf)>) {
+        let paths = folders.iter().map(|(_, path)| path.clone()).collect();
+        self.configuration.change(|sources| sources.roots = paths);
+        let roots = if folders.is_empty() { Roots::none() } else { Roots::new(folders) };
+        self.workspace.set_roots(roots);
+    }
+
+    /// Settings of the client's from now on.
+    pub fn set_client_settings(&self, settings: Value) {
+        self.configuration.change(|sources| sources.settings = Some(settings));
+    }
+
+    /// Reads the configuration, unless it is as it was read last, and gives what is new in it: notices of what is wrong, and
+    /// questions of trust, which count as asked. It waits for the disk.
+    pub async fn configure(self: &Arc<Self>) -> Vec<Event> {
+        let host = self.clone();
+        blocking(move || host.refresh()).await.unwrap_or_default()
+    }
+
+    /// The questions of trust that were asked and wait for an answer.
+    pub fn open_questions(&self) -> Vec<Untrusted> {
+        lock(&self.questions).open().cloned().collect()
+    }
+
+    /// Tells the sessions that a document was saved: a call may be waiting for that.
+    pub fn saved(&self) {
+        self.each(|session| session.saved());
+    }
+
+    /// Tells the sessions that the user's text has moved: pending hunks may stand elsewhere.
+    pub fn moved(&self) {
+        self.each(|session| session.moved());
+    }
+
+    /// A text without the keys of the current session's model.
+    pub fn without_keys(&self, text: &str) -> String {
+        let keys = self.running(None).map(|session| session.keys()).unwrap_or_default();
+        keys.strike(text).into_owned()
+    }
+
+    /// Tells those who have subscribed.
+    pub(crate) fn tell(&self, event: SessionEvent) {
+        lock(&self.subscribers).retain(|subscriber| subscriber.send(event.clone()).is_ok());
+    }
+
+    /// Tells them what is of no session.
+    pub(crate) fn tell_all(&self, events: Vec<Event>) {
+        for event in events {
+            self.tell(SessionEvent { session: None, event });
+        }
+    }
+}

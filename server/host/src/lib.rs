@@ -1,0 +1,45 @@
+//! The host: what a process has one of. Its sessions, their settings, trust in folders, and the sessions that are kept.
+//!
+//! A front end makes one [`Host`], hands it [`Request`](ropewalk_protocol::Request)s and shows the
+//! [`SessionEvent`](ropewalk_protocol::SessionEvent)s it subscribes to; nothing else joins it to the agent.
+//! Reading order: `host` (what front ends hold), `sessions` (which are open, and which is current), `seat` (the way to one
+//! of them), [`settings`] with `watch` (from the configuration to settings), `trust`, `resume` and `store` (those that are
+//! kept), [`slash`] and [`words`].
+
+mod host;
+mod resume;
+mod seat;
+mod sessions;
+pub mod settings;
+pub mod slash;
+mod snapshot;
+mod store;
+mod trust;
+mod watch;
+pub mod words;
+
+pub use host::{Host, HostOptions};
+pub use resume::Earlier;
+pub use ropewalk_agent::prompt::is_named;
+pub use ropewalk_agent::{Sessions, time};
+pub use ropewalk_config::Environment;
+pub use settings::{ModelFactory, known};
+pub use snapshot::Snapshot;
+
+use ropewalk_protocol::Refusal;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A panic while the lock was held leaves plain data behind, which stays usable.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs what touches the disk where it blocks nobody.
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Refusal> {
+    tokio::task::spawn_blocking(work).await.map_err(|error| {
+        tracing::error!(%error, "work on the disk panicked");
+        "Ropewalk has a bug; the log has the details".into()
+    })
+}

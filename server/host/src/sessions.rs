@@ -1,0 +1,332 @@
+//! The sessions that are open: which one is current, and how another takes its place.
+//!
+//! One is current: what is asked without a name goes to it. When another takes its place it is left: its turn is
+//! interrupted, and what is pending in it stays in its journal. Others may be open beside it. What a session is, and how
+//! it is kept, is the agent's.
+
+use crate::host::Host;
+use crate::seat::{Inputs, Seat, serve, tell};
+use crate::{blocking, lock};
+use futures::FutureExt;
+use futures::future::{BoxFuture, join_all, ready};
+use ropewalk_agent::journal::store::make_private_folder;
+use ropewalk_agent::session::SessionConfig;
+use ropewalk_agent::tools::registry;
+use ropewalk_agent::{Journal, Past, Session, Sessions};
+use ropewalk_commands::Commands;
+use ropewalk_protocol::{Event, LeftSession, Op, Refusal, Reply, SessionId, SessionInfo};
+use ropewalk_tools::diagnostics::Diagnostics;
+use ropewalk_tools::{CommandRunner, TypedTool as _};
+use ropewalk_workspace::Roots;
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::time::Duration;
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::task::JoinHandle;
+
+/// An answer to a request.
+pub(crate) type Answer = Result<Reply, Refusal>;
+
+/// How long is waited for a session that was left to write its last lines.
+const ENDS: Duration = Duration::from_secs(5);
+
+/// The sessions of a host, and what changing them needs.
+#[derive(Default)]
+pub(crate) struct SessionMap {
+    pub(crate) open: Mutex<OpenSessions>,
+    /// Held while another session takes the place of the current one. The disk is waited for, never the client.
+    pub(crate) changing: tokio::sync::Mutex<()>,
+    /// Tasks that serve sessions that were left, until those have ended.
+    ending: Mutex<Vec<JoinHandle<()>>>,
+    /// The ids of sessions that were left: a lock of theirs that is still held is our own.
+    pub(crate) left: Mutex<BTreeSet<String>>,
+    /// The sessions that are offered to be resumed, until something is asked.
+    pub(crate) offered: Mutex<Vec<SessionInfo>>,
+    /// Set once something was asked.
+    pub(crate) was_asked: AtomicBool,
+    /// The ids of the sessions that were listed last, which the user names by their numbers.
+    pub(crate) listed: Mutex<Vec<String>>,
+}
+
+/// The sessions that are open.
+#[derive(Default)]
+pub(crate) struct OpenSessions {
+    pub(crate) seats: Vec<Arc<Seat>>,
+    pub(crate) current: Option<Arc<Seat>>,
+}
+
+impl OpenSessions {
+    fn find(&self, id: &str) -> Option<&Arc<Seat>> {
+        self.seats.iter().find(|seat| seat.session().is_some_and(|it| **it.id() == *id))
+    }
+
+    /// Takes one out, which ends it.
+    fn take(&mut self, seat: &Arc<Seat>) {
+        self.seats.retain(|own| !Arc::ptr_eq(own, seat));
+        self.current.take_if(|current| Arc::ptr_eq(current, seat));
+    }
+}
+
+impl Host {
+    /// Puts a request in line for its session.
+    pub(crate) fn ask(
+        self: &Arc<Self>,
+        session: Option<&str>,
+        op: Op,
+    ) -> BoxFuture<'static, Answer> {
+        match self.seat_for(session, &op) {
+            Ok(seat) => seat.take(op).boxed(),
+            Err(refusal) => ready(Err(refusal)).boxed(),
+        }
+    }
+
+    /// The seat that a request is for, the current one if none is named. One is begun for what begins a conversation.
+    fn seat_for(self: &Arc<Self>, session: Option<&str>, op: &Op) -> Result<Arc<Seat>, Refusal> {
+        let mut open = lock(&self.map.open);
+        open.current.take_if(|seat| seat.is_broken());
+        if let Op::Prompt(_) = op {
+            let mut offered = lock(&self.map.offered);
+            self.map.was_asked.store(true, Ordering::Relaxed);
+            offered.clear();
+        }
+        match (session, open.current.clone(), op) {
+            (Some(id), ..) => {
+                let other =
+                    "That is of another session than the current one; /resume brings it back";
+                open.find(id).cloned().ok_or_else(|| other.into())
+            }
+            (None, Some(current), _) => Ok(current),
+            (None, None, Op::Prompt(_) | Op::Mode(_) | Op::SetModel(_) | Op::Status) => {
+                let seat = self.begin_seat(&mut open);
+                open.current = Some(seat.clone());
+                Ok(seat)
+            }
+            (None, None, _) => Err("Nothing was asked yet".into()),
+        }
+    }
+
+    /// An open session's seat, the current one's if none is named.
+    pub(crate) fn seat(&self, session: Option<&str>) -> Option<Arc<Seat>> {
+        let open = lock(&self.map.open);
+        match session {
+            Some(id) => open.find(id).cloned(),
+            None => open.current.clone(),
+        }
+    }
+
+    /// A running session, the current one if none is named.
+    pub(crate) fn running(&self, session: Option<&str>) -> Option<Session> {
+        self.seat(session).and_then(|seat| seat.session().cloned())
+    }
+
+    /// True if this is the current session's id.
+    pub fn is_current(&self, id: &str) -> bool {
+        self.running(None).is_some_and(|session| **session.id() == *id)
+    }
+
+    /// Does something with each running session.
+    pub(crate) fn each(&self, act: impl FnMut(Session)) {
+        let open = lock(&self.map.open);
+        let running: Vec<Session> =
+            open.seats.iter().filter_map(|seat| seat.session().cloned()).collect();
+        drop(open);
+        running.into_iter().for_each(act);
+    }
+
+    /// A new session, which starts where it blocks nobody. It leaves nothing behind on the disk until it is prompted.
+    fn begin_seat(self: &Arc<Self>, open: &mut OpenSessions) -> Arc<Seat> {
+        let (seat, inputs) = Seat::new();
+        let (host, slot) = (self.clone(), seat.slot());
+        seat.serve_by(async move {
+            let weak = Arc::downgrade(&host);
+            let started = blocking(move || host.start(&slot, None)).await;
+            // A panic has been logged, and those who wait hear that it has broken down.
+            let Ok((session, events)) = started else { return };
+            serve_all(weak, session, events, inputs).await;
+        });
+        open.seats.push(seat.clone());
+        seat
+    }
+
+    /// Starts a session with the configuration as it is now, and says and asks what is new in that. Blocking.
+    pub(crate) fn start(
+        &self,
+        slot: &OnceLock<Session>,
+        past: Option<(Arc<str>, Journal, Past)>,
+    ) -> (Session, UnboundedReceiver<Event>) {
+        let (id, journal, past) = match past {
+            Some((id, journal, past)) => (id, journal, Some(past)),
+            None => {
+                let kept = self.options.sessions.as_ref();
+                let id: Arc<str> = kept.map_or_else(Sessions::new_id, Sessions::free_id).into();
+                let journal = kept.map(|sessions| sessions.begin(&id, self.root_names()));
+                (id, journal.unwrap_or_default(), None)
+            }
+        };
+        let outputs = self.options.sessions.as_ref().map(|sessions| sessions.outputs(&id));
+        let (sender, events) = tokio::sync::mpsc::unbounded_channel();
+        // Until it is where others find it, so that no edit of the configuration passes it by.
+        let mut built = self.configuration.hold();
+        let (mut settings, commands, news) = self.read(&mut built);
+        let choice = past.as_ref().and_then(Past::model_choice).cloned();
+        let why = choice.and_then(|choice| self.choose_again(choice, &mut settings));
+        let publish = self.options.publish;
+        let approvals = self.approvals.clone();
+        let (workspace, editor) = (self.workspace.clone(), self.editor.clone());
+        let runner: Arc<dyn CommandRunner> = Arc::new(Commands::new(commands));
+        let mut tools = registry(runner.clone(), editor.clone());
+        if !editor.gives_diagnostics() {
+            tools = tools.only(|name| name != Diagnostics::NAME);
+        }
+        let config = SessionConfig {
+            id,
+            settings,
+            tools,
+            runner,
+            outputs,
+            publish,
+            journal,
+            past,
+            approvals,
+        };
+        let session = Session::start(config, workspace, editor, sender);
+        let session = slot.get_or_init(|| session).clone();
+        drop(built);
+        self.tell_all(news);
+        self.tell_all(why.map(crate::settings::problem).into_iter().collect());
+        (session, events)
+    }
+
+    /// Makes the folder for the whole outputs of a session's calls, and lets them be read. Only a folder that exists is a
+    /// root; until then there is nothing in it to read. Blocking.
+    pub(crate) fn make_outputs(&self, id: &str) {
+        if let Some(sessions) = &self.options.sessions {
+            let _ = make_private_folder(&sessions.outputs(id));
+            self.read_outputs();
+        }
+    }
+
+    /// Lets the outputs of all sessions be read that have any. Blocking.
+    fn read_outputs(&self) {
+        let mut folders = Vec::new();
+        self.each(|session| {
+            let folder = self.options.sessions.as_ref().map(|kept| kept.outputs(session.id()));
+            folders.extend(folder.filter(|folder| folder.is_dir()));
+        });
+        let named = folders.into_iter().map(|folder| ("outputs".to_owned(), folder)).collect();
+        self.workspace.set_outputs(Some(Roots::new(named)));
+    }
+
+    /// Puts a session where it can be asked, in the place of the current one unless `beside`. Gives what was left. Refused
+    /// if the current one may not be left. Blocking.
+    pub(crate) fn install(
+        self: &Arc<Self>,
+        new: (Arc<Seat>, Inputs),
+        events: UnboundedReceiver<Event>,
+        beside: bool,
+        may_leave: impl FnOnce(&Seat) -> bool,
+    ) -> Result<Option<LeftSession>, Refusal> {
+        let (seat, inputs) = new;
+        let mut open = lock(&self.map.open);
+        let Some(session) = seat.session().cloned() else { return Err(crate::seat::BROKEN.into()) };
+        let old = open.current.clone().filter(|_| !beside);
+        if old.as_ref().is_some_and(|current| !may_leave(current)) {
+            open.take(&seat);
+            return Err(busy());
+        }
+        let id = session.id().clone();
+        lock(&self.map.left).remove(&*id);
+        lock(&self.map.offered).retain(|info| *info.session != *id);
+        if !beside {
+            open.current = Some(seat.clone());
+        }
+        seat.serve_by(serve_all(Arc::downgrade(self), session, events, inputs));
+        drop(open);
+        self.read_outputs();
+        Ok(old.and_then(|old| self.leave(&old)))
+    }
+
+    /// Lets a session end. Gives what is to be said of it. Blocking.
+    fn leave(&self, seat: &Arc<Seat>) -> Option<LeftSession> {
+        lock(&self.map.open).take(seat);
+        let mut ending = lock(&self.map.ending);
+        ending.retain(|service| !service.is_finished());
+        ending.extend(seat.service());
+        drop(ending);
+        let session = seat.session()?;
+        lock(&self.map.left).insert(session.id().to_string());
+        Some(LeftSession { title: session.title(), pending: session.hunks().len() })
+    }
+
+    /// Waits until the sessions that were left have written their last lines, within a bound.
+    pub(crate) async fn left_ones_end(&self) {
+        let ending = std::mem::take(&mut *lock(&self.map.ending));
+        if tokio::time::timeout(ENDS, join_all(ending)).await.is_err() {
+            tracing::warn!("a session that was left has not ended yet");
+        }
+    }
+
+    /// Begins a session, in the place of the current one unless `beside`. Nothing happens then if nothing was asked there
+    /// yet.
+    pub(crate) async fn begin(self: Arc<Self>, beside: bool) -> Answer {
+        let _changing = self.map.changing.lock().await;
+        let host = self.clone();
+        let begun = blocking(move || {
+            let current = lock(&host.map.open).current.clone();
+            if !beside {
+                lock(&host.map.offered).clear();
+                if let Some(fresh) = current.as_ref().filter(|seat| seat.is_fresh())
+                    && let Some(session) = fresh.session()
+                {
+                    return Ok(Reply::Begun(session.id().clone().into(), None));
+                }
+            }
+            let (seat, inputs) = Seat::new();
+            lock(&host.map.open).seats.push(seat.clone());
+            let (session, events) = host.start(&seat.slot(), None);
+            let id: SessionId = session.id().clone().into();
+            let left = host.install((seat, inputs), events, beside, |_| true)?;
+            Ok(Reply::Begun(id, left))
+        });
+        begun.await?
+    }
+
+    /// Leaves a session, the current one if none is named; at once, so that nothing reaches it any more. The answer comes when
+    /// it has written its last lines.
+    pub(crate) fn close(self: Arc<Self>, session: Option<&str>) -> BoxFuture<'static, Answer> {
+        let Some(seat) = self.seat(session) else {
+            return ready(Err("There is no such session open".into())).boxed();
+        };
+        lock(&self.map.open).take(&seat);
+        Box::pin(async move {
+            let host = self.clone();
+            let left = blocking(move || host.leave(&seat)).await?;
+            self.left_ones_end().await;
+            Ok(Reply::Closed(left))
+        })
+    }
+
+    /// The folders that its sessions work in, as journals have them.
+    pub(crate) fn root_names(&self) -> Vec<String> {
+        let roots = self.workspace.roots();
+        roots.iter().map(|root| root.path().to_string_lossy().into_owned()).collect()
+    }
+}
+
+/// Serves a session and tells what happens in it, until it has ended.
+async fn serve_all(
+    host: Weak<Host>,
+    session: Session,
+    events: UnboundedReceiver<Event>,
+    inputs: Inputs,
+) {
+    let told = tokio::spawn(tell(host.clone(), session.id().clone(), events));
+    serve(host, session, inputs).await;
+    // A panic there has been logged.
+    let _ = told.await;
+}
+
+pub(crate) fn busy() -> Refusal {
+    "Your request came first; /resume brings them back".into()
+}

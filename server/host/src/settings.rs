@@ -1,0 +1,283 @@
+//! From the configuration to the settings of sessions.
+//!
+//! The configuration is read where that blocks nobody, and only if something of it may have changed: its files, or what the
+//! client says.
+
+use crate::host::Host;
+use crate::lock;
+use crate::watch::Watch;
+use ropewalk_agent::prompt::PromptFacts;
+use ropewalk_agent::session::{KeepRule, ModelChoice, Settings};
+use ropewalk_commands::CommandSettings;
+use ropewalk_config::{Config, Known, Sources, add_rule, rules_file};
+use ropewalk_model::{Model, Protocol};
+use ropewalk_protocol::{Event, Level, Lock, Mode};
+use ropewalk_tools::{List, Rules, Written};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// Tells what is wrong with the configuration.
+pub(crate) fn problem(message: String) -> Event {
+    Event::Notice { level: Level::Warning, message }
+}
+
+/// Makes the model a configuration names, or says in a sentence what to set up. The binary gives it: no
+/// other room names a concrete model.
+pub type ModelFactory = Arc<dyn Fn(&Config) -> Result<Arc<dyn Model>, String> + Send + Sync>;
+
+/// Problems with rules that are told one by one.
+const MOST_PROBLEMS: usize = 20;
+
+/// The names that a configuration may use: tools, mechanisms and protocols.
+pub fn known() -> Known {
+    Known {
+        tools: ropewalk_agent::tools::names(),
+        mechanisms: vec!["instructions".to_owned()],
+        protocols: Protocol::ALL.iter().map(|p| p.name().to_owned()).collect(),
+        client_keys: Vec::new(),
+    }
+}
+
+/// The configuration of a host: what it is built from, and what is remembered of how it was built last.
+pub(crate) struct Configuration {
+    sources: Mutex<Sources>,
+    /// Set when the sources may say something else than when they were read last.
+    is_stale: AtomicBool,
+    /// Held while the configuration is read, so that what is read last counts; nobody waits for it who must not wait for
+    /// the disk.
+    built: Mutex<Built>,
+    /// The configuration in force.
+    config: Mutex<Option<Arc<Config>>>,
+}
+
+/// Marks of the configuration in force, by which a change is seen.
+#[derive(Default)]
+pub(crate) struct Built {
+    watch: Watch,
+    mode: Mode,
+}
+
+impl Configuration {
+    pub(crate) fn new(flags: Vec<String>) -> Self {
+        let sources = Sources { flags, known: known(), ..Sources::default() };
+        Self {
+            sources: Mutex::new(sources),
+            is_stale: AtomicBool::new(true),
+            built: Mutex::default(),
+            config: Mutex::default(),
+        }
+    }
+
+    /// Changes the sources. It counts from the next reading on.
+    pub(crate) fn change(&self, change: impl FnOnce(&mut Sources)) {
+        change(&mut lock(&self.sources));
+        self.is_stale.store(true, Ordering::Release);
+    }
+
+    /// The keys that are locked, as the configuration was read last.
+    pub(crate) fn locks(&self) -> Vec<Lock> {
+        let config = lock(&self.config).clone();
+        let locks = config.iter().flat_map(|config| config.locks());
+        locks.map(|(key, by)| Lock { key: key.to_owned(), by: by.to_string() }).collect()
+    }
+
+    /// The place that locks the mode, as the configuration was read last.
+    pub(crate) fn mode_lock(&self) -> Option<String> {
+        let config = lock(&self.config).clone();
+        config.and_then(|config| config.is_locked("mode").map(ToString::to_string))
+    }
+
+    /// Keeps others from reading the configuration until it is dropped. Blocking.
+    pub(crate) fn hold(&self) -> MutexGuard<'_, Built> {
+        lock(&self.built)
+    }
+}
+
+impl Host {
+    /// Reads the configuration if it may have changed, and hands it to all sessions. Gives what is new in it. Blocking.
+    pub(crate) fn refresh(&self) -> Vec<Event> {
+        let mut built = self.configuration.hold();
+        let is_stale = self.configuration.is_stale.load(Ordering::Acquire);
+        if is_stale || built.watch.has_changed() { self.read(&mut built).2 } else { Vec::new() }
+    }
+
+    /// Reads the configuration, and hands it to all sessions if it has changed. Gives the settings of a session that starts
+    /// now, those of its commands, and what is new. Blocking.
+    pub(crate) fn read(&self, built: &mut Built) -> (Settings, CommandSettings, Vec<Event>) {
+        let was_stale = self.configuration.is_stale.swap(false, Ordering::AcqRel);
+        let sources = lock(&self.configuration.sources).clone();
+        let mut config = Config::build(&sources, &*self.options.environment);
+        let watch = Watch::of(&config);
+        let has_changed = was_stale || watch != built.watch;
+        let mut news = self.take_questions(&mut config);
+        let config = Arc::new(config);
+        *lock(&self.configuration.config) = Some(config.clone());
+        let (settings, mut problems) = self.settings(&config);
+        let mode = std::mem::replace(built, Built { watch, mode: settings.mode }).mode;
+        if has_changed {
+            // If the mode was not what changed, what the user chose by command stays.
+            let keeps_mode = mode == settings.mode && config.is_locked("mode").is_none();
+            self.each(|session| {
+                let mut settings = settings.clone();
+                if keeps_mode {
+                    settings.mode = session.mode();
+                }
+                let choice = session.model_choice();
+                problems.extend(choice.and_then(|choice| self.choose_again(choice, &mut settings)));
+                session.configure(settings);
+            });
+            news.extend(problems.into_iter().map(problem));
+        }
+        (settings, commands_of(&config), news)
+    }
+
+    /// The settings of a configuration, and what is wrong with it. What the user is asked to trust is no problem.
+    fn settings(&self, config: &Config) -> (Settings, Vec<String>) {
+        let (mut settings, problems) = settings_of(config, &self.options.models, true);
+        // With locked rules there is none to keep.
+        settings.always = match config.is_locked("allow") {
+            Some(_) => None,
+            None => rules_file(&*self.options.environment).map(keep_rules_in),
+        };
+        (settings, problems)
+    }
+
+    /// A model by the name `provider/name`, set up as the configuration says. Blocking.
+    pub(crate) fn model_named(&self, name: &str) -> Result<Arc<dyn Model>, String> {
+        let mut sources = lock(&self.configuration.sources).clone();
+        sources.flags.push(format!("model={name}"));
+        model_of(&Config::build(&sources, &*self.options.environment), &self.options.models)
+    }
+
+    /// See [`choose_again`].
+    pub(crate) fn choose_again(
+        &self,
+        choice: ModelChoice,
+        settings: &mut Settings,
+    ) -> Option<String> {
+        choose_again(choice, settings, |name| self.model_named(name))
+    }
+}
+
+/// The settings of a session, and what is wrong with the configuration, in sentences.
+pub fn settings_of(
+    config: &Config,
+    factory: &ModelFactory,
+    interactive: bool,
+) -> (Settings, Vec<String>) {
+    let mut problems: Vec<String> = config.problems.iter().map(ToString::to_string).collect();
+    let known = ropewalk_agent::tools::names();
+    let mut rules = Rules::default();
+    let mut wrong = Vec::new();
+    let lists =
+        [(List::Allow, &config.allow), (List::Ask, &config.ask), (List::Deny, &config.deny)];
+    for (list, texts) in lists {
+        for text in texts {
+            let (matches, refuses) = (&text.matches, &text.refuses);
+            let from = text.source.to_string();
+            let written = Written { rule: &text.rule, matches, refuses, from: &from };
+            wrong.extend(rules.read(list, written, &known));
+        }
+    }
+    // A repository may bring any number of them.
+    let more = wrong.len().saturating_sub(MOST_PROBLEMS);
+    problems.extend(wrong.into_iter().take(MOST_PROBLEMS));
+    if more > 0 {
+        problems.push(format!("There are {more} more problems with rules."));
+    }
+    let replace =
+        config.system_prompt_file.as_ref().and_then(|path| match std::fs::read_to_string(path) {
+            Ok(text) => Some(text),
+            Err(error) => {
+                problems
+                    .push(format!("The system prompt {} can't be read: {error}", path.display()));
+                None
+            }
+        });
+    let settings = Settings {
+        model: factory(config),
+        configured_model: config.model.as_ref().map(ToString::to_string),
+        model_choice: None,
+        tools: config.tools.clone(),
+        mode: config.mode,
+        rules,
+        always: None,
+        limits: config.limits,
+        facts: PromptFacts {
+            date: ropewalk_agent::time::today(),
+            platform: std::env::consts::OS.to_owned(),
+            replace,
+            instructions: config
+                .instructions
+                .iter()
+                .map(|told| (told.file.clone(), told.text.clone()))
+                .collect(),
+            append: config.system_prompt_append.clone(),
+            ..PromptFacts::default()
+        },
+        interactive,
+        secrets: config.key_variables.iter().cloned().collect(),
+    };
+    (settings, problems)
+}
+
+/// The model that the command line of a configuration names; the error is a sentence.
+pub fn model_of(config: &Config, factory: &ModelFactory) -> Result<Arc<dyn Model>, String> {
+    match config.is_locked("model") {
+        Some(lock) => Err(format!("The model can't be changed: it is locked by {lock}")),
+        None => factory(config),
+    }
+}
+
+/// Puts the user's choice of a model in the place of the configured one, if it still holds. It is made anew by `named`,
+/// since how it is reached may have changed. Gives what prevents it, in a sentence.
+pub fn choose_again(
+    choice: ModelChoice,
+    settings: &mut Settings,
+    named: impl FnOnce(&str) -> Result<Arc<dyn Model>, String>,
+) -> Option<String> {
+    if choice.instead_of != settings.configured_model {
+        return None;
+    }
+    match named(&choice.name) {
+        Ok(model) => {
+            settings.model = Ok(model);
+            settings.model_choice = Some(choice);
+            None
+        }
+        Err(why) => Some(format!("{} is no longer used here: {why}", choice.name)),
+    }
+}
+
+/// How the commands of a session run that starts now.
+pub fn commands_of(config: &Config) -> CommandSettings {
+    let megabytes = |number: u32| u64::from(number) << 20;
+    let set = |number: u32| (number > 0).then(|| megabytes(number));
+    let bounds = config.commands.bounds;
+    let environment = &ropewalk_config::RealEnvironment;
+    let own =
+        [ropewalk_config::own_folder(environment), ropewalk_config::state_folder(environment)];
+    CommandSettings {
+        over_fork: config.commands.over_fork,
+        layer_bytes: set(bounds.layer_megabytes),
+        memory_bytes: set(bounds.memory_megabytes),
+        cache_bytes: megabytes(bounds.cache_megabytes),
+        environment: config.commands.environment.clone(),
+        cache_folder: ropewalk_config::cache_folder(environment),
+        private: own
+            .into_iter()
+            .flatten()
+            .map(|folder| folder.canonicalize().unwrap_or(folder))
+            .collect(),
+        ..CommandSettings::default()
+    }
+}
+
+/// Keeps the rules that are allowed for always in this file.
+pub fn keep_rules_in(file: PathBuf) -> KeepRule {
+    Arc::new(move |rule| {
+        let added = add_rule(&file, "allow", &rule.to_string());
+        added.map_err(|error| format!("{}: {error}", file.display()))
+    })
+}

@@ -1,0 +1,157 @@
+//! Replies: what a host answers to a request. What becomes of it is told by events.
+
+use crate::{Mode, SessionId, Tokens};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// An answer to a [`Request`](crate::Request) that was taken.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Reply {
+    /// Nothing is to be said but that it was taken.
+    Taken,
+    /// A prompt was taken: the session, and the turn it will be.
+    Turn(SessionId, u64),
+    /// The turn that is taken back, and the words it had begun with.
+    Rewinding(u64, String),
+    /// How the session stands.
+    Status(Status),
+    /// A session was begun, or nothing was asked yet in the current one; with the session that was left for it.
+    Begun(SessionId, Option<LeftSession>),
+    /// A session goes on.
+    Resumed(ResumedSession),
+    /// A session was left.
+    Closed(Option<LeftSession>),
+    /// The sessions that were asked for, the last used first. Their numbers count from one, until the next list.
+    Sessions(Vec<SessionInfo>),
+    /// The session's id and its name now.
+    Renamed(SessionId, String),
+    /// The session as it was.
+    Deleted(SessionInfo),
+    /// The file that was asked for, as a path.
+    File(String),
+    /// The folder that was answered about.
+    Answered(String),
+    /// How many answers were forgotten.
+    Forgotten(usize),
+}
+
+/// A request that can't be done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Refusal {
+    /// Why, in a sentence without its full stop.
+    pub words: String,
+    /// True if another process has the session.
+    #[serde(default)]
+    pub in_use: bool,
+}
+
+impl<T: Into<String>> From<T> for Refusal {
+    fn from(words: T) -> Self {
+        Self { words: words.into(), in_use: false }
+    }
+}
+
+/// A key of the configuration that can't be changed here.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Lock {
+    /// The key.
+    pub key: String,
+    /// The place that locks it.
+    pub by: String,
+}
+
+/// A session as it stands.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Status {
+    /// Its id.
+    pub session: SessionId,
+    /// Its name; empty while it has none.
+    pub title: String,
+    /// How many turns it has had.
+    pub turns: usize,
+    /// Keys that the configuration locks.
+    pub locks: Vec<Lock>,
+    /// Its mode.
+    pub mode: Mode,
+    /// Its model, or what to set up.
+    pub model: Result<String, String>,
+    /// How many hunks are pending.
+    pub hunks: usize,
+    /// Ids of the approvals that wait, the oldest first.
+    pub approvals: Vec<u64>,
+    /// How many messages were said.
+    pub messages: usize,
+    /// Tokens so far, and what they cost.
+    pub tokens: Tokens,
+    /// How often a document was found to be out of step.
+    pub desync_alarms: usize,
+}
+
+/// A session that is kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionInfo {
+    /// Its id.
+    pub session: SessionId,
+    /// Its name; empty while it has none.
+    pub title: String,
+    /// When it began, in milliseconds since 1970.
+    pub began: u64,
+    /// When something last happened in it, likewise.
+    pub at: u64,
+    /// The folders it works in.
+    pub roots: Vec<String>,
+    /// How many turns it has.
+    pub turns: u64,
+    /// How many changes wait for review.
+    pub pending: usize,
+    /// How many accepted changes were never saved: if the editor died, they wait again.
+    pub unsaved: usize,
+    /// The size of its journal, in bytes.
+    pub bytes: u64,
+    /// True if another process has it.
+    pub in_use: bool,
+    /// True if it is the current one.
+    pub current: bool,
+}
+
+impl SessionInfo {
+    /// How many changes would be lost with it: those that wait for review, and those that were never saved.
+    pub fn waits(&self) -> usize {
+        self.pending + self.unsaved
+    }
+}
+
+/// A session that was left.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LeftSession {
+    /// Its name; empty while it has none.
+    pub title: String,
+    /// How many changes stay in it.
+    pub pending: usize,
+}
+
+/// A session that goes on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ResumedSession {
+    /// Its id.
+    pub session: SessionId,
+    /// Its name; empty while it has none.
+    pub title: String,
+    /// When something last happened in it, in milliseconds since 1970.
+    pub at: u64,
+    /// How many turns it has had.
+    pub turns: u64,
+    /// How many changes wait for review.
+    pub pending: usize,
+    /// Changes that could not be brought back, in words.
+    pub lost: Vec<String>,
+    /// Words of the user that were not taken up before it ended.
+    pub waiting: Vec<String>,
+    /// Faults of its journal, in words.
+    pub problems: Vec<String>,
+    /// The session that was left for it.
+    pub left: Option<LeftSession>,
+}
