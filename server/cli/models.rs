@@ -2,7 +2,7 @@
 
 use crate::key_command::key_of;
 use ropewalk_config::{Config, Environment, KeyCommand, Layer, Provider};
-use ropewalk_host::settings::ModelFactory;
+use ropewalk_host::ModelFactory;
 use ropewalk_model::{
     ApiKey, AskedModel, Header, Http, Keys, LazyKey, Model, Network, Patience, Protocol,
     ServerConfig, ServerModel,

@@ -1,9 +1,9 @@
 //! The one value that a front end holds of a process: requests go in, events come out.
 
+use crate::configuration::{Configuration, ModelFactory};
+use crate::questions::Questions;
 use crate::sessions::SessionMap;
-use crate::settings::{Configuration, ModelFactory};
 use crate::snapshot::Snapshot;
-use crate::trust::Questions;
 use crate::{blocking, lock};
 use futures::future::BoxFuture;
 use ropewalk_agent::Sessions;

@@ -3,10 +3,12 @@
 //! A front end makes one [`Host`], hands it [`Request`](ropewalk_protocol::Request)s and shows the
 //! [`SessionEvent`](ropewalk_protocol::SessionEvent)s it subscribes to; nothing else joins it to the agent.
 //! Reading order: `host` (what front ends hold), `sessions` (which are open, and which is current), `seat` (the way to one
-//! of them), [`settings`] with `watch` (from the configuration to settings), `trust`, `resume` and `store` (those that are
+//! of them), [`settings`] with `configuration` and `watch` (from the configuration to settings), `trust` with `questions`, `resume` and `store` (those that are
 //! kept), [`slash`] and [`words`].
 
+mod configuration;
 mod host;
+mod questions;
 mod resume;
 mod seat;
 mod sessions;
@@ -18,12 +20,12 @@ mod trust;
 mod watch;
 pub mod words;
 
+pub use configuration::{ModelFactory, known};
 pub use host::{Host, HostOptions};
 pub use resume::Earlier;
 pub use ropewalk_agent::prompt::is_named;
 pub use ropewalk_agent::{Sessions, time};
 pub use ropewalk_config::Environment;
-pub use settings::{ModelFactory, known};
 pub use snapshot::Snapshot;
 
 use ropewalk_protocol::Refusal;

@@ -3,96 +3,28 @@
 //! The configuration is read where that blocks nobody, and only if something of it may have changed: its files, or what the
 //! client says.
 
+use crate::configuration::{Built, ModelFactory};
 use crate::host::Host;
 use crate::lock;
 use crate::watch::Watch;
 use ropewalk_agent::prompt::PromptFacts;
 use ropewalk_agent::session::{KeepRule, ModelChoice, Settings};
 use ropewalk_commands::CommandSettings;
-use ropewalk_config::{Config, Known, Sources, add_rule, rules_file};
-use ropewalk_model::{Model, Protocol};
-use ropewalk_protocol::{Event, Level, Lock, Mode};
+use ropewalk_config::{Config, add_rule, rules_file};
+use ropewalk_model::Model;
+use ropewalk_protocol::{Event, Level};
 use ropewalk_tools::{List, Rules, Written};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// Tells what is wrong with the configuration.
 pub(crate) fn problem(message: String) -> Event {
     Event::Notice { level: Level::Warning, message }
 }
 
-/// Makes the model a configuration names, or says in a sentence what to set up. The binary gives it: no
-/// other room names a concrete model.
-pub type ModelFactory = Arc<dyn Fn(&Config) -> Result<Arc<dyn Model>, String> + Send + Sync>;
-
 /// Problems with rules that are told one by one.
 const MOST_PROBLEMS: usize = 20;
-
-/// The names that a configuration may use: tools, mechanisms and protocols.
-pub fn known() -> Known {
-    Known {
-        tools: ropewalk_agent::tools::names(),
-        mechanisms: vec!["instructions".to_owned()],
-        protocols: Protocol::ALL.iter().map(|p| p.name().to_owned()).collect(),
-        client_keys: Vec::new(),
-    }
-}
-
-/// The configuration of a host: what it is built from, and what is remembered of how it was built last.
-pub(crate) struct Configuration {
-    sources: Mutex<Sources>,
-    /// Set when the sources may say something else than when they were read last.
-    is_stale: AtomicBool,
-    /// Held while the configuration is read, so that what is read last counts; nobody waits for it who must not wait for
-    /// the disk.
-    built: Mutex<Built>,
-    /// The configuration in force.
-    config: Mutex<Option<Arc<Config>>>,
-}
-
-/// Marks of the configuration in force, by which a change is seen.
-#[derive(Default)]
-pub(crate) struct Built {
-    watch: Watch,
-    mode: Mode,
-}
-
-impl Configuration {
-    pub(crate) fn new(flags: Vec<String>) -> Self {
-        let sources = Sources { flags, known: known(), ..Sources::default() };
-        Self {
-            sources: Mutex::new(sources),
-            is_stale: AtomicBool::new(true),
-            built: Mutex::default(),
-            config: Mutex::default(),
-        }
-    }
-
-    /// Changes the sources. It counts from the next reading on.
-    pub(crate) fn change(&self, change: impl FnOnce(&mut Sources)) {
-        change(&mut lock(&self.sources));
-        self.is_stale.store(true, Ordering::Release);
-    }
-
-    /// The keys that are locked, as the configuration was read last.
-    pub(crate) fn locks(&self) -> Vec<Lock> {
-        let config = lock(&self.config).clone();
-        let locks = config.iter().flat_map(|config| config.locks());
-        locks.map(|(key, by)| Lock { key: key.to_owned(), by: by.to_string() }).collect()
-    }
-
-    /// The place that locks the mode, as the configuration was read last.
-    pub(crate) fn mode_lock(&self) -> Option<String> {
-        let config = lock(&self.config).clone();
-        config.and_then(|config| config.is_locked("mode").map(ToString::to_string))
-    }
-
-    /// Keeps others from reading the configuration until it is dropped. Blocking.
-    pub(crate) fn hold(&self) -> MutexGuard<'_, Built> {
-        lock(&self.built)
-    }
-}
 
 impl Host {
     /// Reads the configuration if it may have changed, and hands it to all sessions. Gives what is new in it. Blocking.

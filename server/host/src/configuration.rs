@@ -1,0 +1,78 @@
+//! The configuration of a host: its sources, and what is remembered of how it was read last.
+
+use crate::lock;
+use crate::watch::Watch;
+use ropewalk_config::{Config, Known, Sources};
+use ropewalk_model::{Model, Protocol};
+use ropewalk_protocol::{Lock, Mode};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// Makes the model a configuration names, or says in a sentence what to set up. The binary gives it: no
+/// other room names a concrete model.
+pub type ModelFactory = Arc<dyn Fn(&Config) -> Result<Arc<dyn Model>, String> + Send + Sync>;
+
+/// The names that a configuration may use: tools, mechanisms and protocols.
+pub fn known() -> Known {
+    Known {
+        tools: ropewalk_agent::tools::names(),
+        mechanisms: vec!["instructions".to_owned()],
+        protocols: Protocol::ALL.iter().map(|p| p.name().to_owned()).collect(),
+        client_keys: Vec::new(),
+    }
+}
+
+/// The configuration of a host: what it is built from, and what is remembered of how it was built last.
+pub(crate) struct Configuration {
+    pub(crate) sources: Mutex<Sources>,
+    /// Set when the sources may say something else than when they were read last.
+    pub(crate) is_stale: AtomicBool,
+    /// Held while the configuration is read, so that what is read last counts; nobody waits for it who must not wait for
+    /// the disk.
+    built: Mutex<Built>,
+    /// The configuration in force.
+    pub(crate) config: Mutex<Option<Arc<Config>>>,
+}
+
+/// Marks of the configuration in force, by which a change is seen.
+#[derive(Default)]
+pub(crate) struct Built {
+    pub(crate) watch: Watch,
+    pub(crate) mode: Mode,
+}
+
+impl Configuration {
+    pub(crate) fn new(flags: Vec<String>) -> Self {
+        let sources = Sources { flags, known: known(), ..Sources::default() };
+        Self {
+            sources: Mutex::new(sources),
+            is_stale: AtomicBool::new(true),
+            built: Mutex::default(),
+            config: Mutex::default(),
+        }
+    }
+
+    /// Changes the sources. It counts from the next reading on.
+    pub(crate) fn change(&self, change: impl FnOnce(&mut Sources)) {
+        change(&mut lock(&self.sources));
+        self.is_stale.store(true, Ordering::Release);
+    }
+
+    /// The keys that are locked, as the configuration was read last.
+    pub(crate) fn locks(&self) -> Vec<Lock> {
+        let config = lock(&self.config).clone();
+        let locks = config.iter().flat_map(|config| config.locks());
+        locks.map(|(key, by)| Lock { key: key.to_owned(), by: by.to_string() }).collect()
+    }
+
+    /// The place that locks the mode, as the configuration was read last.
+    pub(crate) fn mode_lock(&self) -> Option<String> {
+        let config = lock(&self.config).clone();
+        config.and_then(|config| config.is_locked("mode").map(ToString::to_string))
+    }
+
+    /// Keeps others from reading the configuration until it is dropped. Blocking.
+    pub(crate) fn hold(&self) -> MutexGuard<'_, Built> {
+        lock(&self.built)
+    }
+}
