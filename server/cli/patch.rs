@@ -6,7 +6,7 @@ use crate::sessions::in_units;
 use crate::terminal::{ADDED, CALL, HEADER, Look, REMOVED};
 use ropewalk_workspace::{Patch, PatchFile};
 
-/// What is written to standard output.
+/// The text for standard output.
 pub(crate) fn printed(patch: &Patch, look: Look) -> Vec<u8> {
     if !look.is_terminal {
         return patch.to_bytes();

@@ -45,7 +45,7 @@ struct ListArgs {
     json: bool,
 }
 
-/// What is done to one of them. Its number in the list will do everywhere, and the start of its id.
+/// Actions on one of them. Its number in the list will do everywhere, and the start of its id.
 #[derive(Subcommand)]
 enum Action {
     /// Print a session as Markdown.

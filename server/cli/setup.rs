@@ -18,7 +18,7 @@ pub(crate) fn state_folder() -> Option<PathBuf> {
     ropewalk_config::state_folder(&RealEnvironment)
 }
 
-/// What is said where sessions are asked for and there is no home.
+/// Words for a user who asks for sessions and has no home folder.
 pub(crate) const NO_HOME: &str =
     "there is no home folder, so no session is kept: set HOME, or XDG_STATE_HOME";
 

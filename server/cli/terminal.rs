@@ -1,4 +1,4 @@
-//! What only a terminal has: colours, a width, words typed ahead, and a line at its bottom that says what runs now.
+//! Things that only a terminal has: colours, a width, words typed ahead, and a line at its bottom that says what runs now.
 
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -14,7 +14,7 @@ use ropewalk_protocol::{Event, Price, Spent, StopReason};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What the model said in a step.
+/// The model's reply in a step.
 pub(crate) struct Said {
     pub(crate) reply: Reply,
     pub(crate) calls: Vec<Call>,

@@ -332,7 +332,7 @@ impl Turn {
         output
     }
 
-    /// What a call prints, on its way to the front end.
+    /// The output of a call, on its way to the front end.
     fn shown_output(&self, call: &Call) -> Arc<Printed> {
         let (turn, id) = (self.number, call.id.clone());
         // What runs in the background must not keep alive the session that ends it.

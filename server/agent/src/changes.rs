@@ -63,7 +63,7 @@ struct Shown {
     hunks: Vec<HunkInfo>,
 }
 
-/// What a session's changes start from.
+/// The parts that a session's changes start from.
 pub(crate) struct ChangesConfig {
     pub(crate) session: Arc<str>,
     pub(crate) workspace: Arc<Workspace>,
@@ -86,7 +86,7 @@ pub(crate) struct Origin {
     pub(crate) command: Option<String>,
 }
 
-/// What became of proposals.
+/// The outcome of proposals.
 pub(crate) struct Merged {
     pub(crate) report: MergeReport,
     /// The files in which a key that is not shown would be lost, as they are shown: nothing was merged there.

@@ -120,7 +120,7 @@ impl Markdown {
     }
 }
 
-/// What was decided about a call, in words.
+/// The decision about a call, in words.
 fn decision(audit: &Audit) -> String {
     let mut words = format!("{}, by {}", audit.decision, plain(&audit.by));
     if let Some(verdict) = &audit.verdict {

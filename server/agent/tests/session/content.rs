@@ -48,7 +48,7 @@ fn seeing(protocol: Protocol, replies: impl IntoIterator<Item = ScriptedReply>) 
     bench
 }
 
-/// What the last request holds of images: in the prompt, and in all.
+/// Counts the images of the last request: in the prompt, and in all.
 fn images(bench: &Bench) -> usize {
     let body = bench.model.recorded().pop().unwrap().raw;
     body.matches(DATA).count()

@@ -7,7 +7,7 @@ use ropewalk_protocol::{Event, Mode, StopReason, Verdict};
 use ropewalk_tools::{Call, Context, Effect, Rule, Subject, Tool, ToolOutput, ToolSpec};
 use serde_json::{Value, json};
 
-/// What somebody else tells of a tool, as JSON.
+/// A tool as somebody else tells of it, in JSON.
 const TOLD: &str = r#"{
     "name": "get_weather",
     "description": "Gives the current weather of a city",
@@ -116,7 +116,7 @@ async fn it_is_in_request_progress_events_and_transcript() {
     }
 }
 
-/// What the events of a call say, each on a line.
+/// The events of a call, each on a line.
 fn in_short(event: &Event) -> Option<String> {
     match event {
         Event::ToolCall { tool, title, input, .. } => Some(format!("call {tool} {title} {input}")),
