@@ -133,6 +133,7 @@ fn going_on(report: &mut Report) {
             rules: Rules::default(),
             always: None,
             limits: SessionLimits::default(),
+            mechanisms: ropewalk_protocol::Mechanisms::default(),
             facts: PromptFacts::default(),
             interactive: false,
             secrets: Arc::default(),

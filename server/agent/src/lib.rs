@@ -20,6 +20,7 @@ pub mod history;
 pub mod hooks;
 mod inbox;
 pub mod journal;
+mod mechanisms;
 mod op;
 mod prelude;
 mod printed;

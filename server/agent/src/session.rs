@@ -10,12 +10,13 @@ mod review;
 use crate::hooks::StepHook;
 use crate::journal::Journal;
 use crate::journal::past::{Past, TurnMark};
+use crate::mechanisms;
 use crate::op::Input;
 use crate::prompt::PromptFacts;
 use actor::Actor;
 use parts::{Beginning, Parts};
 use ropewalk_model::Model;
-use ropewalk_protocol::{Approval, Event, Mode, Op, Prompt, SessionLimits, Spent};
+use ropewalk_protocol::{Approval, Event, Mechanisms, Mode, Op, Prompt, SessionLimits, Spent};
 use ropewalk_tools::{CommandRunner, Registry, Rule, Rules};
 use ropewalk_workspace::publish::Bounds;
 use ropewalk_workspace::{Editor, Workspace};
@@ -47,6 +48,8 @@ pub struct Settings {
     pub always: Option<KeepRule>,
     /// The bounds.
     pub limits: SessionLimits,
+    /// Which mechanisms are on.
+    pub mechanisms: Mechanisms,
     /// What the system prompt is made of, apart from tools and roots.
     pub facts: PromptFacts,
     /// Whether somebody is there to be asked.
@@ -112,7 +115,7 @@ impl Session {
         Self::start_with(config, workspace, editor, events, Vec::new())
     }
 
-    /// The same, with hooks that its turns run in this order.
+    /// The same, with hooks that its turns run in this order, after those of the mechanisms.
     pub fn start_with(
         config: SessionConfig,
         workspace: Arc<Workspace>,
@@ -121,9 +124,10 @@ impl Session {
         hooks: Vec<Arc<dyn StepHook>>,
     ) -> Session {
         let (inputs, receiver) = mpsc::unbounded_channel();
-        let beginning = Beginning::new(config, (workspace, editor), events, hooks);
+        let beginning = Beginning::new(config, (workspace, editor), events);
         let (parts, not_restored) = (Arc::new(beginning.parts), beginning.not_restored.into());
-        tokio::spawn(Actor::new(parts.clone(), beginning.conversation).run(receiver));
+        let hooks = mechanisms::hooks(&parts).into_iter().chain(hooks).collect();
+        tokio::spawn(Actor::new(parts.clone(), hooks, beginning.conversation).run(receiver));
         Session { parts, not_restored, inputs }
     }
 

@@ -7,7 +7,7 @@ use crate::ask::Said;
 use crate::budget;
 use crate::conversation::Conversation;
 use crate::ends::{CUT_OFF, cut_off};
-use crate::hooks::Ended;
+use crate::hooks::{Ended, StepHook};
 use crate::inbox::Item;
 use crate::prompt::{mode_text, news_text, open_files, user_text};
 use crate::reads::changed;
@@ -51,6 +51,7 @@ impl Interrupt {
 /// A running turn.
 pub(crate) struct Turn {
     pub(crate) parts: Arc<Parts>,
+    pub(crate) hooks: Arc<[Arc<dyn StepHook>]>,
     pub(crate) number: u64,
     pub(crate) interrupt: Interrupt,
     pub(crate) conversation: Conversation,
@@ -72,7 +73,7 @@ pub(crate) struct Turn {
 
 impl Turn {
     pub(crate) fn new(
-        parts: Arc<Parts>,
+        (parts, hooks): (Arc<Parts>, Arc<[Arc<dyn StepHook>]>),
         number: u64,
         interrupt: Interrupt,
         conversation: Conversation,
@@ -80,6 +81,7 @@ impl Turn {
         Self {
             before: conversation.spent,
             parts,
+            hooks,
             number,
             interrupt,
             conversation,

@@ -8,7 +8,7 @@ use super::{ModelChoice, Settings};
 use crate::calls::first_line;
 use crate::changes::Origin;
 use crate::conversation::Conversation;
-use crate::hooks::Ended;
+use crate::hooks::{Ended, StepHook};
 use crate::inbox::{self, Item};
 use crate::journal::record::{Record, now};
 use crate::op::Input;
@@ -29,6 +29,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 /// See the module.
 pub(super) struct Actor {
     parts: Arc<Parts>,
+    hooks: Arc<[Arc<dyn StepHook>]>,
     /// None while a turn or a rewind has it.
     conversation: Option<Conversation>,
     /// What was asked for and is not taken yet. The first of it waits while a key is asked for.
@@ -58,11 +59,16 @@ struct Running {
 
 impl Actor {
     /// An actor that waits for ops; its reviews are done from here on.
-    pub(super) fn new(parts: Arc<Parts>, conversation: Conversation) -> Self {
+    pub(super) fn new(
+        parts: Arc<Parts>,
+        hooks: Arc<[Arc<dyn StepHook>]>,
+        conversation: Conversation,
+    ) -> Self {
         let (reviews, receiver) = mpsc::unbounded_channel();
         tokio::spawn(review::run(parts.clone(), receiver));
         Self {
             parts,
+            hooks,
             conversation: Some(conversation),
             ops: VecDeque::new(),
             asking: None,
@@ -332,7 +338,12 @@ impl Actor {
             }
             None => {
                 let interrupt = Interrupt(Some(interrupted));
-                let turn = Turn::new(self.parts.clone(), turn, interrupt, conversation);
+                let turn = Turn::new(
+                    (self.parts.clone(), self.hooks.clone()),
+                    turn,
+                    interrupt,
+                    conversation,
+                );
                 tokio::spawn(turn.run(prompt))
             }
         };
