@@ -33,8 +33,8 @@ fn the_configuration_table_is_the_codes_own() {
     }
     let is_row = |line: &&str| line.starts_with('|');
     let head = table.lines().next().unwrap();
-    let before = text.split(head).next().unwrap();
-    let after = text[before.len()..].lines().skip_while(is_row).collect::<Vec<_>>().join("\n");
+    let (before, rest) = text.split_once(head).unwrap();
+    let after = rest.lines().skip(1).skip_while(is_row).collect::<Vec<_>>().join("\n");
     if std::env::var_os("UPDATE_FIXTURES").is_some() {
         let whole = format!("{before}{}\n{after}\n", table.trim());
         return std::fs::write(Path::new(env!("CARGO_MANIFEST_DIR")).join(path), whole).unwrap();

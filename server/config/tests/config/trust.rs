@@ -89,6 +89,19 @@ const LOOSE: &[(&str, &str, &str, &str, &str)] = &[
     ),
 ];
 
+/// Bounds of mechanisms, and a number above their defaults.
+const MECHANISMS: &[(&str, u32)] = &[
+    ("compaction.percent", 95),
+    ("todos.remind_after", 20),
+    ("subagents.steps", 50),
+    ("subagents.parallel", 7),
+    ("subagents.per_turn", 50),
+    ("subagents.tokens", 900_000),
+    ("subagents.result", 20_000),
+    ("check.rounds", 5),
+    ("verify_seconds", 900),
+];
+
 #[test]
 fn no_key_there_is_counts_from_an_untrusted_folder_and_each_does_from_a_trusted_one() {
     let mut covered = Vec::new();
@@ -118,6 +131,12 @@ fn no_key_there_is_counts_from_an_untrusted_folder_and_each_does_from_a_trusted_
                 }
                 _ => limit,
             },
+            None if let Some((_, most)) = MECHANISMS.iter().find(|bound| bound.0 == name) => (
+                String::new(),
+                format!("{name} = {most}"),
+                most.to_string(),
+                format!("raise `{name}` to {most}"),
+            ),
             // These can't loosen anything: what they add is stricter, or they never count.
             None => {
                 let others = [
