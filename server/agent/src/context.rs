@@ -1,14 +1,11 @@
 //! How much context the model has: found out beside the requests, told once, and kept to.
 //!
 //! A model with little gets the lean set, which [`Model::is_lean`] says; what the lean set is, is the registry's
-//! and the prompt's. Here is what the user is told of it, and what it means for replies and results.
+//! and the prompt's. Here is what the user is told of it, and what it means for replies.
 
 use crate::events::Events;
-use crate::turn::Turn;
 use ropewalk_model::{ENOUGH_CONTEXT, Model, Piece, Prelude};
 use ropewalk_protocol::{Level, ModelLimits, Usage};
-use std::time::Duration;
-use tokio::task::JoinHandle;
 
 /// Notices the user has had, each once for a model, and the size of its last request.
 #[derive(Debug, Default)]
@@ -33,9 +30,6 @@ const BYTES_USUAL: u64 = 3;
 /// Fewer bytes for a token than any text has.
 const BYTES_LEAST: u64 = 2;
 
-/// How long the end of a turn waits for what is being found out.
-const PATIENCE: Duration = Duration::from_millis(500);
-
 /// From so many bytes on it is looked at whether a prompt was cut.
 const LONG: usize = 16_000;
 
@@ -47,9 +41,6 @@ const BYTES_AT_MOST: u64 = 6;
 
 /// No server reads less of a prompt that is cut: its context is full then. Smaller numbers count something else.
 const LEAST_READ: u64 = 1_000;
-
-/// The least characters of a result that a model is given, however small its context is.
-const LEAST_OUTPUT: usize = 1_000;
 
 /// Estimates the tokens of context that a request of so many bytes takes: by the count of the one before, if the server's count
 /// can be true, else by its length.
@@ -161,42 +152,6 @@ fn lean_in_words(name: &str, limits: ModelLimits, more: Option<String>) -> Strin
         "{name} has {tokens} tokens of context. Below {ENOUGH_CONTEXT} it gets four tools and a short system prompt, and \
          soon forgets how a long task began. {mend}."
     )
-}
-
-impl Turn {
-    /// Finds out how much context the model has, beside what else is done.
-    pub(crate) fn look_for_context(&mut self) {
-        let settings = self.parts.settings.get();
-        let Ok(model) = &settings.model else { return };
-        if self.looking.as_ref().is_none_or(JoinHandle::is_finished) {
-            self.looking = Some(tokio::spawn(model.find_context()));
-        }
-    }
-
-    /// Waits a little for what is being found out.
-    pub(crate) async fn context_is_found(&mut self) {
-        if let Some(looking) = self.looking.take() {
-            // An error means that it takes long, or broke down, and nothing depends on it.
-            let _ = self.or_interrupted(tokio::time::timeout(PATIENCE, looking)).await;
-        }
-    }
-
-    /// Says what was found out.
-    pub(crate) fn tell_of_context(&mut self) {
-        if let Ok(model) = &self.parts.settings.get().model {
-            self.conversation.context.tell(&self.parts.events, &**model);
-        }
-    }
-
-    /// The most characters of a result: with a small context, as many as it has tokens, which is about a quarter
-    /// of it.
-    pub(crate) fn tool_output(&self) -> usize {
-        let settings = self.parts.settings.get();
-        let most = settings.limits.tool_output as usize;
-        let Ok(model) = &settings.model else { return most };
-        let small = model.limits().context.filter(|tokens| *tokens < ENOUGH_CONTEXT);
-        small.map_or(most, |tokens| most.min(LEAST_OUTPUT.max(tokens as usize)))
-    }
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::journal::past::{TurnMark, title_of};
 use crate::journal::record::{Record, now};
 use crate::prelude::PreludeCache;
 use crate::reads::Read;
-use crate::session::Settings;
+use crate::settings::Settings;
 use ropewalk_model::{Block, Message};
 use ropewalk_protocol::{MessageId, Spent};
 use ropewalk_workspace::state::Kept;

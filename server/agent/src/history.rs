@@ -5,12 +5,15 @@
 //! message is serialised once. What was sent is never changed; only the last message may grow at its end,
 //! when the same side speaks again. No key of the model's is in it, whoever said it.
 
+mod ids;
+
 use crate::journal::Journal;
 use crate::journal::record::Record;
+use ids::CallIds;
 use ropewalk_model::{Block, Message, Model, Piece, Role};
 use ropewalk_protocol::{Content, MessageId};
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// See the module.
@@ -23,11 +26,7 @@ pub struct History {
     /// Where everything that is added is written first.
     journal: Journal,
     entries: Vec<Entry>,
-    /// The ids of all calls, ours and the servers': no two of a history may be the same, and some servers count from
-    /// 0 in each reply.
-    ids: HashSet<String>,
-    /// By our id of a call, the other one that its server gave it.
-    given: HashMap<String, Given>,
+    ids: CallIds,
     /// Ids that a journal has, and that calls have got others for in the last message.
     renamed: HashMap<String, String>,
 }
@@ -38,14 +37,6 @@ struct Entry {
     id: Option<MessageId>,
     message: Arc<Message>,
     piece: Piece,
-}
-
-/// An id as a server gave it, which may hold more than a name: it goes back to that server unchanged, and to no other.
-#[derive(Clone, Debug)]
-struct Given {
-    /// The model's whole name.
-    by: String,
-    id: String,
 }
 
 impl std::fmt::Debug for History {
@@ -66,7 +57,7 @@ impl History {
         }
         if !same || self.model.is_none() {
             for entry in &mut self.entries {
-                entry.piece = encoded(Some(&*model), &self.given, &entry.message);
+                entry.piece = self.ids.encoded(Some(&*model), &entry.message);
             }
         }
         self.model = Some(model);
@@ -110,7 +101,7 @@ impl History {
             && last.message.content.len() > place.blocks
         {
             Arc::make_mut(&mut last.message).content.truncate(place.blocks);
-            last.piece = encoded(self.model.as_deref(), &self.given, &last.message);
+            last.piece = self.ids.encoded(self.model.as_deref(), &last.message);
         }
     }
 
@@ -151,7 +142,7 @@ impl History {
                 self.renamed.clear();
                 let by = self.earlier.clone().unwrap_or_default();
                 for block in &mut content {
-                    let renamed = self.admit(block, &by);
+                    let renamed = self.ids.admit(block, &by);
                     self.renamed.extend(renamed);
                 }
                 self.push(id, Role::Assistant, content, NO_ANSWER);
@@ -161,10 +152,7 @@ impl History {
 
     /// A journal says what ids the server of this model gave to calls, by ours.
     pub(crate) fn restore_ids(&mut self, by: &str, ids: Vec<(String, String)>) {
-        for (ours, id) in ids {
-            self.ids.insert(id.clone());
-            self.given.insert(ours, Given { by: by.to_owned(), id });
-        }
+        self.ids.restore(by, ids);
     }
 
     /// What a request is made of: the model and the pieces for it. O(messages), by reference count. None
@@ -250,11 +238,11 @@ impl History {
         self.strike(&mut content);
         let mut ids = Vec::new();
         for block in &mut content {
-            self.admit(block, by);
+            self.ids.admit(block, by);
             if let Block::ToolUse { id, .. } = block
-                && let Some(given) = self.given.get(id)
+                && let Some(theirs) = self.ids.given(id)
             {
-                ids.push((id.clone(), given.id.clone()));
+                ids.push((id.clone(), theirs.to_owned()));
             }
         }
         if !ids.is_empty() {
@@ -301,11 +289,11 @@ impl History {
         match self.entries.last_mut() {
             Some(last) if last.message.role == role => {
                 Arc::make_mut(&mut last.message).content.append(&mut content);
-                last.piece = encoded(self.model.as_deref(), &self.given, &last.message);
+                last.piece = self.ids.encoded(self.model.as_deref(), &last.message);
             }
             _ => {
                 let message = Message { role, content };
-                let piece = encoded(self.model.as_deref(), &self.given, &message);
+                let piece = self.ids.encoded(self.model.as_deref(), &message);
                 self.entries.push(Entry { id, message: Arc::new(message), piece });
             }
         }
@@ -315,32 +303,6 @@ impl History {
         if let Some(keys) = self.model.as_ref().map(|model| model.keys()) {
             content.iter_mut().for_each(|block| block.strike(&keys));
         }
-    }
-
-    /// Gives a call a name and an id that every protocol takes; if the id is another than the one that the server of
-    /// this model gave it, both are given back, the server's first.
-    fn admit(&mut self, block: &mut Block, by: &str) -> Option<(String, String)> {
-        let Block::ToolUse { id, name, .. } = block else { return None };
-        *name = plain(name, LONGEST_NAME);
-        let base = plain(id, LONGEST_ID);
-        if base == *id && self.ids.insert(base.clone()) {
-            return None;
-        }
-        // One that came before would not be told from the other.
-        let is_kept = !id.is_empty() && id.len() <= LONGEST_GIVEN && self.ids.insert(id.clone());
-        let (mut unique, mut number) = (base.clone(), self.ids.len());
-        while !self.ids.insert(unique.clone()) {
-            let end = format!("-{number}");
-            unique =
-                base.chars().take(LONGEST_ID.saturating_sub(end.len())).collect::<String>() + &end;
-            number += 1;
-        }
-        let theirs = std::mem::replace(id, unique.clone());
-        if is_kept {
-            let given = Given { by: by.to_owned(), id: theirs.clone() };
-            self.given.insert(unique.clone(), given);
-        }
-        Some((theirs, unique))
     }
 }
 
@@ -361,45 +323,6 @@ const NO_WORDS: &str = "(no words)";
 const LOST: &str = "Error: The result of this call was lost when Ropewalk ended. Look at what it did before you make \
                     it again.";
 
-fn encoded(model: Option<&dyn Model>, given: &HashMap<String, Given>, message: &Message) -> Piece {
-    let Some(model) = model else { return Piece::from("") };
-    let theirs = |id: &str| given.get(id).filter(|given| given.by == model.name());
-    let has_other = |block: &Block| match block {
-        Block::ToolUse { id, .. } => theirs(id).is_some(),
-        Block::ToolResult { tool_use_id, .. } => theirs(tool_use_id).is_some(),
-        _ => false,
-    };
-    if given.is_empty() || !message.content.iter().any(has_other) {
-        return model.encode(message);
-    }
-    let mut message = message.clone();
-    for block in &mut message.content {
-        let (Block::ToolUse { id, .. } | Block::ToolResult { tool_use_id: id, .. }) = block else {
-            continue;
-        };
-        if let Some(given) = theirs(id) {
-            *id = given.id.clone();
-        }
-    }
-    model.encode(&message)
-}
-
 fn is_thinking(block: &Block) -> bool {
     matches!(block, Block::Thinking { .. } | Block::RedactedThinking { .. })
-}
-
-/// The most characters of a name; each protocol allows as many.
-const LONGEST_NAME: usize = 64;
-
-/// The most characters of an id of ours; each server takes as many.
-const LONGEST_ID: usize = 40;
-
-/// The most bytes of a server's id that is kept. What gateways put into ids is a few thousand bytes long.
-const LONGEST_GIVEN: usize = 64 << 10;
-
-/// A name or an id in so many of the characters that every protocol takes.
-fn plain(word: &str, most: usize) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '_' };
-    let word: String = word.trim().chars().take(most).map(plain).collect();
-    if word.is_empty() { "unnamed".to_owned() } else { word }
 }

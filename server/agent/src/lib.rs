@@ -6,24 +6,22 @@
 //! keeps what a session needs to go on after a crash.
 
 mod approvals;
-mod ask;
 pub mod audit;
 mod budget;
 mod calls;
 mod changes;
 mod context;
 pub mod conversation;
-mod ends;
 mod events;
 mod held;
 pub mod history;
 pub mod hooks;
 mod inbox;
+mod interrupt;
 pub mod journal;
 mod mechanisms;
 mod op;
 mod prelude;
-mod printed;
 pub mod prompt;
 mod reads;
 pub mod session;

@@ -1,6 +1,6 @@
 //! Input of a session's actor: requests of the user, and what its front end has to tell it.
 
-use crate::session::Settings;
+use crate::settings::Settings;
 use ropewalk_model::{Keys, Model};
 use ropewalk_protocol::{Content, Op, Prompt, Verdict};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! System prompt and tools as they go over the wire, serialised once and kept until something in them changes.
 
 use crate::prompt::{PromptFacts, system_prompt};
-use crate::session::Settings;
+use crate::settings::Settings;
 use ropewalk_model::{Model, Prelude, ToolSpec};
 use ropewalk_tools::{CommandMode, Registry};
 use ropewalk_workspace::Roots;

@@ -4,90 +4,24 @@
 //! `parts`; what the loop does is in `turn`.
 
 mod actor;
+mod background;
+mod config;
 pub(crate) mod parts;
 mod review;
 
 use crate::hooks::StepHook;
-use crate::journal::Journal;
-use crate::journal::past::{Past, TurnMark};
+use crate::journal::past::TurnMark;
 use crate::mechanisms;
 use crate::op::Input;
-use crate::prompt::PromptFacts;
+pub use crate::settings::{KeepRule, ModelChoice, Settings};
 use actor::Actor;
+pub use config::SessionConfig;
 use parts::{Beginning, Parts};
 use ropewalk_model::Model;
-use ropewalk_protocol::{Approval, Event, Mechanisms, Mode, Op, Prompt, SessionLimits, Spent};
-use ropewalk_tools::{CommandRunner, Registry, Rule, Rules};
-use ropewalk_workspace::publish::Bounds;
+use ropewalk_protocol::{Approval, Event, Mode, Op, Prompt, Spent};
 use ropewalk_workspace::{Editor, Workspace};
-use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use tokio::sync::mpsc;
-
-/// Writes an allow rule where it holds for always; the error is a sentence.
-pub type KeepRule = Arc<dyn Fn(&Rule) -> Result<(), String> + Send + Sync>;
-
-/// What of a session may change while it lives.
-#[derive(Clone)]
-pub struct Settings {
-    /// The model, or a sentence that says what to set up.
-    pub model: Result<Arc<dyn Model>, String>,
-    /// The name of the model that the configuration names.
-    pub configured_model: Option<String>,
-    /// The user's choice of a model by command, if they made one and it still holds.
-    pub model_choice: Option<ModelChoice>,
-    /// Names of the tools that are offered; None offers all that the session has.
-    pub tools: Option<Vec<String>>,
-    /// When changes reach the editor.
-    pub mode: Mode,
-    /// What runs without being asked for, what is always asked for, what never runs.
-    pub rules: Rules,
-    /// Keeps a rule for always; None where that can't be done. It may touch the disk.
-    pub always: Option<KeepRule>,
-    /// The bounds.
-    pub limits: SessionLimits,
-    /// Which mechanisms are on.
-    pub mechanisms: Mechanisms,
-    /// What the system prompt is made of, apart from tools and roots.
-    pub facts: PromptFacts,
-    /// Whether somebody is there to be asked.
-    pub interactive: bool,
-    /// The variables of the environment that hold keys: no command gets them.
-    pub secrets: Arc<[String]>,
-}
-
-/// A model chosen by command. It holds until the configuration names another model than it did then.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ModelChoice {
-    /// The whole name, `provider/name`.
-    pub name: String,
-    /// The name that the configuration had then.
-    pub instead_of: Option<String>,
-}
-
-/// What a session starts with.
-pub struct SessionConfig {
-    /// Its id.
-    pub id: Arc<str>,
-    /// What may change later.
-    pub settings: Settings,
-    /// Its tools, made of what it has.
-    pub tools: Registry,
-    /// Runs its commands.
-    pub runner: Arc<dyn CommandRunner>,
-    /// Where whole outputs of calls are kept.
-    pub outputs: Option<PathBuf>,
-    /// The bounds of a publish.
-    pub publish: Bounds,
-    /// Where it is kept.
-    pub journal: Journal,
-    /// What it goes on from, which that journal has.
-    pub past: Option<Past>,
-    /// The number of the last approval, of all sessions that number theirs together.
-    pub approvals: Arc<AtomicU64>,
-}
 
 /// A running session. When the last handle is dropped, its turn is interrupted and it ends.
 #[derive(Clone)]

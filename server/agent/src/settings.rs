@@ -1,13 +1,56 @@
-//! The settings of a session as they are now, and what follows from them.
+//! Settings of a session: what may change while it lives, how they are now, and what follows from them.
 
-use crate::session::Settings;
-use ropewalk_model::Keys;
-use ropewalk_tools::Rules;
+use crate::prompt::PromptFacts;
+use ropewalk_model::{Keys, Model};
+use ropewalk_protocol::{Mechanisms, Mode, SessionLimits};
 use ropewalk_tools::secrets::{Secrets, Strike};
 use ropewalk_tools::tool::Hides;
+use ropewalk_tools::{Rule, Rules};
+use serde::{Deserialize, Serialize};
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// See the module.
+/// Writes an allow rule where it holds for always; the error is a sentence.
+pub type KeepRule = Arc<dyn Fn(&Rule) -> Result<(), String> + Send + Sync>;
+
+/// What of a session may change while it lives.
+#[derive(Clone)]
+pub struct Settings {
+    /// The model, or a sentence that says what to set up.
+    pub model: Result<Arc<dyn Model>, String>,
+    /// The name of the model that the configuration names.
+    pub configured_model: Option<String>,
+    /// The user's choice of a model by command, if they made one and it still holds.
+    pub model_choice: Option<ModelChoice>,
+    /// Names of the tools that are offered; None offers all that the session has.
+    pub tools: Option<Vec<String>>,
+    /// When changes reach the editor.
+    pub mode: Mode,
+    /// What runs without being asked for, what is always asked for, what never runs.
+    pub rules: Rules,
+    /// Keeps a rule for always; None where that can't be done. It may touch the disk.
+    pub always: Option<KeepRule>,
+    /// The bounds.
+    pub limits: SessionLimits,
+    /// Which mechanisms are on.
+    pub mechanisms: Mechanisms,
+    /// What the system prompt is made of, apart from tools and roots.
+    pub facts: PromptFacts,
+    /// True if somebody is there to be asked.
+    pub interactive: bool,
+    /// The variables of the environment that hold keys: no command gets them.
+    pub secrets: Arc<[String]>,
+}
+
+/// A model chosen by command. It holds until the configuration names another model than it did then.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelChoice {
+    /// The whole name, `provider/name`.
+    pub name: String,
+    /// The name that the configuration had then.
+    pub instead_of: Option<String>,
+}
+
+/// The settings as they are now.
 pub(crate) struct CurrentSettings(RwLock<Current>);
 
 #[derive(Clone)]

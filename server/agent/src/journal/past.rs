@@ -5,7 +5,7 @@
 
 use super::record::{Head, Record, Summary, VERSION};
 use crate::history::{History, Place};
-use crate::session::ModelChoice;
+use crate::settings::ModelChoice;
 use ropewalk_protocol::{MessageId, Mode, Spent};
 use ropewalk_text::plain::plain;
 use ropewalk_workspace::state::Kept;

@@ -4,7 +4,7 @@
 //! not know, so a tag can be added; what changes the meaning of one needs another [`VERSION`].
 
 use crate::audit::Audit;
-use crate::session::ModelChoice;
+use crate::settings::ModelChoice;
 use ropewalk_model::{Block, Role};
 use ropewalk_protocol::{MessageId, Mode, ReviewAction, Spent, StopReason};
 use ropewalk_workspace::state::StateRecord;

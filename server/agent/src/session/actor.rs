@@ -2,24 +2,22 @@
 //!
 //! It decides nothing about what a turn does; it never waits for the user or the model.
 
+use super::background::take_in;
 use super::parts::Parts;
-use super::review::{self, Review};
-use super::{ModelChoice, Settings};
-use crate::calls::first_line;
-use crate::changes::Origin;
+use super::review::{self, Review, selected};
 use crate::conversation::Conversation;
 use crate::hooks::{Ended, StepHook};
-use crate::inbox::{self, Item};
+use crate::inbox::Item;
+use crate::interrupt::Interrupt;
 use crate::journal::record::{Record, now};
 use crate::op::Input;
-use crate::turn::{Interrupt, Turn};
+use crate::settings::{ModelChoice, Settings};
+use crate::turn::Turn;
 use futures::future::BoxFuture;
 use ropewalk_model::{Model, ModelError};
 use ropewalk_protocol as protocol;
 use ropewalk_protocol::{Event, Level, Op, Prompt, StopReason};
-use ropewalk_tools::bounds::{PREVIEW_CHARS, preview};
-use ropewalk_tools::runner::Finished;
-use ropewalk_workspace::{DocId, HunkId, Selection};
+use ropewalk_workspace::{HunkId, Selection};
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -367,39 +365,6 @@ impl Actor {
             self.queue.push_front((self.parts.next_turn(), prompt));
         }
     }
-}
-
-/// The same selection in the workspace's own words.
-fn selected(selection: protocol::Selection) -> Selection {
-    match selection {
-        protocol::Selection::Hunks(ids) => Selection::Hunks(ids.into_iter().map(HunkId).collect()),
-        protocol::Selection::File(uri) => Selection::File(DocId::from_uri(&uri)),
-        protocol::Selection::Turn(turn) => Selection::Turn(turn),
-        protocol::Selection::All => Selection::All,
-    }
-}
-
-/// What a command did in the background enters the fork like that of any call, and the model is told with its next
-/// message.
-async fn take_in(parts: Arc<Parts>, finished: Finished) {
-    let Finished { id, command, turn: started_in, call, view, mut output } = finished;
-    let turns = parts.snapshot.borrow().turns.clone();
-    if turns.iter().all(|mark| mark.turn != started_in) {
-        // It ended just when its turn was taken back.
-        return;
-    }
-    // What was made by then is of the turn that goes on, or of the last one.
-    let turn = turns.last().map_or(0, |mark| mark.turn);
-    if !output.proposals.is_empty() {
-        let origin = Origin { turn, call: call.0, command: Some(first_line(&command)) };
-        parts.take_changes(origin, &view, &mut output, &Interrupt(None)).await;
-    }
-    let text = parts.settings.keys().strike(output.words()).into_owned();
-    let command = preview(&command, PREVIEW_CHARS);
-    let said = format!("The command in the background number {id} has ended: {command}");
-    let finished = inbox::Finished { id, command, text };
-    parts.inbox.put(Item::Finished(finished));
-    parts.events.notice(if output.is_error { Level::Warning } else { Level::Info }, said);
 }
 
 /// The conversation that comes back from a rewind; never, while none is under way.

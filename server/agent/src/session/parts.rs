@@ -1,7 +1,7 @@
 //! The parts of a session, each the owner of what it holds: what turns, reviews and commands in the background have of
 //! each other. The [`Conversation`] is not among them: whoever runs a turn has that.
 
-use super::SessionConfig;
+use super::config::SessionConfig;
 use crate::approvals::Approvals;
 use crate::audit::Audit;
 use crate::calls::commands;

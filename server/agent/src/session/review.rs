@@ -9,9 +9,10 @@ use crate::changes::in_words;
 use crate::conversation::Conversation;
 use crate::journal::record::{Record, now};
 use futures::FutureExt;
+use ropewalk_protocol as protocol;
 use ropewalk_protocol::{Event, ReviewAction};
 use ropewalk_tools::runner::Stop;
-use ropewalk_workspace::{HunkId, Selection};
+use ropewalk_workspace::{DocId, HunkId, Selection};
 use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
@@ -36,6 +37,16 @@ impl Review {
             Review::Undo(..) => ReviewAction::Undo,
             Review::Rewind(..) => ReviewAction::Rewind,
         }
+    }
+}
+
+/// The same selection in the workspace's own words.
+pub(super) fn selected(selection: protocol::Selection) -> Selection {
+    match selection {
+        protocol::Selection::Hunks(ids) => Selection::Hunks(ids.into_iter().map(HunkId).collect()),
+        protocol::Selection::File(uri) => Selection::File(DocId::from_uri(&uri)),
+        protocol::Selection::Turn(turn) => Selection::Turn(turn),
+        protocol::Selection::All => Selection::All,
     }
 }
 
