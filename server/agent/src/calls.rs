@@ -3,6 +3,7 @@
 //! Calls that only read run in parallel on one view; others run in order, each on a view of its own. Every
 //! call gets a result, also when the user interrupts or the tool breaks down.
 
+pub(crate) mod bounded;
 mod call;
 mod enter;
 mod judge;
@@ -20,18 +21,14 @@ use printed::{Printed, PrintedEnd};
 use ropewalk_model::{Block, ToolInput};
 use ropewalk_protocol::{Content, Event};
 use ropewalk_text::plain::plain;
-use ropewalk_tools::bounds::{NOTE_CHARS, PREVIEW_CHARS, bound, preview};
+use ropewalk_tools::bounds::{PREVIEW_CHARS, preview};
 use ropewalk_tools::policy::Reach;
-use ropewalk_tools::private::{private_file, private_folder};
 use ropewalk_tools::{Bounds, Context, Effect, Grant, Progress, ToolOutput};
 use ropewalk_workspace::{DiskLook, DocId, View};
 use serde_json::Value;
-use std::io;
 use std::panic::AssertUnwindSafe;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::io::AsyncWriteExt;
 
 /// Facts of a call that is over, beside its result.
 #[derive(Default)]
@@ -72,6 +69,7 @@ impl Turn {
                 done.push((call, output));
             }
         }
+        self.share(&mut done).await;
         if !self.is_interrupted() {
             self.note_failures(&done);
         }
@@ -267,33 +265,6 @@ impl Turn {
         }
     }
 
-    /// No result is longer than the bound and what tools add to it, whatever a tool does; the whole goes to
-    /// a file then.
-    async fn bounded(&self, call: &Call, mut output: ToolOutput) -> ToolOutput {
-        let bounds = Bounds { max_chars: self.tool_output() };
-        let most = bounds.max_chars.saturating_add(2 * NOTE_CHARS);
-        let words = output.content.first().is_some_and(Content::is_text);
-        let others = output.content.iter_mut().skip(usize::from(words));
-        for text in others.flat_map(Content::texts_mut) {
-            if text.len() > most {
-                *text = bound(text, bounds, None).to_string();
-            }
-        }
-        if output.words().len() <= most || output.words().chars().count() <= most {
-            return output;
-        }
-        let mut whole = None;
-        if let Some(folder) = &self.parts.outputs {
-            let file = folder.join(format!("{}.txt", call.id));
-            match write_whole(folder, &file, output.words()).await {
-                Ok(()) => whole = Some(file),
-                Err(error) => tracing::warn!(%error, "a whole output can't be kept"),
-            }
-        }
-        output.set_words(bound(output.words(), bounds, whole.as_deref()).to_string());
-        output
-    }
-
     /// Counts in how many steps in a row the same call failed in the same way. The same call made twice in one
     /// message counts once: the model had not seen its result.
     fn note_failures(&mut self, done: &[(Call, ToolOutput)]) {
@@ -309,14 +280,6 @@ impl Turn {
             before = failure;
         }
     }
-}
-
-/// Writes a whole output, for its owner alone.
-async fn write_whole(folder: &Path, file: &Path, text: &str) -> io::Result<()> {
-    private_folder(folder).await?;
-    let mut file = private_file(file).await?;
-    file.write_all(text.as_bytes()).await?;
-    file.flush().await
 }
 
 fn is_read(parsed: &Result<Parsed, ToolOutput>) -> bool {

@@ -6,6 +6,7 @@
 //! when the same side speaks again. No key of the model's is in it, whoever said it.
 
 mod ids;
+pub(crate) mod tail;
 
 use crate::journal::Journal;
 use crate::journal::record::Record;
@@ -14,10 +15,12 @@ use ropewalk_model::{Block, Message, Model, Piece, Role};
 use ropewalk_protocol::{Content, MessageId};
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
+use tail::{CompactedTail, call_ids};
 
 /// See the module.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct History {
     /// Whom the pieces are for; none is serialised before the first model is known.
     model: Option<Arc<dyn Model>>,
@@ -26,12 +29,15 @@ pub struct History {
     /// Where everything that is added is written first.
     journal: Journal,
     entries: Vec<Entry>,
+    /// How often its beginning was compacted: places of an earlier era are of messages that are gone.
+    era: u32,
     ids: CallIds,
     /// Ids that a journal has, and that calls have got others for in the last message.
     renamed: HashMap<String, String>,
 }
 
 /// A message, and how it goes over the wire.
+#[derive(Clone)]
 struct Entry {
     /// The id that the step gave it, or its first part; None of the user's side, and in older journals.
     id: Option<MessageId>,
@@ -90,10 +96,15 @@ impl History {
     /// The place right behind what was said so far.
     pub(crate) fn place(&self) -> Place {
         let blocks = self.last().map_or(0, |last| last.content.len());
-        Place { messages: self.entries.len(), blocks }
+        Place { era: self.era, messages: self.entries.len(), blocks }
     }
 
-    /// Forgets what was said after `place`.
+    /// True if the place is in this history, and not in what was compacted since.
+    pub(crate) fn has(&self, place: &Place) -> bool {
+        place.era == self.era
+    }
+
+    /// Forgets what was said after `place`, which it must have.
     pub(crate) fn truncate(&mut self, place: &Place) {
         self.entries.truncate(place.messages);
         if self.entries.len() == place.messages
@@ -103,6 +114,71 @@ impl History {
             Arc::make_mut(&mut last.message).content.truncate(place.blocks);
             last.piece = self.ids.encoded(self.model.as_deref(), &last.message);
         }
+    }
+
+    /// How often its beginning was compacted.
+    pub(crate) fn era(&self) -> u32 {
+        self.era
+    }
+
+    /// Puts `first` in the place of all but the last `kept` messages, of which the first is the model's. It is not
+    /// journalled here: a record of its own says it.
+    pub(crate) fn compact(&mut self, first: Vec<Block>, tail: &CompactedTail) {
+        let from = self.entries.len().saturating_sub(tail.kept);
+        let mut kept = self.entries.split_off(from);
+        let begin = kept.iter().position(|entry| entry.message.role == Role::Assistant);
+        kept.drain(..begin.unwrap_or(kept.len()));
+        for (at, content) in &tail.changed {
+            if let Some(entry) = kept.get_mut(*at)
+                && call_ids(&entry.message.content).eq(call_ids(content))
+            {
+                Arc::make_mut(&mut entry.message).content.clone_from(content);
+                entry.piece = self.ids.encoded(self.model.as_deref(), &entry.message);
+            }
+        }
+        let mut content = first;
+        content.retain(|block| !block.is_blank());
+        if content.is_empty() {
+            content.push(Block::text(NO_WORDS));
+        }
+        let message = Message { role: Role::User, content };
+        let piece = self.ids.encoded(self.model.as_deref(), &message);
+        self.entries = vec![Entry { id: None, message: Arc::new(message), piece }];
+        self.entries.append(&mut kept);
+        self.era += 1;
+    }
+
+    /// The request that asks `words` of the model about the messages in `range`, whose pieces are those that were sent; if it
+    /// begins later than the history does, `before` stands in the place of what is left out. None before a model is known.
+    pub(crate) fn question(
+        &self,
+        range: Range<usize>,
+        before: &str,
+        words: &str,
+    ) -> Option<(Arc<dyn Model>, Vec<Piece>)> {
+        let model = self.model.clone()?;
+        let encoded = |message: &Message| self.ids.encoded(Some(&*model), message);
+        let mut pieces = Vec::new();
+        if range.start > 0 {
+            pieces.push(encoded(&Message::user(before)));
+        }
+        let entries = self.entries.get(range).unwrap_or_default();
+        pieces.extend(entries.iter().map(|entry| entry.piece.clone()));
+        match entries.last().filter(|last| last.message.role == Role::User) {
+            Some(last) => {
+                let mut message = Message::clone(&last.message);
+                message.content.push(Block::text(words));
+                pieces.pop();
+                pieces.push(encoded(&message));
+            }
+            None => pieces.push(encoded(&Message::user(words))),
+        }
+        Some((model, pieces))
+    }
+
+    /// All of it as it goes over the wire, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.entries.iter().map(|entry| entry.piece.len()).sum()
     }
 
     /// Adds what a journal has. Whatever that is, the history stays valid: results without a call are left out,
@@ -309,8 +385,16 @@ impl History {
 /// A place in a history: behind so many blocks of its message of this number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
+    era: u32,
     messages: usize,
     blocks: usize,
+}
+
+impl Place {
+    /// How often the history had been compacted then.
+    pub(crate) fn era(&self) -> u32 {
+        self.era
+    }
 }
 
 /// In the place of an answer that has no words.

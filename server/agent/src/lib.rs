@@ -10,6 +10,7 @@ pub mod audit;
 mod budget;
 mod calls;
 mod changes;
+mod compaction;
 mod context;
 pub mod conversation;
 mod events;

@@ -33,6 +33,7 @@ impl Input {
                     | Op::Reject(_, Some(_))
                     | Op::Edit(..)
                     | Op::Rename(_)
+                    | Op::Compact(Some(_))
                     | Op::Approve(_, Verdict::Refuse(Some(_)))
             ),
             _ => false,
@@ -52,6 +53,7 @@ impl Input {
             Input::Op(
                 Op::Reject(_, Some(words))
                 | Op::Rename(words)
+                | Op::Compact(Some(words))
                 | Op::Approve(_, Verdict::Refuse(Some(words))),
             ) => keys.strike_in(words),
             _ => {}

@@ -21,6 +21,11 @@ struct Kept {
 }
 
 impl PreludeCache {
+    /// It is made anew with the next request.
+    pub(crate) fn forget(&mut self) {
+        self.0 = None;
+    }
+
     pub(crate) fn prelude(
         &mut self,
         settings: &Arc<Settings>,

@@ -18,7 +18,7 @@ use actor::Actor;
 pub use config::SessionConfig;
 use parts::{Beginning, Parts};
 use ropewalk_model::Model;
-use ropewalk_protocol::{Approval, Event, Mode, Op, Prompt, Spent};
+use ropewalk_protocol::{Approval, ContextFill, Event, Mode, Op, Prompt, Spent};
 use ropewalk_workspace::{Editor, Workspace};
 use std::sync::Arc;
 use tokio::sync::mpsc;
@@ -185,6 +185,11 @@ impl Session {
     /// Whether nothing was asked yet and nothing is pending: another can take its place.
     pub fn is_fresh(&self) -> bool {
         self.parts.snapshot.borrow().last_turn == 0 && self.parts.changes.is_empty()
+    }
+
+    /// How full the model's context is by the last request.
+    pub fn context(&self) -> ContextFill {
+        self.parts.wish.fill()
     }
 
     /// Tokens used so far, and what they cost.

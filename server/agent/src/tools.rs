@@ -1,7 +1,9 @@
 //! The tools about the session itself, by the same trait as all others.
 
 pub mod check_background;
+pub(crate) mod compact;
 
+use crate::compaction::wish::CompactionWish;
 use ropewalk_tools::{CommandRunner, NoCommands, Registry};
 use ropewalk_workspace::{Editor, NoEditor};
 use std::sync::Arc;
@@ -15,5 +17,6 @@ pub fn registry(runner: Arc<dyn CommandRunner>, editor: Arc<dyn Editor>) -> Regi
 /// The names of the tools that every session has.
 pub fn names() -> Vec<String> {
     let all = registry(Arc::new(NoCommands), Arc::new(NoEditor));
+    let all = all.with(compact::Compact::new(CompactionWish::default()));
     all.names().map(str::to_owned).collect()
 }

@@ -139,6 +139,7 @@ impl Turn {
         parts.inbox.take_news(|more| {
             let mut news = parts.workspace.take_news(&parts.id);
             news.extend(more);
+            self.conversation.hear_reasons(&news);
             let mut content: Vec<Block> = news_text(&news).map(Block::text).into_iter().collect();
             content.extend(words.iter().flatten().cloned().map(Block::Content));
             if !content.is_empty() {
@@ -147,6 +148,7 @@ impl Turn {
         });
         for steer in words {
             let text = briefly(&steer);
+            self.conversation.hear(text.clone());
             parts.events.tell(Event::Steered { turn: self.number, text });
         }
     }
@@ -161,7 +163,7 @@ impl Turn {
         {
             self.warn(words);
         }
-        budget::exceeded(&settings.limits, self.before, self.conversation.spent)
+        budget::exceeded(&settings.limits, self.conversation.before, self.conversation.spent)
     }
 
     /// What to say if the model keeps making the same failing call.

@@ -248,6 +248,7 @@ impl Host {
             approvals: session.waiting_approvals().iter().map(|asked| asked.id).collect(),
             messages: session.messages().len(),
             tokens: session.spent().into(),
+            context: session.context(),
             desync_alarms: self.workspace.desync_alarms(),
         }
     }

@@ -55,6 +55,7 @@ const COMMANDS: &[(&str, Handler)] = &[
     ("ropewalk.sessions", Later(sessions::sessions)),
     ("ropewalk.resume", Later(sessions::resume)),
     ("ropewalk.rewind", Later(sessions::rewind)),
+    ("ropewalk.compact", Later(compact)),
     ("ropewalk.rename", Later(sessions::rename)),
     ("ropewalk.delete", Later(sessions::delete)),
     ("ropewalk.export", Later(sessions::export)),
@@ -205,6 +206,20 @@ fn steer(state: Arc<State>, argument: Value) -> Answer {
             .filter(|text| !text.trim().is_empty())
             .ok_or_else(|| invalid("ropewalk.steer needs a text"))?;
         state.ask(None, Op::Steer(vec![Content::text(text)])).await?;
+        Ok(Value::Null)
+    })
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Focus {
+    focus: Option<String>,
+}
+
+fn compact(state: Arc<State>, argument: Value) -> Answer {
+    Box::pin(async move {
+        let Focus { focus } = read(argument, "focus", "{ focus? } or a string")?;
+        state.ask(None, Op::Compact(focus)).await?;
         Ok(Value::Null)
     })
 }

@@ -160,6 +160,9 @@ impl Shown {
                 let message = format!("waits for {whom} since {} s", waited_ms / 1000);
                 self.report(state, message).await;
             }
+            Event::Compacting { .. } => {
+                self.report(state, "sums up the conversation".to_owned()).await;
+            }
             Event::ToolCall { tool, title, .. } => {
                 self.report(state, format!("{tool} {title}")).await
             }

@@ -54,7 +54,7 @@ impl Call {
     }
 
     /// What tells calls apart that are made again.
-    fn key(&self) -> String {
+    pub(crate) fn key(&self) -> String {
         match &self.input {
             ToolInput::Json(input) => format!("{}\n{input}", self.name),
             ToolInput::Broken(text) => format!("{}\n{text}", self.name),

@@ -4,7 +4,7 @@ use ropewalk_model::{Block, Message, Model, Piece};
 use std::collections::{HashMap, HashSet};
 
 /// The ids of all calls of a history.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct CallIds {
     /// Ours and the servers': no two of a history may be the same, and some servers count from 0 in each reply.
     taken: HashSet<String>,

@@ -28,6 +28,14 @@ pub struct TurnMark {
     pub(crate) kept: Kept,
 }
 
+/// Words of the user's own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct UserWords {
+    /// The turn they belong to.
+    pub(crate) turn: u64,
+    pub(crate) text: String,
+}
+
 /// See the module. The default is that of a new session.
 #[derive(Debug, Default)]
 pub struct Past {
@@ -46,6 +54,10 @@ pub struct Past {
     /// What could not be read, in sentences.
     pub problems: Vec<String>,
     pub(crate) history: History,
+    /// The histories before each compaction, for words that are taken back.
+    earlier: Vec<History>,
+    /// The user's own words, oldest first.
+    pub(crate) words: Vec<UserWords>,
     pub(crate) kept: Kept,
     /// News in the inbox.
     pub(crate) notes: Vec<Note>,
@@ -185,7 +197,15 @@ impl Past {
                 self.last_turn = self.last_turn.max(turn);
                 self.turn_begins(&prompt);
                 let (history, kept) = (self.history.place(), self.kept.clone());
+                self.words.push(UserWords { turn, text: prompt.clone() });
                 self.turns.push(TurnMark { turn, at, prompt, history, kept });
+            }
+            Record::Words { turn, text } => {
+                self.words.push(UserWords { turn, text: text.into_owned() });
+            }
+            Record::Compacted { message, tail, .. } => {
+                self.earlier.push(self.history.clone());
+                self.history.compact(message.into_owned(), &tail);
             }
             Record::Said { id, role, content } => {
                 let content = content.into_owned();
@@ -217,9 +237,14 @@ impl Past {
             Record::Rewound { turn } => {
                 if let Some(at) = self.turns.iter().position(|mark| mark.turn == turn) {
                     if let Some(mark) = self.turns.get(at) {
+                        if let Some(then) = self.earlier.get(mark.history.era() as usize) {
+                            self.history = then.clone();
+                        }
+                        self.earlier.truncate(mark.history.era() as usize);
                         self.history.truncate(&mark.history);
                     }
                     self.turns.truncate(at);
+                    self.words.retain(|words| words.turn < turn);
                     self.notes.clear();
                 }
             }
@@ -306,6 +331,8 @@ fn is_unknown(line: &[u8]) -> bool {
         "summary",
         "call_ids",
         "news",
+        "words",
+        "compacted",
     ];
     if line.iter().all(u8::is_ascii_whitespace) {
         return true;

@@ -4,7 +4,7 @@
 
 use super::background::take_in;
 use super::parts::Parts;
-use super::review::{self, Review, selected};
+use super::review::{self, Review, compact_idle, selected};
 use crate::conversation::Conversation;
 use crate::hooks::{Ended, StepHook};
 use crate::inbox::Item;
@@ -39,8 +39,10 @@ pub(super) struct Actor {
     running: Option<Running>,
     /// The turn to take back as soon as none is running.
     rewind: Option<u64>,
-    /// The conversation on its way back from a rewind.
+    /// The conversation on its way back from a rewind, or a compaction between turns.
     rewinding: Option<oneshot::Receiver<Box<Conversation>>>,
+    /// Stops a compaction between turns.
+    compacting: Option<watch::Sender<bool>>,
     /// The end of an undo, during which no turn starts: its first message tells of it.
     undoing: Option<oneshot::Receiver<()>>,
     reviews: mpsc::UnboundedSender<Review>,
@@ -75,6 +77,7 @@ impl Actor {
             running: None,
             rewind: None,
             rewinding: None,
+            compacting: None,
             undoing: None,
             reviews,
         }
@@ -98,7 +101,7 @@ impl Actor {
                     self.start_next();
                 }
                 conversation = back(&mut self.rewinding) => {
-                    self.rewinding = None;
+                    (self.rewinding, self.compacting) = (None, None);
                     self.conversation = Some(conversation);
                     self.rewind();
                     self.start_next();
@@ -217,7 +220,10 @@ impl Actor {
                 Some(running) => {
                     let _ = running.interrupt.send(true);
                 }
-                None => self.parts.events.notice(Level::Info, "Nothing is running."),
+                None => match self.compacting.take() {
+                    Some(stop) => drop(stop.send(true)),
+                    None => self.parts.events.notice(Level::Info, "Nothing is running."),
+                },
             },
             Op::Accept(selection) => self.review(Review::Accept(self.meant(selection))),
             Op::Reject(selection, reason) => {
@@ -238,6 +244,7 @@ impl Actor {
                     None => self.rewind(),
                 }
             }
+            Op::Compact(focus) => self.compact(focus),
             Op::Rename(title) => self.parts.rename(title),
             Op::Approve(id, verdict) => {
                 if !self.parts.approvals.answer(id, verdict) {
@@ -307,6 +314,22 @@ impl Actor {
         let (back, receiver) = oneshot::channel();
         self.rewinding = Some(receiver);
         self.review(Review::Rewind(turn, Box::new(conversation), back));
+    }
+
+    /// Has the conversation compacted: before the next step of a running turn, else now.
+    fn compact(&mut self, focus: Option<String>) {
+        if !self.parts.settings.get().mechanisms.compaction {
+            let words = "Compaction is switched off (`mechanisms.compaction`).";
+            return self.parts.events.notice(Level::Info, words);
+        }
+        let Some(conversation) = self.conversation.take() else {
+            return self.parts.wish.want(focus);
+        };
+        let (back, receiver) = oneshot::channel();
+        let (stop, stopped) = watch::channel(false);
+        (self.rewinding, self.compacting) = (Some(receiver), Some(stop));
+        let interrupt = Interrupt(Some(stopped));
+        tokio::spawn(compact_idle(self.parts.clone(), conversation, focus, (interrupt, back)));
     }
 
     /// The hunks a selection means now; those that come later are not meant.

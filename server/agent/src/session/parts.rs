@@ -6,6 +6,7 @@ use crate::approvals::Approvals;
 use crate::audit::Audit;
 use crate::calls::commands;
 use crate::changes::{Changes, ChangesConfig};
+use crate::compaction::wish::CompactionWish;
 use crate::context::ContextNotices;
 use crate::conversation::{Conversation, Snapshot};
 use crate::events::Events;
@@ -15,8 +16,9 @@ use crate::journal::past::{Past, losses};
 use crate::journal::record::{Record, Summary, now};
 use crate::prelude::PreludeCache;
 use crate::settings::CurrentSettings;
+use crate::tools::compact::Compact;
 use ropewalk_protocol::{Event, StopReason};
-use ropewalk_tools::{CommandRunner, Registry, Rule};
+use ropewalk_tools::{CommandRunner, Registry, Rule, TypedTool as _};
 use ropewalk_workspace::{Editor, Workspace};
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -38,6 +40,7 @@ pub(crate) struct Parts {
     pub(crate) changes: Arc<Changes>,
     pub(crate) approvals: Approvals,
     pub(crate) inbox: Inbox,
+    pub(crate) wish: CompactionWish,
     pub(crate) snapshot: watch::Sender<Snapshot>,
 }
 
@@ -78,6 +81,7 @@ impl Beginning {
             saved: saved.clone(),
             commands: commands(&conversation.history),
         });
+        let wish = CompactionWish::default();
         let mut not_restored = losses(&saved, &id, &workspace);
         let keys = settings.keys();
         not_restored.iter_mut().for_each(|words| *words = keys.strike(words).into_owned());
@@ -86,7 +90,8 @@ impl Beginning {
             approvals: Approvals::new(approvals, granted),
             changes: Arc::new(changes),
             runner,
-            tools,
+            tools: tools.with(Compact::new(wish.clone())),
+            wish,
             id,
             workspace,
             outputs,
@@ -113,9 +118,11 @@ fn conversation(
     let mut conversation = Conversation {
         history: past.history,
         turns: Arc::new(past.turns),
+        words: past.words,
         reads: past.reads,
         goes_on,
         spent: past.spent,
+        before: past.spent,
         told_unkept: false,
         context: ContextNotices::default(),
         prelude: PreludeCache::default(),
@@ -136,10 +143,12 @@ fn conversation(
 impl Parts {
     /// The tools that are offered now.
     pub(crate) fn registry(&self) -> Registry {
-        match &self.settings.get().tools {
-            Some(offered) => self.tools.clone().only(|name| offered.iter().any(|one| one == name)),
-            None => self.tools.clone(),
-        }
+        let settings = self.settings.get();
+        let is_offered = |name: &str| {
+            let is_on = name != Compact::NAME || settings.mechanisms.compaction;
+            is_on && settings.tools.as_ref().is_none_or(|names| names.iter().any(|one| one == name))
+        };
+        self.tools.clone().only(is_offered)
     }
 
     /// The number of a new turn, from one.

@@ -105,8 +105,11 @@ impl Turn {
         context.tell(&parts.events, model);
         let tools = (parts.registry(), parts.runner.info().mode);
         let prelude = prelude.prelude(settings, model, tools, &parts.workspace.roots());
+        let wanted = settings.limits.wanted_output();
+        let room = context.room(model, wanted, prelude.as_str().len());
+        context.keep_room(room);
         let sent = context::bytes(&prelude, &pieces, history.images());
-        let max_tokens = context.longest_reply(model, settings.limits.wanted_output(), sent);
+        let max_tokens = context.longest_reply(model, wanted, sent);
         (Request { prelude, pieces, max_tokens }, sent)
     }
 
@@ -139,7 +142,7 @@ impl Turn {
         let step = Spent::of(reply.usage, price);
         self.conversation.spend(step);
         let total = self.conversation.spent;
-        let in_turn = total.since(self.before);
+        let in_turn = total.since(self.conversation.before);
         self.parts.events.tell(Event::Usage {
             turn: self.number,
             step: step.into(),

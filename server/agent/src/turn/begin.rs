@@ -39,6 +39,7 @@ impl Turn {
         parts.inbox.take_news(|more| {
             let mut news = parts.workspace.take_news(&parts.id);
             news.extend(more);
+            self.conversation.hear_reasons(&news);
             let text = Block::text(user_text(prompt, &files, &news, mode));
             self.conversation.push_user([text].into_iter().chain(shown).collect());
         });

@@ -36,12 +36,16 @@ impl Turn {
         }
     }
 
-    /// The most characters of a result: with a small context, as many as it has tokens, which is about a quarter
-    /// of it.
+    /// The most characters of a result: no more than all results of a step have together. Without compaction, with a small
+    /// context as many as it has tokens, which is about a quarter of it.
     pub(crate) fn tool_output(&self) -> usize {
         let settings = self.parts.settings.get();
         let most = settings.limits.tool_output as usize;
         let Ok(model) = &settings.model else { return most };
+        let step = self.conversation.context.step_bytes(&**model);
+        if let Some(bytes) = step.filter(|_| settings.mechanisms.compaction) {
+            return most.min(LEAST_OUTPUT.max(bytes));
+        }
         let small = model.limits().context.filter(|tokens| *tokens < ENOUGH_CONTEXT);
         small.map_or(most, |tokens| most.min(LEAST_OUTPUT.max(tokens as usize)))
     }

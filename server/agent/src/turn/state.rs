@@ -4,7 +4,7 @@ use crate::conversation::Conversation;
 use crate::hooks::StepHook;
 use crate::interrupt::{Interrupt, Interrupted};
 use crate::session::parts::Parts;
-use ropewalk_protocol::{MessageId, Spent};
+use ropewalk_protocol::MessageId;
 use std::future::Future;
 use std::sync::Arc;
 use tokio::task::JoinHandle;
@@ -16,8 +16,6 @@ pub(crate) struct Turn {
     pub(crate) number: u64,
     pub(crate) interrupt: Interrupt,
     pub(crate) conversation: Conversation,
-    /// What the session had used when the turn began.
-    pub(crate) before: Spent,
     /// The number of the step that is under way.
     pub(super) step: u32,
     /// The last failing call, and in how many steps in a row it failed.
@@ -40,7 +38,6 @@ impl Turn {
         conversation: Conversation,
     ) -> Self {
         Self {
-            before: conversation.spent,
             parts,
             hooks,
             number,

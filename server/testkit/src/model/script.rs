@@ -91,6 +91,7 @@ pub struct ScriptedReply {
     pub(super) status: Option<Status>,
     pub(super) expectations: Vec<Expectation>,
     pub(super) conversation: String,
+    pub(super) is_by_beginning: bool,
     pub(super) forever: bool,
     pub(super) keeps_thinking: bool,
     pub(super) from_request: Option<Arc<FromRequest>>,
@@ -124,6 +125,7 @@ impl ScriptedReply {
             status: None,
             expectations: Vec::new(),
             conversation: "main".to_owned(),
+            is_by_beginning: false,
             forever: false,
             keeps_thinking: true,
             from_request: None,
@@ -317,6 +319,27 @@ impl ScriptedReply {
         let mut texts = Vec::new();
         [said.get("system"), first].into_iter().for_each(|part| collect_text(part, &mut texts));
         texts.iter().any(|said| said.contains(text.as_str()))
+    }
+
+    /// Takes requests for one history as long as their first message begins with the same text. A question for a summary is
+    /// one of its own: it leaves out the end of what was sent.
+    pub fn by_beginning(mut self) -> ScriptedReply {
+        self.is_by_beginning = true;
+        self
+    }
+
+    /// The history that a request belongs to.
+    pub(super) fn conversation_of(&self, said: &Value) -> String {
+        if !self.is_by_beginning {
+            return self.conversation.clone();
+        }
+        let mut texts = Vec::new();
+        collect_text(said.pointer("/messages/0/content"), &mut texts);
+        let beginning = texts.first().copied().unwrap_or_default();
+        match last_message_text(said).contains("<compaction>") {
+            true => format!("a summary of {beginning}"),
+            false => beginning.to_owned(),
+        }
     }
 
     /// Gives this reply to every request from here on; it need not be asked for.

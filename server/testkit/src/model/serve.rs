@@ -135,7 +135,8 @@ impl Shared {
                 let State { given, checker, .. } = &mut *state;
                 *given = given.saturating_add(1);
                 reply.known_ids.iter().for_each(|id| checker.gave_id(id.as_str()));
-                faults.extend(checker.check(&reply.conversation, &recorded.raw));
+                let conversation = reply.conversation_of(&recorded.said);
+                faults.extend(checker.check(&conversation, &recorded.raw));
                 faults.extend(reply.unmet(&recorded.said));
             }
             None => faults.push(format!("the script has only {} replies", state.given)),
