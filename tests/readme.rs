@@ -22,11 +22,24 @@ fn page(path: &str) -> String {
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
 }
 
+/// With `UPDATE_FIXTURES` set the table is written anew.
 #[test]
 fn the_configuration_table_is_the_codes_own() {
     let table = ropewalk_config::markdown_table();
     let path = "server/config/CONFIGURATION.md";
-    assert!(page(path).contains(table.trim()), "put this into {path}:\n{table}");
+    let text = page(path);
+    if text.contains(table.trim()) {
+        return;
+    }
+    let is_row = |line: &&str| line.starts_with('|');
+    let head = table.lines().next().unwrap();
+    let (before, rest) = text.split_once(head).unwrap();
+    let after = rest.lines().skip(1).skip_while(is_row).collect::<Vec<_>>().join("\n");
+    if std::env::var_os("UPDATE_FIXTURES").is_some() {
+        let whole = format!("{before}{}\n{after}\n", table.trim());
+        return std::fs::write(Path::new(env!("CARGO_MANIFEST_DIR")).join(path), whole).unwrap();
+    }
+    panic!("the table of {path} is stale: run this test with UPDATE_FIXTURES=1 and commit it");
 }
 
 #[test]

@@ -18,7 +18,7 @@ use ropewalk_agent::prompt::PromptFacts;
 use ropewalk_agent::session::Settings;
 use ropewalk_agent::{Journal, Past, Session, SessionConfig, Sessions};
 use ropewalk_model::{Block, Http, Protocol, Role, ServerConfig, ServerModel, ToolInput};
-use ropewalk_protocol::{Event, Mode, SessionLimits, StopReason};
+use ropewalk_protocol::{Event, Mechanisms, Mode, SessionLimits, StopReason};
 use ropewalk_testkit::model::ScriptedReply;
 use ropewalk_text::{ChangeSet, Text};
 use ropewalk_tools::{NoCommands, Registry, Rules};
@@ -157,6 +157,7 @@ fn config(journal: Journal, past: Past) -> SessionConfig {
         rules: Rules::default(),
         always: None,
         limits: SessionLimits::default(),
+        mechanisms: Mechanisms::default(),
         facts: PromptFacts::default(),
         interactive: false,
         secrets: Arc::default(),

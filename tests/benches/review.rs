@@ -121,6 +121,7 @@ fn accept(files: usize) -> Duration {
         rules: Rules::default(),
         always: None,
         limits: SessionLimits::default(),
+        mechanisms: ropewalk_protocol::Mechanisms::default(),
         facts: PromptFacts::default(),
         interactive: false,
         secrets: Arc::default(),

@@ -19,6 +19,7 @@ pub mod hooks;
 mod inbox;
 mod interrupt;
 pub mod journal;
+mod mechanisms;
 mod op;
 mod prelude;
 pub mod prompt;

@@ -11,6 +11,7 @@ mod review;
 
 use crate::hooks::StepHook;
 use crate::journal::past::TurnMark;
+use crate::mechanisms;
 use crate::op::Input;
 pub use crate::settings::{KeepRule, ModelChoice, Settings};
 use actor::Actor;
@@ -48,7 +49,7 @@ impl Session {
         Self::start_with(config, workspace, editor, events, Vec::new())
     }
 
-    /// The same, with hooks that its turns run in this order.
+    /// The same, with hooks that its turns run in this order, after those of the mechanisms.
     pub fn start_with(
         config: SessionConfig,
         workspace: Arc<Workspace>,
@@ -57,9 +58,10 @@ impl Session {
         hooks: Vec<Arc<dyn StepHook>>,
     ) -> Session {
         let (inputs, receiver) = mpsc::unbounded_channel();
-        let beginning = Beginning::new(config, (workspace, editor), events, hooks);
+        let beginning = Beginning::new(config, (workspace, editor), events);
         let (parts, not_restored) = (Arc::new(beginning.parts), beginning.not_restored.into());
-        tokio::spawn(Actor::new(parts.clone(), beginning.conversation).run(receiver));
+        let hooks = mechanisms::hooks(&parts).into_iter().chain(hooks).collect();
+        tokio::spawn(Actor::new(parts.clone(), hooks, beginning.conversation).run(receiver));
         Session { parts, not_restored, inputs }
     }
 

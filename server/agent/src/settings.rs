@@ -2,7 +2,7 @@
 
 use crate::prompt::PromptFacts;
 use ropewalk_model::{Keys, Model};
-use ropewalk_protocol::{Mode, SessionLimits};
+use ropewalk_protocol::{Mechanisms, Mode, SessionLimits};
 use ropewalk_tools::secrets::{Secrets, Strike};
 use ropewalk_tools::tool::Hides;
 use ropewalk_tools::{Rule, Rules};
@@ -31,6 +31,8 @@ pub struct Settings {
     pub always: Option<KeepRule>,
     /// The bounds.
     pub limits: SessionLimits,
+    /// Which mechanisms are on.
+    pub mechanisms: Mechanisms,
     /// What the system prompt is made of, apart from tools and roots.
     pub facts: PromptFacts,
     /// True if somebody is there to be asked.

@@ -245,6 +245,48 @@ pub const KEYS: &[Key] = &[
         (1, SessionLimits::NO_CENTS),
         |l| &mut l.session_cents,
     ),
+    limit(
+        "compaction.percent",
+        "Percent of the context that a request may fill before the conversation is compacted: its beginning is summed up then.",
+        (20, 95),
+        |l| &mut l.mechanisms.compaction_percent,
+    ),
+    limit(
+        "todos.remind_after",
+        "Steps after the last update of the todos until the model is reminded of them; 0 is never.",
+        (0, 1_000),
+        |l| &mut l.mechanisms.remind_after,
+    ),
+    limit("subagents.steps", "Steps of one subagent.", (1, 1_000), |l| {
+        &mut l.mechanisms.subagent_steps
+    }),
+    limit("subagents.parallel", "Subagents at work at a time.", (1, 7), |l| {
+        &mut l.mechanisms.subagents_parallel
+    }),
+    limit("subagents.per_turn", "Subagents in one turn.", (1, 1_000), |l| {
+        &mut l.mechanisms.subagents_per_turn
+    }),
+    limit(
+        "subagents.tokens",
+        "Tokens of one subagent, those read from a cache included.",
+        (1_000, SessionLimits::NO_TOKENS),
+        |l| &mut l.mechanisms.subagent_tokens,
+    ),
+    limit(
+        "subagents.result",
+        "Characters of a subagent's result that reach the model; the whole is in a file.",
+        (500, 1_000_000),
+        |l| &mut l.mechanisms.subagent_result,
+    ),
+    limit(
+        "check.rounds",
+        "How often in one turn the model is sent back to mend what the check found.",
+        (0, 10),
+        |l| &mut l.mechanisms.check_rounds,
+    ),
+    limit("verify_seconds", "Seconds that `verify` may run.", (1, 86_400), |l| {
+        &mut l.mechanisms.verify_seconds
+    }),
     keep(
         "sessions.keep_days",
         "Days a session is kept after it was last used; one with pending changes is kept longer.",

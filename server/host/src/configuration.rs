@@ -4,7 +4,7 @@ use crate::lock;
 use crate::watch::Watch;
 use ropewalk_config::{Config, Known, Sources};
 use ropewalk_model::{Model, Protocol};
-use ropewalk_protocol::{Lock, Mode};
+use ropewalk_protocol::{Lock, Mechanisms, Mode};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -16,7 +16,7 @@ pub type ModelFactory = Arc<dyn Fn(&Config) -> Result<Arc<dyn Model>, String> + 
 pub fn known() -> Known {
     Known {
         tools: ropewalk_agent::tools::names(),
-        mechanisms: vec!["instructions".to_owned()],
+        mechanisms: Mechanisms::NAMES.map(str::to_owned).to_vec(),
         protocols: Protocol::ALL.iter().map(|p| p.name().to_owned()).collect(),
         client_keys: Vec::new(),
     }

@@ -12,7 +12,7 @@ use ropewalk_agent::session::{KeepRule, ModelChoice, Settings};
 use ropewalk_commands::CommandSettings;
 use ropewalk_config::{Config, add_rule, rules_file};
 use ropewalk_model::Model;
-use ropewalk_protocol::{Event, Level};
+use ropewalk_protocol::{Event, Level, Mechanisms};
 use ropewalk_tools::{List, Rules, Written};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -136,6 +136,7 @@ pub fn settings_of(
         rules,
         always: None,
         limits: config.limits,
+        mechanisms: Mechanisms::named(|name| config.mechanism_enabled(name)),
         facts: PromptFacts {
             date: ropewalk_agent::time::today(),
             platform: std::env::consts::OS.to_owned(),

@@ -3,7 +3,7 @@
 //! Plain data: every type serialises and has a JSON schema, from which `editors/protocol.json` and the tables of
 //! EXTENSIONS.md are written. Nothing here does anything, waits, or knows LSP, a model or a file.
 //!
-//! Reading order: [`content`], [`request`], [`reply`], [`event`] with [`hunk`], [`approval`] and [`usage`], [`mode`] and [`limits`], [`ids`],
+//! Reading order: [`content`], [`request`], [`reply`], [`event`] with [`hunk`], [`approval`] and [`usage`], [`mode`], [`limits`] and [`mechanisms`], [`ids`],
 //! [`schema`].
 
 pub mod approval;
@@ -12,6 +12,7 @@ pub mod event;
 pub mod hunk;
 pub mod ids;
 pub mod limits;
+pub mod mechanisms;
 pub mod mode;
 pub mod reply;
 pub mod request;
@@ -24,6 +25,7 @@ pub use event::{Event, Level, SessionEvent, StopReason};
 pub use hunk::{ChangeKind, HunkInfo, ReviewAction};
 pub use ids::{CallId, MessageId, SessionId};
 pub use limits::{ModelLimits, SessionLimits, Thinking};
+pub use mechanisms::{MechanismLimits, Mechanisms};
 pub use mode::{Mode, OverFork};
 pub use reply::{LeftSession, Lock, Refusal, Reply, ResumedSession, SessionInfo, Status};
 pub use request::{Op, Prompt, Request, SelectedText, Selection, Trust, TrustAnswer};

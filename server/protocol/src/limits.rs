@@ -1,6 +1,6 @@
 //! Bounds of sessions and of models, what a model is asked to think, and what its tokens cost.
 
-use crate::Money;
+use crate::{MechanismLimits, Money};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +31,8 @@ pub struct SessionLimits {
     pub turn_cents: u32,
     /// US cents that a session may cost, likewise.
     pub session_cents: u32,
+    /// Bounds of the mechanisms around the loop.
+    pub mechanisms: MechanismLimits,
 }
 
 impl SessionLimits {
@@ -55,6 +57,7 @@ impl SessionLimits {
         session_tokens: SessionLimits::NO_TOKENS,
         turn_cents: SessionLimits::NO_CENTS,
         session_cents: SessionLimits::NO_CENTS,
+        mechanisms: MechanismLimits::DEFAULT,
     };
 
     /// The most output tokens of one model call that somebody asked for; none leaves it to the model.

@@ -88,8 +88,8 @@ impl Parts {
                 output.say("\n(interrupted by the user while this was on its way into their text)");
                 tokio::spawn(async move {
                     if let Ok(report) = publishing.await {
+                        changes.tell_later(&report);
                         changes.tell_now(&report);
-                        changes.tell_later(report);
                     }
                     changes.show().await;
                 });

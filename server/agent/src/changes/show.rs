@@ -104,9 +104,9 @@ impl Changes {
     }
 
     /// Tells the model with its next message what it has not heard yet of a publish.
-    pub(crate) fn tell_later(&self, report: PublishReport) {
-        for note in report.notes {
-            self.workspace.tell(Some(self.session.clone()), note);
+    pub(crate) fn tell_later(&self, report: &PublishReport) {
+        for note in &report.notes {
+            self.workspace.tell(Some(self.session.clone()), note.clone());
         }
     }
 }

@@ -6,7 +6,7 @@ use super::background::take_in;
 use super::parts::Parts;
 use super::review::{self, Review, selected};
 use crate::conversation::Conversation;
-use crate::hooks::Ended;
+use crate::hooks::{Ended, StepHook};
 use crate::inbox::Item;
 use crate::interrupt::Interrupt;
 use crate::journal::record::{Record, now};
@@ -27,6 +27,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 /// See the module.
 pub(super) struct Actor {
     parts: Arc<Parts>,
+    hooks: Arc<[Arc<dyn StepHook>]>,
     /// None while a turn or a rewind has it.
     conversation: Option<Conversation>,
     /// What was asked for and is not taken yet. The first of it waits while a key is asked for.
@@ -56,11 +57,16 @@ struct Running {
 
 impl Actor {
     /// An actor that waits for ops; its reviews are done from here on.
-    pub(super) fn new(parts: Arc<Parts>, conversation: Conversation) -> Self {
+    pub(super) fn new(
+        parts: Arc<Parts>,
+        hooks: Arc<[Arc<dyn StepHook>]>,
+        conversation: Conversation,
+    ) -> Self {
         let (reviews, receiver) = mpsc::unbounded_channel();
         tokio::spawn(review::run(parts.clone(), receiver));
         Self {
             parts,
+            hooks,
             conversation: Some(conversation),
             ops: VecDeque::new(),
             asking: None,
@@ -330,7 +336,12 @@ impl Actor {
             }
             None => {
                 let interrupt = Interrupt(Some(interrupted));
-                let turn = Turn::new(self.parts.clone(), turn, interrupt, conversation);
+                let turn = Turn::new(
+                    (self.parts.clone(), self.hooks.clone()),
+                    turn,
+                    interrupt,
+                    conversation,
+                );
                 tokio::spawn(turn.run(prompt))
             }
         };

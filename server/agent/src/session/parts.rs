@@ -9,7 +9,6 @@ use crate::changes::{Changes, ChangesConfig};
 use crate::context::ContextNotices;
 use crate::conversation::{Conversation, Snapshot};
 use crate::events::Events;
-use crate::hooks::StepHook;
 use crate::inbox::Inbox;
 use crate::journal::Journal;
 use crate::journal::past::{Past, losses};
@@ -35,7 +34,6 @@ pub(crate) struct Parts {
     pub(crate) outputs: Option<PathBuf>,
     pub(crate) journal: Journal,
     pub(crate) events: Events,
-    pub(crate) hooks: Vec<Arc<dyn StepHook>>,
     pub(crate) settings: Arc<CurrentSettings>,
     pub(crate) changes: Arc<Changes>,
     pub(crate) approvals: Approvals,
@@ -57,7 +55,6 @@ impl Beginning {
         config: SessionConfig,
         (workspace, editor): (Arc<Workspace>, Arc<dyn Editor>),
         events: mpsc::UnboundedSender<Event>,
-        hooks: Vec<Arc<dyn StepHook>>,
     ) -> Self {
         let SessionConfig { id, mut settings, tools, runner, outputs, .. } = config;
         let SessionConfig { publish, journal, past, approvals, .. } = config;
@@ -95,7 +92,6 @@ impl Beginning {
             outputs,
             journal,
             events,
-            hooks,
             settings,
             snapshot,
         };

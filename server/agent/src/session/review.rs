@@ -75,11 +75,11 @@ async fn review_one(parts: Arc<Parts>, review: Review) -> Outcome {
     match review {
         Review::Accept(selection) => {
             let report = changes.publish(&selection).await;
-            let outcome = in_words(&report);
+            // The user may answer what they are told at once, and the model is to know it then.
+            changes.tell_later(&report);
             changes.tell_now(&report);
             changes.tell_others(&report);
-            changes.tell_later(report);
-            outcome
+            in_words(&report)
         }
         Review::Undo(selection, ended) => {
             let report = changes.undo(&selection).await;

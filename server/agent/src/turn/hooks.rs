@@ -12,7 +12,7 @@ use std::panic::AssertUnwindSafe;
 
 impl Turn {
     pub(crate) async fn before_step(&mut self, refused: bool) -> Result<(), Ended> {
-        for hook in &self.parts.hooks {
+        for hook in self.hooks.clone().iter() {
             let done = self.interrupt.or(hook.before_step(&mut self.conversation, refused));
             done.await.unwrap_or(Err((StopReason::Interrupted, None)))?;
         }
@@ -20,7 +20,7 @@ impl Turn {
     }
 
     pub(crate) async fn after_call(&self, call: &Call, output: &mut ToolOutput) {
-        for hook in &self.parts.hooks {
+        for hook in self.hooks.clone().iter() {
             let done = AssertUnwindSafe(hook.after_call(call, output)).catch_unwind();
             match self.interrupt.or(done).await {
                 Ok(Ok(())) => {}
@@ -33,7 +33,7 @@ impl Turn {
 
     /// True if this is not the end: a hook has said something, or the user interrupts.
     pub(crate) async fn goes_on_at_stop(&mut self, reply: &Reply) -> bool {
-        for hook in &self.parts.hooks {
+        for hook in self.hooks.clone().iter() {
             let words = self.interrupt.or(hook.at_stop(&self.conversation, reply)).await;
             match words {
                 Ok(None) => {}

@@ -1,6 +1,7 @@
 //! State of a running turn, from its prompt to its end.
 
 use crate::conversation::Conversation;
+use crate::hooks::StepHook;
 use crate::interrupt::{Interrupt, Interrupted};
 use crate::session::parts::Parts;
 use ropewalk_protocol::{MessageId, Spent};
@@ -11,6 +12,7 @@ use tokio::task::JoinHandle;
 /// See the module.
 pub(crate) struct Turn {
     pub(crate) parts: Arc<Parts>,
+    pub(super) hooks: Arc<[Arc<dyn StepHook>]>,
     pub(crate) number: u64,
     pub(crate) interrupt: Interrupt,
     pub(crate) conversation: Conversation,
@@ -32,7 +34,7 @@ pub(crate) struct Turn {
 
 impl Turn {
     pub(crate) fn new(
-        parts: Arc<Parts>,
+        (parts, hooks): (Arc<Parts>, Arc<[Arc<dyn StepHook>]>),
         number: u64,
         interrupt: Interrupt,
         conversation: Conversation,
@@ -40,6 +42,7 @@ impl Turn {
         Self {
             before: conversation.spent,
             parts,
+            hooks,
             number,
             interrupt,
             conversation,

@@ -8,7 +8,9 @@ use ropewalk_commands::CommandSettings;
 use ropewalk_commands::Commands;
 use ropewalk_model::{Block, Http, Model, ServerModel};
 use ropewalk_protocol::content::briefly;
-use ropewalk_protocol::{Event, Mode, Op, OverFork, Prompt, SessionLimits, StopReason, Verdict};
+use ropewalk_protocol::{
+    Event, Mechanisms, Mode, Op, OverFork, Prompt, SessionLimits, StopReason, Verdict,
+};
 pub(crate) use ropewalk_testkit::model::{Place, ScriptedModel, ScriptedReply};
 use ropewalk_text::Coordinates;
 use ropewalk_tools::{CommandRunner, Registry, Rules, Tool};
@@ -123,6 +125,7 @@ pub(crate) fn settings(model: Arc<dyn Model>) -> Settings {
         rules: Rules::default(),
         always: None,
         limits: SessionLimits::default(),
+        mechanisms: Mechanisms::default(),
         facts: PromptFacts {
             date: "2026-01-31".into(),
             platform: "linux".into(),

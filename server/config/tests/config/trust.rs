@@ -89,6 +89,19 @@ const LOOSE: &[(&str, &str, &str, &str, &str)] = &[
     ),
 ];
 
+/// Bounds of mechanisms, and a number above their defaults.
+const MECHANISMS: &[(&str, u32)] = &[
+    ("compaction.percent", 95),
+    ("todos.remind_after", 20),
+    ("subagents.steps", 50),
+    ("subagents.parallel", 7),
+    ("subagents.per_turn", 50),
+    ("subagents.tokens", 900_000),
+    ("subagents.result", 20_000),
+    ("check.rounds", 5),
+    ("verify_seconds", 900),
+];
+
 /// Keys that can't loosen anything: what they add is stricter, or they never count.
 const HARMLESS: &[&str] = &[
     "ask",
@@ -134,19 +147,19 @@ fn loosening(name: &str) -> Option<Loosening> {
         let [own, text, trusted, words] = [own, text, trusted, words].map(|part| part.to_string());
         return Some(Loosening { own, text, trusted, words });
     }
-    if !name.starts_with("limits.") {
-        return None;
-    }
-    let (own, most) = match name {
-        "limits.identical_failures" => (format!("{name} = 1"), "100"),
-        "limits.tool_output" => (String::new(), "90000"),
-        _ => (format!("{name} = 1"), "1000"),
+    let mechanism = MECHANISMS.iter().find(|bound| bound.0 == name);
+    let (own, most) = match (name, mechanism) {
+        (_, Some((_, most))) => (String::new(), most.to_string()),
+        ("limits.identical_failures", _) => (format!("{name} = 1"), "100".to_owned()),
+        ("limits.tool_output", _) => (String::new(), "90000".to_owned()),
+        _ if name.starts_with("limits.") => (format!("{name} = 1"), "1000".to_owned()),
+        _ => return None,
     };
     Some(Loosening {
         own,
         text: format!("{name} = {most}"),
-        trusted: most.to_owned(),
         words: format!("raise `{name}` to {most}"),
+        trusted: most,
     })
 }
 

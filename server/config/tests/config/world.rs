@@ -117,6 +117,7 @@ pub(crate) fn check(world: &World, values: &[&str], problems: &[&str]) {
 /// The value of a key as TOML would write it, `none` when there is none.
 pub(crate) fn value(config: &Config, key: &str) -> String {
     let limits = &config.limits;
+    let mechanisms = &limits.mechanisms;
     let rules = |rules: &[RuleText]| {
         format!("{:?}", rules.iter().map(|rule| &rule.rule).collect::<Vec<_>>())
     };
@@ -149,6 +150,15 @@ pub(crate) fn value(config: &Config, key: &str) -> String {
         ["limits", "session_tokens"] => limits.session_tokens.to_string(),
         ["limits", "turn_cents"] => limits.turn_cents.to_string(),
         ["limits", "session_cents"] => limits.session_cents.to_string(),
+        ["compaction", "percent"] => mechanisms.compaction_percent.to_string(),
+        ["todos", "remind_after"] => mechanisms.remind_after.to_string(),
+        ["subagents", "steps"] => mechanisms.subagent_steps.to_string(),
+        ["subagents", "parallel"] => mechanisms.subagents_parallel.to_string(),
+        ["subagents", "per_turn"] => mechanisms.subagents_per_turn.to_string(),
+        ["subagents", "tokens"] => mechanisms.subagent_tokens.to_string(),
+        ["subagents", "result"] => mechanisms.subagent_result.to_string(),
+        ["check", "rounds"] => mechanisms.check_rounds.to_string(),
+        ["verify_seconds"] => mechanisms.verify_seconds.to_string(),
         ["sessions", "keep_days"] => config.keep.days.to_string(),
         ["sessions", "keep_megabytes"] => config.keep.megabytes.to_string(),
         ["commands", "over_fork"] => text(Some(config.commands.over_fork.as_str().to_owned())),

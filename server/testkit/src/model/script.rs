@@ -95,6 +95,7 @@ pub struct ScriptedReply {
     pub(super) keeps_thinking: bool,
     pub(super) from_request: Option<Arc<FromRequest>>,
     pub(super) known_ids: Vec<String>,
+    pub(super) begins_with: Option<String>,
 }
 
 impl Default for ScriptedReply {
@@ -127,6 +128,7 @@ impl ScriptedReply {
             keeps_thinking: true,
             from_request: None,
             known_ids: Vec::new(),
+            begins_with: None,
         }
     }
 
@@ -299,6 +301,22 @@ impl ScriptedReply {
     pub fn conversation(mut self, name: impl Into<String>) -> ScriptedReply {
         self.conversation = name.into();
         self
+    }
+
+    /// Keeps this reply for conversations that begin with this text, in the system prompt or the first message: so several
+    /// may go on at once. Within each its replies are given in order; those without such a text are for all others.
+    pub fn when(mut self, text: impl Into<String>) -> ScriptedReply {
+        self.begins_with = Some(text.into());
+        self
+    }
+
+    /// True if this reply is kept for such requests as this one.
+    pub(super) fn is_kept_for(&self, said: &Value) -> bool {
+        let Some(text) = &self.begins_with else { return false };
+        let first = said.pointer("/messages/0/content");
+        let mut texts = Vec::new();
+        [said.get("system"), first].into_iter().for_each(|part| collect_text(part, &mut texts));
+        texts.iter().any(|said| said.contains(text.as_str()))
     }
 
     /// Gives this reply to every request from here on; it need not be asked for.
