@@ -77,61 +77,39 @@ impl State {
                 "range": range,
             })
         };
-        for diagnostic in &params.context.diagnostics {
-            if diagnostic.source.as_deref() == Some("ropewalk") {
-                continue;
-            }
-            let first = diagnostic.message.lines().next().unwrap_or_default();
-            let source = diagnostic.source.as_deref().unwrap_or("the editor");
-            let prompt = format!(
-                "Fix this problem, which {source} reports for the selected text: {}",
-                diagnostic.message
-            );
-            let title = format!("Ropewalk: fix “{}”", shorten(first, 60));
-            let mut fix = action(
-                &title,
-                lsp::CodeActionKind::QUICKFIX,
-                "prompt",
-                about(&prompt, lines_of(diagnostic.range)),
-            );
-            fix.diagnostics = Some(vec![diagnostic.clone()]);
-            out.push(fix);
-        }
+        out.extend(fixes(&params.context.diagnostics, about));
         if params.range.start != params.range.end {
-            if let Some(request) = self.comment(&id, version, params.range) {
-                let kind = lsp::CodeActionKind::REFACTOR;
-                out.push(action(
-                    "Ropewalk: do what this comment asks",
-                    kind,
-                    "prompt",
-                    about(&request, params.range),
-                ));
-            }
-            for info in self.host.offered() {
-                let title = format!("Ropewalk: resume {}", crate::show::sessions::about(&info));
-                let kind = lsp::CodeActionKind::REFACTOR;
-                out.push(action(&title, kind, "resume", json!({ "session": info.session })));
-            }
-            for (name, prompt) in ON_SELECTION {
-                let title = format!("Ropewalk: {name} the selection");
-                out.push(action(
-                    &title,
-                    lsp::CodeActionKind::REFACTOR,
-                    "prompt",
-                    about(prompt, params.range),
-                ));
-            }
+            out.extend(self.on_selection(&id, version, params.range, about));
         }
         if let Some(only) = &params.context.only {
-            let wanted = |kind: &lsp::CodeActionKind| {
-                only.iter().any(|only| {
-                    kind == only
-                        || kind.as_str().starts_with(&format!("{}.", only.as_str()))
-                        || only.as_str().is_empty()
-                })
-            };
-            out.retain(|action| action.kind.as_ref().is_some_and(wanted));
+            out.retain(|action| action.kind.as_ref().is_some_and(|kind| is_among(kind, only)));
         }
+        out
+    }
+
+    /// Requests about a selection. `about` makes the arguments of a prompt about a range.
+    fn on_selection(
+        &self,
+        id: &DocId,
+        version: Option<i32>,
+        range: lsp::Range,
+        about: impl Fn(&str, lsp::Range) -> Value,
+    ) -> Vec<lsp::CodeAction> {
+        let refactor = |title: &str, command, arguments| {
+            action(title, lsp::CodeActionKind::REFACTOR, command, arguments)
+        };
+        let asked = self.comment(id, version, range).map(|request| {
+            refactor("Ropewalk: do what this comment asks", "prompt", about(&request, range))
+        });
+        let mut out = Vec::from_iter(asked);
+        out.extend(self.host.offered().into_iter().map(|info| {
+            let title = format!("Ropewalk: resume {}", crate::show::sessions::about(&info));
+            refactor(&title, "resume", json!({ "session": info.session }))
+        }));
+        out.extend(ON_SELECTION.iter().map(|(name, prompt)| {
+            let title = format!("Ropewalk: {name} the selection");
+            refactor(&title, "prompt", about(prompt, range))
+        }));
         out
     }
 
@@ -258,6 +236,36 @@ impl State {
             .find(|shown| shown.id == hunk)
             .map(|shown| format!("{}\n{}", shown.file, shown.diff))
     }
+}
+
+/// Requests to fix what others than Ropewalk report. `about` makes the arguments of a prompt about a range.
+fn fixes(
+    diagnostics: &[lsp::Diagnostic],
+    about: impl Fn(&str, lsp::Range) -> Value,
+) -> impl Iterator<Item = lsp::CodeAction> {
+    let others = diagnostics.iter().filter(|it| it.source.as_deref() != Some("ropewalk"));
+    others.map(move |diagnostic| {
+        let first = diagnostic.message.lines().next().unwrap_or_default();
+        let source = diagnostic.source.as_deref().unwrap_or("the editor");
+        let prompt = format!(
+            "Fix this problem, which {source} reports for the selected text: {}",
+            diagnostic.message
+        );
+        let title = format!("Ropewalk: fix “{}”", shorten(first, 60));
+        let arguments = about(&prompt, lines_of(diagnostic.range));
+        let mut fix = action(&title, lsp::CodeActionKind::QUICKFIX, "prompt", arguments);
+        fix.diagnostics = Some(vec![diagnostic.clone()]);
+        fix
+    })
+}
+
+/// True if a client that asks only for these kinds, and what is below them, wants this one.
+fn is_among(kind: &lsp::CodeActionKind, only: &[lsp::CodeActionKind]) -> bool {
+    only.iter().any(|only| {
+        kind == only
+            || kind.as_str().starts_with(&format!("{}.", only.as_str()))
+            || only.as_str().is_empty()
+    })
 }
 
 fn action(

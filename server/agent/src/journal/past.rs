@@ -190,16 +190,7 @@ impl Past {
         match record {
             Record::Journal(_) => return Err("The journal has a second first line.".to_owned()),
             Record::Title(title) => self.title = Some(title),
-            Record::Turn { turn, at, prompt } => {
-                let prompt = prompt.into_owned();
-                self.at = at;
-                self.open_turn = Some(turn);
-                self.last_turn = self.last_turn.max(turn);
-                self.turn_begins(&prompt);
-                let (history, kept) = (self.history.place(), self.kept.clone());
-                self.words.push(UserWords { turn, text: prompt.clone() });
-                self.turns.push(TurnMark { turn, at, prompt, history, kept });
-            }
+            Record::Turn { turn, at, prompt } => self.begun(turn, at, prompt.into_owned()),
             Record::Words { turn, text } => {
                 self.words.push(UserWords { turn, text: text.into_owned() });
             }
@@ -234,25 +225,39 @@ impl Past {
                 let taken = self.kept.take(state);
                 taken.map_err(|error| format!("A line of the journal is left out: {error}."))?;
             }
-            Record::Rewound { turn } => {
-                if let Some(at) = self.turns.iter().position(|mark| mark.turn == turn) {
-                    if let Some(mark) = self.turns.get(at) {
-                        if let Some(then) = self.earlier.get(mark.history.era() as usize) {
-                            self.history = then.clone();
-                        }
-                        self.earlier.truncate(mark.history.era() as usize);
-                        self.history.truncate(&mark.history);
-                    }
-                    self.turns.truncate(at);
-                    self.words.retain(|words| words.turn < turn);
-                    self.notes.clear();
-                }
-            }
+            Record::Rewound { turn } => self.rewound(turn),
             Record::News(notes) => self.notes = notes.into_owned(),
             Record::Waiting(text) => self.waiting.push(text.into_owned()),
             Record::Decision(_) | Record::Summary(_) => {}
         }
         Ok(())
+    }
+
+    /// A turn has begun.
+    fn begun(&mut self, turn: u64, at: u64, prompt: String) {
+        self.at = at;
+        self.open_turn = Some(turn);
+        self.last_turn = self.last_turn.max(turn);
+        self.turn_begins(&prompt);
+        let (history, kept) = (self.history.place(), self.kept.clone());
+        self.words.push(UserWords { turn, text: prompt.clone() });
+        self.turns.push(TurnMark { turn, at, prompt, history, kept });
+    }
+
+    /// A turn and all after it were taken back.
+    fn rewound(&mut self, turn: u64) {
+        let Some(at) = self.turns.iter().position(|mark| mark.turn == turn) else { return };
+        if let Some(mark) = self.turns.get(at) {
+            let era = mark.history.era() as usize;
+            if let Some(then) = self.earlier.get(era) {
+                self.history = then.clone();
+            }
+            self.earlier.truncate(era);
+            self.history.truncate(&mark.history);
+        }
+        self.turns.truncate(at);
+        self.words.retain(|words| words.turn < turn);
+        self.notes.clear();
     }
 
     /// Words that a turn begins with wait no more. If it begins with others, those that waited did so when an

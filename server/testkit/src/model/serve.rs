@@ -7,7 +7,7 @@ use super::{
     check::Checker,
     counting::{CountedContext, CountedRequest, Counter},
     gates::Gates,
-    script::{Act, Place, ScriptedReply, StatusBody},
+    script::{Act, Place, ScriptedReply, Status, StatusBody},
     speech::{Speech, Step, steps},
     spoken::speech_of,
 };
@@ -188,6 +188,27 @@ impl Shared {
         whole(code, self.speech.error(kind, words).to_string())
     }
 
+    /// An answer that the script gives in place of a stream.
+    fn status(&self, status: &Status) -> Response<ReplyBody> {
+        let body = match &status.body {
+            StatusBody::Words(words) => words.clone(),
+            StatusBody::Error { kind, message } => self.speech.error(kind, message).to_string(),
+        };
+        let mut response = match StatusCode::from_u16(status.code) {
+            Ok(code) => whole(code, body),
+            Err(error) => return self.refusal(400, "script", &format!("bad status: {error}")),
+        };
+        for (name, value) in &status.headers {
+            let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), value.parse::<HeaderValue>())
+            else {
+                self.violation(format!("the script's header {name}: {value} is no header"));
+                continue;
+            };
+            response.headers_mut().insert(name, value);
+        }
+        response
+    }
+
     fn violation(&self, words: String) {
         self.state().violations.push(words);
     }
@@ -344,55 +365,43 @@ async fn send(
     }
     if let Some(status) = &reply.status {
         watch.complete();
-        let body = match &status.body {
-            StatusBody::Words(words) => words.clone(),
-            StatusBody::Error { kind, message } => shared.speech.error(kind, message).to_string(),
-        };
-        let mut response = match StatusCode::from_u16(status.code) {
-            Ok(code) => whole(code, body),
-            Err(error) => {
-                return Ok(shared.refusal(400, "script", &format!("bad status: {error}")));
-            }
-        };
-        for (name, value) in &status.headers {
-            let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), value.parse::<HeaderValue>())
-            else {
-                shared.violation(format!("the script's header {name}: {value} is no header"));
-                continue;
-            };
-            response.headers_mut().insert(name, value);
-        }
-        return Ok(response);
+        return Ok(shared.status(status));
     }
     let steps: VecDeque<Step> = steps(shared.speech, &reply, request).into();
-    let frames = stream::unfold((steps, watch), |(mut steps, mut watch)| async move {
-        loop {
-            match steps.pop_front() {
-                Some(Step::Send(bytes)) => {
-                    let frame = Ok(Frame::data(Bytes::from(bytes)));
-                    if steps.is_empty() {
-                        watch.complete();
-                    }
-                    return Some((frame, (steps, watch)));
-                }
-                Some(Step::Gate(name)) => watch.shared.gates.pass(&name).await,
-                Some(Step::Drop) => {
-                    watch.complete();
-                    // What was sent before goes out when the body pauses, and not otherwise.
-                    tokio::task::yield_now().await;
-                    return Some((Err(dropped()), (VecDeque::new(), watch)));
-                }
-                None => {
-                    watch.complete();
-                    return None;
-                }
-            }
-        }
-    });
+    let frames = stream::unfold((steps, watch), |(steps, watch)| next_frame(steps, watch));
     let mut response = Response::new(StreamBody::new(frames).boxed());
     let kind = HeaderValue::from_static("text/event-stream; charset=utf-8");
     response.headers_mut().insert(CONTENT_TYPE, kind);
     Ok(response)
+}
+
+/// Goes on with the script until something is sent; None at its end.
+async fn next_frame(
+    mut steps: VecDeque<Step>,
+    mut watch: Watch,
+) -> Option<(io::Result<Frame<Bytes>>, (VecDeque<Step>, Watch))> {
+    loop {
+        match steps.pop_front() {
+            Some(Step::Send(bytes)) => {
+                let frame = Ok(Frame::data(Bytes::from(bytes)));
+                if steps.is_empty() {
+                    watch.complete();
+                }
+                return Some((frame, (steps, watch)));
+            }
+            Some(Step::Gate(name)) => watch.shared.gates.pass(&name).await,
+            Some(Step::Drop) => {
+                watch.complete();
+                // What was sent before goes out when the body pauses, and not otherwise.
+                tokio::task::yield_now().await;
+                return Some((Err(dropped()), (VecDeque::new(), watch)));
+            }
+            None => {
+                watch.complete();
+                return None;
+            }
+        }
+    }
 }
 
 fn dropped() -> io::Error {

@@ -231,29 +231,7 @@ impl World {
             }
             // A client that tells only of the difference names another of several in a row.
             if !of_disk && !self.profile.minimises {
-                let later = |cell: u32| self.docs[doc].first.get(&cell).copied();
-                let shapes = entry.map_or_else(Vec::new, |entry| shapes_of(entry, now));
-                let ranges: Vec<_> =
-                    shapes.iter().map(|(_, s)| s.start..s.start + s.old.len()).collect();
-                let covered = ranges.iter().cloned().flatten().collect();
-                let places = (now.cells.as_slice(), &covered, anew);
-                let deletions: Vec<_> = (0..shapes.len())
-                    .filter(|index| shapes[*index].1.new.is_empty())
-                    .map(|index| {
-                        let before = index.checked_sub(1).map_or(0, |before| ranges[before].end);
-                        let after = ranges.get(index + 1).map_or(now.cells.len(), |r| r.start);
-                        (ranges[index].clone(), before..after)
-                    })
-                    .collect();
-                let told_vaguely = now.opening != 0 && self.docs[doc].vague == now.opening;
-                let how = (later, told_vaguely);
-                let why = licences.plain_objection(places, &deletions, &texts, how);
-                let was = &session.shapes[doc];
-                assert!(
-                    why.is_none(),
-                    "session {index}, {name}: {why:?}; was {was:?}, is {shapes:?} in {:?}",
-                    now.text
-                );
+                self.check_plain(index, doc, now, entry, &texts, anew);
             }
             let excused = |char: char| {
                 session.landed[doc].contains(&char)
@@ -270,6 +248,42 @@ impl World {
         }
         let is_pending = entry.is_some_and(|entry| !entry.set().is_empty());
         self.sessions[index].licences[doc].withdraw(&texts, one_of_two, is_pending);
+    }
+
+    /// Characters that are no atoms, and what is deleted, against what was licensed.
+    fn check_plain(
+        &self,
+        index: usize,
+        doc: usize,
+        now: &Now,
+        entry: Option<&Entry>,
+        texts: &Texts<'_>,
+        anew: &HashSet<usize>,
+    ) {
+        let session = &self.sessions[index];
+        let later = |cell: u32| self.docs[doc].first.get(&cell).copied();
+        let shapes = entry.map_or_else(Vec::new, |entry| shapes_of(entry, now));
+        let ranges: Vec<_> = shapes.iter().map(|(_, s)| s.start..s.start + s.old.len()).collect();
+        let covered = ranges.iter().cloned().flatten().collect();
+        let places = (now.cells.as_slice(), &covered, anew);
+        let deletions: Vec<_> = (0..shapes.len())
+            .filter(|index| shapes[*index].1.new.is_empty())
+            .map(|index| {
+                let before = index.checked_sub(1).map_or(0, |before| ranges[before].end);
+                let after = ranges.get(index + 1).map_or(now.cells.len(), |r| r.start);
+                (ranges[index].clone(), before..after)
+            })
+            .collect();
+        let told_vaguely = now.opening != 0 && self.docs[doc].vague == now.opening;
+        let how = (later, told_vaguely);
+        let why = session.licences[doc].plain_objection(places, &deletions, texts, how);
+        let was = &session.shapes[doc];
+        assert!(
+            why.is_none(),
+            "session {index}, {}: {why:?}; was {was:?}, is {shapes:?} in {:?}",
+            self.docs[doc].name,
+            now.text
+        );
     }
 
     /// Whether a character was to be deleted, and no more, and the user did so too: then it was done, and is not

@@ -28,19 +28,7 @@ impl World {
         assert!(!applied.stale || excused, "a stale edit was made");
         self.stats.stale += u64::from(applied.stale);
         if excused {
-            // From here on the text is not what anyone meant: what is left to promise is that all agree on it,
-            // that nothing is made twice, and that it is reported.
-            self.astray.insert((doc, opening));
-            self.sessions.iter_mut().for_each(|session| session.astray[doc] = true);
-            let users = |cell: &&Cell| cell.by == Author::User && is_unique(cell.char);
-            let gone = |c: &AppliedChange| {
-                let new = c.new_text();
-                c.old.iter().filter(users).filter(|cell| !new.contains(cell.char)).count()
-            };
-            self.stats.taken_by_stale += applied.changes.iter().map(gone).sum::<usize>() as u64;
-            let atoms =
-                applied.changes.iter().flat_map(|change| change.old.iter().chain(&change.new));
-            self.docs[doc].gone.extend(atoms.map(|cell| cell.char).filter(|char| is_unique(*char)));
+            self.note_astray(applied, doc, opening);
         }
         let mut wavers = self.wavers(doc, &applied.before);
         // What it takes out and puts back has other cells from then on.
@@ -86,6 +74,22 @@ impl World {
         if let Some(char) = oracle::twice(&now, &self.agents, &self.made) {
             panic!("{char:?} stands twice in {}: an edit was made twice", applied.uri);
         }
+    }
+
+    /// An edit was made in another text than it was for.
+    fn note_astray(&mut self, applied: &Applied, doc: usize, opening: u32) {
+        // From here on the text is not what anyone meant: what is left to promise is that all agree on it,
+        // that nothing is made twice, and that it is reported.
+        self.astray.insert((doc, opening));
+        self.sessions.iter_mut().for_each(|session| session.astray[doc] = true);
+        let users = |cell: &&Cell| cell.by == Author::User && is_unique(cell.char);
+        let gone = |c: &AppliedChange| {
+            let new = c.new_text();
+            c.old.iter().filter(users).filter(|cell| !new.contains(cell.char)).count()
+        };
+        self.stats.taken_by_stale += applied.changes.iter().map(gone).sum::<usize>() as u64;
+        let atoms = applied.changes.iter().flat_map(|change| change.old.iter().chain(&change.new));
+        self.docs[doc].gone.extend(atoms.map(|cell| cell.char).filter(|char| is_unique(*char)));
     }
 
     /// No atom is brought where it stands already; but what was accepted may itself be one half of a move (a

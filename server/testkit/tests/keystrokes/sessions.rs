@@ -51,12 +51,12 @@ impl World {
         self.sessions[index].call = Some(Call { view, saw });
     }
 
-    pub(super) fn merge(&mut self, index: usize) {
-        let Some(Call { view, saw }) = self.sessions[index].call.take() else { return };
+    /// What a call makes of one document or two.
+    fn proposals(&mut self, index: usize, view: &View) -> Vec<Proposal> {
         let mut proposals = Vec::new();
         for _ in 0..self.random.in_range(1..3) {
             let doc = self.random.in_range(0..self.docs.len());
-            if let Some(proposal) = self.proposal(&view, doc) {
+            if let Some(proposal) = self.proposal(view, doc) {
                 proposals.push(proposal);
             }
         }
@@ -71,6 +71,12 @@ impl World {
             })
             .collect();
         self.note(format!("session {index} merges {what:?}"));
+        proposals
+    }
+
+    pub(super) fn merge(&mut self, index: usize) {
+        let Some(Call { view, saw }) = self.sessions[index].call.take() else { return };
+        let proposals = self.proposals(index, &view);
         let mut unmoved = Vec::new();
         for proposal in &proposals {
             let Ok(FileState::Text { text, .. }) = view.read(&proposal.place) else { continue };
