@@ -7,6 +7,7 @@ mod actor;
 pub(crate) mod parts;
 mod review;
 
+use crate::changes::ReviewSnapshot;
 use crate::hooks::StepHook;
 use crate::journal::Journal;
 use crate::journal::past::{Past, TurnMark};
@@ -204,9 +205,9 @@ impl Session {
         self.parts.changes.hunks()
     }
 
-    /// The same, unless somebody else is at the fork now. Never waits.
-    pub fn try_hunks(&self) -> Option<Vec<ropewalk_workspace::Hunk>> {
-        self.parts.changes.try_hunks()
+    /// What can be reviewed or taken back, as it was shown last. Never waits for the fork.
+    pub fn review(&self) -> ReviewSnapshot {
+        self.parts.changes.review()
     }
 
     /// The net change that is pending, as `git apply` takes it. Reads the disk. Blocking.
@@ -229,14 +230,19 @@ impl Session {
         self.parts.snapshot.borrow().messages.iter().map(|message| (**message).clone()).collect()
     }
 
+    /// How many messages there are.
+    pub fn message_count(&self) -> usize {
+        self.parts.snapshot.borrow().messages.len()
+    }
+
     /// Its name: the user's, or the start of the first prompt; empty while there is neither.
     pub fn title(&self) -> String {
         self.parts.snapshot.borrow().title()
     }
 
     /// Its turns, oldest first.
-    pub fn turns(&self) -> Vec<TurnMark> {
-        self.parts.snapshot.borrow().turns.to_vec()
+    pub fn turns(&self) -> Arc<Vec<TurnMark>> {
+        self.parts.snapshot.borrow().turns.clone()
     }
 
     /// Changes that could not be brought back when it went on, in words: the file, and what is lost.
@@ -246,7 +252,7 @@ impl Session {
 
     /// Whether nothing was asked yet and nothing is pending: another can take its place.
     pub fn is_fresh(&self) -> bool {
-        self.parts.snapshot.borrow().last_turn == 0 && self.parts.changes.is_empty()
+        self.parts.snapshot.borrow().last_turn == 0 && self.review().files.is_empty()
     }
 
     /// Tokens used so far, and what they cost.

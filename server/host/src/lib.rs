@@ -24,7 +24,7 @@ pub use configuration::{ModelFactory, known};
 pub use host::{Host, HostOptions};
 pub use resume::Earlier;
 pub use ropewalk_agent::prompt::is_named;
-pub use ropewalk_agent::{Sessions, time};
+pub use ropewalk_agent::{ReviewSnapshot, Sessions, time};
 pub use ropewalk_config::Environment;
 pub use snapshot::Snapshot;
 

@@ -10,7 +10,6 @@ use crate::{blocking, lock};
 use ropewalk_agent::Session;
 use ropewalk_model::Model;
 use ropewalk_protocol::{Event, Op, Refusal, Reply, SessionEvent, Status};
-use ropewalk_workspace::Hunk;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
@@ -25,8 +24,6 @@ pub(crate) struct Seat {
     inputs: mpsc::UnboundedSender<Input>,
     /// Set once it was prompted.
     was_asked: AtomicBool,
-    /// The pending hunks as they were shown last.
-    hunks: Mutex<Vec<Hunk>>,
     /// The task that serves it; done when the session has ended and all its events were told.
     service: Mutex<Option<JoinHandle<()>>>,
 }
@@ -44,7 +41,6 @@ impl Seat {
             session: Arc::default(),
             inputs,
             was_asked: AtomicBool::new(false),
-            hunks: Mutex::default(),
             service: Mutex::default(),
         });
         (seat, Inputs { coming: receiver, waiting: VecDeque::new() })
@@ -57,7 +53,7 @@ impl Seat {
 
     /// Its session as it stands. Never waits.
     pub(crate) fn snapshot(&self) -> Snapshot {
-        self.session().map(|session| Snapshot::of(session, &self.hunks)).unwrap_or_default()
+        self.session().map(Snapshot::of).unwrap_or_default()
     }
 
     pub(crate) fn slot(&self) -> Arc<OnceLock<Session>> {
@@ -244,9 +240,9 @@ impl Host {
             locks: self.configuration.locks(),
             mode: session.mode(),
             model: session.model(),
-            hunks: session.hunks().len(),
+            hunks: session.review().pending(),
             approvals: session.waiting_approvals().iter().map(|asked| asked.id).collect(),
-            messages: session.messages().len(),
+            messages: session.message_count(),
             tokens: session.spent().into(),
             desync_alarms: self.workspace.desync_alarms(),
         }

@@ -256,7 +256,7 @@ impl Host {
         drop(ending);
         let session = seat.session()?;
         lock(&self.map.left).insert(session.id().to_string());
-        Some(LeftSession { title: session.title(), pending: session.hunks().len() })
+        Some(LeftSession { title: session.title(), pending: session.review().pending() })
     }
 
     /// Waits until the sessions that were left have written their last lines, within a bound.

@@ -8,7 +8,8 @@ use crate::show::words::{Waiting, how_to_review, lines_changed};
 use crate::state::{State, lock};
 use ropewalk_protocol::{ChangeKind, HunkInfo};
 use ropewalk_text::plain::{plain, plain_line};
-use ropewalk_workspace::{DocId, Hunk, HunkKind};
+use ropewalk_text::{Coordinates, Text};
+use ropewalk_workspace::{DocId, FileHunks, Hunk, HunkKind};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
@@ -191,65 +192,62 @@ impl State {
         Some((self.workspace.spelling(&at), diagnostic))
     }
 
-    /// A hunk's lines in the client's coordinates; for pure insertions the start of the line they go
-    /// before.
+    /// Lines of a document in the client's coordinates, as in [`range_in`].
     fn range_of(&self, id: &DocId, lines: Range<usize>) -> lsp::Range {
         let coordinates = self.workspace.coordinates();
-        let range = self.workspace.with_document(id, |document| {
-            let text = document.text();
-            let start = text.line_feed_start(lines.start);
-            let mut end = text.line_feed_start(lines.end);
-            if !lines.is_empty() && end > start && text.byte(end - 1) == Some(b'\n') {
-                // Up to the last line's own end, so that the next line is not marked.
-                end -= 1;
-            }
-            let at = |byte| position_to_lsp(coordinates.byte_to_position(text, byte));
-            lsp::Range::new(at(start), at(end))
-        });
-        range.unwrap_or_else(|| {
-            let line = |line: usize| lsp::Position::new(u32::try_from(line).unwrap_or(u32::MAX), 0);
-            lsp::Range::new(line(lines.start), line(lines.end))
-        })
+        let range = self
+            .workspace
+            .with_document(id, |document| range_in(document.text(), coordinates, lines.clone()));
+        range.unwrap_or_else(|| bare_range(&lines))
     }
 
-    /// The pending hunks of the current session as they are now, in the order of files and lines. Their texts may
-    /// hold keys, and reach the client only by events, without them.
+    /// The pending hunks of the current session as they were shown last, where they stand now, in the order of files and
+    /// lines. Their texts may hold keys, and reach the client only by events, without them.
     pub(crate) fn placed_hunks(&self) -> Vec<PlacedHunk> {
         let snapshot = self.host.snapshot(None);
-        let hunks = &snapshot.hunks;
-        // A renamed file is still where it was.
-        let renamed = hunks.iter().filter_map(|hunk| match &hunk.kind {
-            HunkKind::Rename { from } => Some((&hunk.doc, DocId::from_uri(from))),
-            _ => None,
-        });
-        let renamed: HashMap<&DocId, DocId> = renamed.collect();
         let home = self.home();
-        hunks.iter().map(|hunk| self.placed(hunk, renamed.get(&hunk.doc), home.as_ref())).collect()
+        snapshot.review.files.iter().flat_map(|file| self.placed(file, home.as_ref())).collect()
     }
 
-    fn placed(
-        &self,
-        hunk: &Hunk,
-        renamed: Option<&DocId>,
-        home: Option<&(DocId, usize)>,
-    ) -> PlacedHunk {
-        let is_open = self.workspace.with_document(&hunk.doc, |_| ()).is_some();
-        let is_new = matches!(hunk.kind, HunkKind::Create);
-        let elsewhere = match (is_open, renamed, home) {
-            (true, ..) => None,
-            (false, Some(from), _) => Some((from.clone(), hunk.lines.clone())),
-            (false, None, Some((home, line))) if is_new => Some((home.clone(), *line..line + 1)),
-            _ => None,
+    /// The hunks of one file.
+    fn placed(&self, file: &FileHunks, home: Option<&(DocId, usize)>) -> Vec<PlacedHunk> {
+        let Some(doc) = file.hunks.first().map(|hunk| &hunk.doc) else { return Vec::new() };
+        let coordinates = self.workspace.coordinates();
+        let of = |hunk: &Hunk, at: &DocId, range| PlacedHunk {
+            id: hunk.id.0,
+            file: hunk.file.clone(),
+            at: at.clone(),
+            range,
+            is_elsewhere: at != doc,
         };
-        let is_elsewhere = elsewhere.is_some();
-        let (at, lines) = elsewhere.unwrap_or_else(|| (hunk.doc.clone(), hunk.lines.clone()));
-        let range = self.range_of(&at, lines);
-        PlacedHunk { id: hunk.id.0, file: hunk.file.clone(), at, range, is_elsewhere }
+        let in_document = |at: &DocId| {
+            self.workspace.with_document(at, |document| {
+                let range = |lines| range_in(document.text(), coordinates, lines);
+                let placed = file.placed_in(document);
+                placed.map(|(hunk, lines)| of(hunk, at, range(lines))).collect::<Vec<_>>()
+            })
+        };
+        if let Some(placed) = in_document(doc) {
+            return placed;
+        }
+        let is_renamed = file.source != *doc;
+        // A renamed file is still where it was.
+        if let Some(placed) = is_renamed.then(|| in_document(&file.source)).flatten() {
+            return placed;
+        }
+        let one = |hunk: &Hunk| {
+            let is_new = matches!(hunk.kind, HunkKind::Create);
+            match home.filter(|_| is_new && !is_renamed) {
+                Some((home, line)) => of(hunk, home, self.range_of(home, *line..line + 1)),
+                None => of(hunk, &file.source, bare_range(&hunk.lines)),
+            }
+        };
+        file.hunks.iter().map(one).collect()
     }
 
     /// What waits for review in the current session.
     pub(crate) fn waiting(&self) -> Option<Waiting> {
-        Waiting::of(&self.host.snapshot(None).hunks)
+        Waiting::of(&self.host.snapshot(None).review)
     }
 
     /// Accept and reject above each pending hunk, and the way to the next one if there are several.
@@ -283,4 +281,22 @@ impl State {
         }
         lenses
     }
+}
+
+/// Lines of a text in the client's coordinates, counted by line feeds; of none, the start of the line they go before.
+fn range_in(text: &Text, coordinates: Coordinates, lines: Range<usize>) -> lsp::Range {
+    let start = text.line_feed_start(lines.start);
+    let mut end = text.line_feed_start(lines.end);
+    if !lines.is_empty() && end > start && text.byte(end - 1) == Some(b'\n') {
+        // Up to the last line's own end, so that the next line is not marked.
+        end -= 1;
+    }
+    let at = |byte| position_to_lsp(coordinates.byte_to_position(text, byte));
+    lsp::Range::new(at(start), at(end))
+}
+
+/// Whole lines of a text that is not known.
+fn bare_range(lines: &Range<usize>) -> lsp::Range {
+    let line = |line: usize| lsp::Position::new(u32::try_from(line).unwrap_or(u32::MAX), 0);
+    lsp::Range::new(line(lines.start), line(lines.end))
 }

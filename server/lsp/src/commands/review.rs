@@ -89,8 +89,7 @@ pub(super) fn undo(state: Arc<State>, argument: Value) -> Answer {
 
 /// The turn that was published last.
 pub(super) fn latest(state: &State) -> Selection {
-    let session = state.current().unwrap_or_default();
-    Selection::Turn(state.workspace.ledger().latest_turn(&session))
+    Selection::Turn(state.host.snapshot(None).review.latest_turn)
 }
 
 #[derive(Deserialize)]
