@@ -70,7 +70,7 @@ impl Backend {
 
     /// Says that nobody knows any more what a document holds, and how that ends.
     fn tell_lost(&self, uri: &str) {
-        let file = self.state.workspace.shown(&DocId::from_uri(uri));
+        let file = self.state.workspace.name(&DocId::from_uri(uri));
         let words = format!(
             "Ropewalk: a change of {file} could not be read, so it is left alone. Save it, or close it and open it again."
         );

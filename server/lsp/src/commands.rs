@@ -185,7 +185,7 @@ fn selected(state: &State, document: &Document, range: lsp::Range) -> Result<Opt
         .unwrap_or_default();
     let last = text.line_feeds_before(bytes.end.saturating_sub(1).max(bytes.start));
     Ok(Some(SelectedText {
-        file: if is_named(&id) { state.workspace.shown(&id) } else { "(no file)".to_owned() },
+        file: if is_named(&id) { state.workspace.name(&id) } else { "(no file)".to_owned() },
         language,
         lines: (text.line_feeds_before(bytes.start) + 1, last + 1),
         text: text.slice(bytes),

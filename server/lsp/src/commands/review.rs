@@ -167,7 +167,7 @@ pub(super) fn next(state: &Arc<State>, argument: Value) -> Result<Value> {
     let (uri, start) = (state.workspace.spelling(&placed.at), placed.range.start);
     let number = all.iter().position(|one| one.id == placed.id).map_or(1, |at| at + 1);
     let shown =
-        if placed.is_elsewhere { state.workspace.shown(&placed.at) } else { placed.file.clone() };
+        if placed.is_elsewhere { state.workspace.name(&placed.at) } else { placed.file.clone() };
     let words = format!("{shown}:{} (change {number} of {})", start.line + 1, all.len());
     crate::show::open_document(state, &uri, Some(start), words);
     Ok(json!({ "hunk": placed.id, "uri": uri, "position": start, "file": placed.file }))
