@@ -5,7 +5,7 @@ use crate::support::home::Searched;
 use crate::support::stage::{QUIET, edit_input, say, turn};
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
-use ropewalk_host::{Environment, HostOptions, Sessions};
+use ropewalk_host::{Environment, HostOptions, ModelFactory, Sessions};
 use ropewalk_lsp::serve::{ServeOptions, serve};
 use ropewalk_model::{
     Delta, Http, Keys, Message, Model, ModelError, Piece, Prelude, Request, ServerModel, ToolSpec,
@@ -139,15 +139,15 @@ impl Desk {
         }
         let model = ScriptedModel::start(replies).unwrap();
         let (config, own_door) = (model.config(), door.clone());
+        let factory: ModelFactory = Arc::new(move |_| {
+            let model = ServerModel::new(config.clone(), Http::new()).unwrap();
+            Ok(Arc::new(Doored(model, own_door.clone())) as Arc<dyn Model>)
+        });
+        let environment = Arc::new(Nothing(folder.path().join("home")));
         let options = HostOptions {
-            models: Arc::new(move |_| {
-                let model = ServerModel::new(config.clone(), Http::new()).unwrap();
-                Ok(Arc::new(Doored(model, own_door.clone())) as Arc<dyn Model>)
-            }),
-            environment: Arc::new(Nothing(folder.path().join("home"))),
             flags: vec!["commands.over_fork=off".to_owned()],
             sessions: Some(Sessions::new(&folder.path().join("state"))),
-            publish: ropewalk_workspace::publish::Bounds::default(),
+            ..HostOptions::new(factory, environment)
         };
         let (to_server, input) = UnixStream::pair().unwrap();
         let (from_server, output) = UnixStream::pair().unwrap();

@@ -22,7 +22,7 @@ use ropewalk_workspace::publish::{Bounds, PublishReport, publish};
 use ropewalk_workspace::state::{Kept, Private, StateRecord, go_back};
 use ropewalk_workspace::undo::undo;
 use ropewalk_workspace::{
-    DocId, Editor, FileHunks, Fork, ForkOwner, HunkId, LockedFork, MergeReport, Patch, Place,
+    DocId, Editor, FileHunks, Fork, ForkOwner, Hunk, HunkId, LockedFork, MergeReport, Patch, Place,
     Proposal, Selection, View, Workspace,
 };
 use std::collections::{HashMap, HashSet};
@@ -65,6 +65,11 @@ pub struct ReviewSnapshot {
 }
 
 impl ReviewSnapshot {
+    /// The pending hunks, in the order of files and lines.
+    pub fn hunks(&self) -> impl Iterator<Item = &Hunk> + Clone {
+        self.files.iter().flat_map(|file| file.hunks.iter())
+    }
+
     /// How many hunks are pending.
     pub fn pending(&self) -> usize {
         self.files.iter().map(|file| file.hunks.len()).sum()

@@ -6,6 +6,7 @@
 
 use crate::host::Host;
 use crate::seat::{Inputs, Seat, serve, tell};
+use crate::settings::StartSettings;
 use crate::{blocking, lock};
 use futures::FutureExt;
 use futures::future::{BoxFuture, join_all, ready};
@@ -168,8 +169,8 @@ impl Host {
         let (sender, events) = tokio::sync::mpsc::unbounded_channel();
         // Until it is where others find it, so that no edit of the configuration passes it by.
         let mut built = self.configuration.hold();
-        let (mut settings, commands, news) = self.read(&mut built);
-        let choice = past.as_ref().and_then(Past::model_choice).cloned();
+        let StartSettings { mut settings, takes_choice, commands, news } = self.read(&mut built);
+        let choice = past.as_ref().filter(|_| takes_choice).and_then(Past::model_choice).cloned();
         let why = choice.and_then(|choice| self.choose_again(choice, &mut settings));
         let publish = self.options.publish;
         let approvals = self.approvals.clone();

@@ -55,8 +55,7 @@ pub(crate) struct Waiting {
 impl Waiting {
     /// Of a session's hunks, without those that are on their way to the editor. None when nothing waits.
     pub(crate) fn of(review: &ReviewSnapshot) -> Option<Self> {
-        let hunks = review.files.iter().flat_map(|file| file.hunks.iter());
-        let waiting = hunks.filter(|hunk| hunk.state == HunkState::Pending);
+        let waiting = review.hunks().filter(|hunk| hunk.state == HunkState::Pending);
         let files: HashSet<&DocId> = waiting.clone().map(|hunk| &hunk.doc).collect();
         let changes = waiting.count();
         (changes > 0).then_some(Self { changes, files: files.len() })
