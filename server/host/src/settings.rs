@@ -5,7 +5,6 @@
 
 use crate::configuration::{Built, ModelFactory};
 use crate::host::Host;
-use crate::lock;
 use crate::watch::Watch;
 use ropewalk_agent::prompt::PromptFacts;
 use ropewalk_agent::session::{KeepRule, ModelChoice, Settings};
@@ -16,7 +15,6 @@ use ropewalk_protocol::{Event, Level};
 use ropewalk_tools::{List, Rules, Written};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 /// Tells what is wrong with the configuration.
 pub(crate) fn problem(message: String) -> Event {
@@ -40,25 +38,25 @@ impl Host {
     /// Reads the configuration if it may have changed, and hands it to all sessions. Gives what is new in it. Blocking.
     pub(crate) fn refresh(&self) -> Vec<Event> {
         let mut built = self.configuration.hold();
-        let is_stale = self.configuration.is_stale.load(Ordering::Acquire);
-        if is_stale || built.watch.has_changed() { self.read(&mut built).news } else { Vec::new() }
+        let is_stale = self.configuration.is_stale();
+        if is_stale || built.has_changed() { self.read(&mut built).news } else { Vec::new() }
     }
 
     /// Reads the configuration, and hands it to all sessions if it has changed. Blocking.
     pub(crate) fn read(&self, built: &mut Built) -> StartSettings {
-        let was_stale = self.configuration.is_stale.swap(false, Ordering::AcqRel);
-        let sources = lock(&self.configuration.sources).clone();
+        let was_stale = self.configuration.take_stale();
+        let sources = self.configuration.sources();
         let mut config = Config::build(&sources, &*self.options.environment);
         let watch = Watch::of(&config);
-        let has_changed = was_stale || watch != built.watch;
+        let has_changed = was_stale || built.is_of_others(&watch);
         let mut news = match self.options.headless {
             true => Vec::new(),
             false => self.take_questions(&mut config),
         };
         let config = Arc::new(config);
-        *lock(&self.configuration.config) = Some(config.clone());
+        self.configuration.put_in_force(config.clone());
         let (settings, mut problems) = self.settings(&config);
-        let mode = std::mem::replace(built, Built { watch, mode: settings.mode }).mode;
+        let mode = built.replace(watch, settings.mode);
         if has_changed {
             // If the mode was not what changed, what the user chose by command stays.
             let keeps_mode = mode == settings.mode && config.is_locked("mode").is_none();
@@ -96,7 +94,7 @@ impl Host {
 
     /// A model by the name `provider/name`, set up as the configuration says. Blocking.
     pub(crate) fn model_named(&self, name: &str) -> Result<Arc<dyn Model>, String> {
-        let mut sources = lock(&self.configuration.sources).clone();
+        let mut sources = self.configuration.sources();
         sources.flags.push(format!("model={name}"));
         model_of(&Config::build(&sources, &*self.options.environment), &self.options.models)
     }
