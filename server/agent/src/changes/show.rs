@@ -32,15 +32,15 @@ impl Changes {
         self.shown().review.clone()
     }
 
-    /// Keeps what can be reviewed now for those who have no fork, and gives the number of the look. `fork` is locked, so
-    /// that the last look is of the last state.
-    pub(super) fn note(&self, fork: &Fork) -> u64 {
+    /// Keeps what can be reviewed now for those who have no fork, and gives it with the number of the look. `fork` is
+    /// locked, so that the last look is of the last state.
+    pub(super) fn note(&self, fork: &Fork) -> (u64, ReviewSnapshot) {
         let latest_turn = self.workspace.ledger().latest_turn(&self.session);
         let review = ReviewSnapshot { files: fork.file_hunks().into(), latest_turn };
         let mut shown = self.shown();
         shown.looked += 1;
-        shown.review = review;
-        shown.looked
+        shown.review = review.clone();
+        (shown.looked, review)
     }
 
     /// Shows the pending hunks if they are not as they were shown last. What is told last is the newest.
@@ -58,20 +58,20 @@ impl Changes {
     }
 
     fn look_now(&self) -> HunkLook {
-        let (number, hunks, commands) = synced_by(
+        let ((number, review), commands) = synced_by(
             &self.workspace,
             || self.state(),
             |state| &mut state.fork,
             |state, _| {
                 let state = &mut **state;
-                let number = self.note(&state.fork);
+                let looked = self.note(&state.fork);
                 self.record(state, Kept::record_promptly);
-                (number, state.fork.hunks(), state.commands.clone())
+                (looked, state.commands.clone())
             },
         );
         let keys = self.settings.keys();
         let roots = self.workspace.roots();
-        let trusted = match hunks.is_empty() {
+        let trusted = match review.files.is_empty() {
             true => TrustedFiles::default(),
             false => TrustedFiles::of(&roots),
         };
@@ -79,7 +79,7 @@ impl Changes {
             let reader = reader_of(hunk, &roots, &trusted);
             hunk_info(hunk, &commands, reader, &keys)
         };
-        HunkLook { number, hunks: hunks.iter().map(info).collect() }
+        HunkLook { number, hunks: review.hunks().map(info).collect() }
     }
 
     /// Shows what was looked at, unless that is shown already, or something newer.
