@@ -1,8 +1,8 @@
 //! The one value that a front end holds of a process: requests go in, events come out.
 
 use crate::configuration::{Configuration, ModelFactory};
+use crate::map::SessionMap;
 use crate::questions::Questions;
-use crate::sessions::SessionMap;
 use crate::snapshot::Snapshot;
 use crate::{blocking, lock};
 use futures::future::BoxFuture;

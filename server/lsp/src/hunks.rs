@@ -3,52 +3,19 @@
 //! Hunks are Information, because "next problem" of VS Code and others skips hints. What stands in a file that can't
 //! be opened yet is shown in the user's own document (see `home`).
 
-use crate::convert::position_to_lsp;
+use crate::lock;
+use crate::placed::{PlacedHunk, ShownHunks, ShownQuestion, placed_in_file, range_of};
 use crate::show::words::{Waiting, how_to_review, lines_changed};
-use crate::state::{State, lock};
+use crate::state::State;
 use ropewalk_protocol::{ChangeKind, HunkInfo};
 use ropewalk_text::plain::{plain, plain_line};
-use ropewalk_text::{Coordinates, Text};
-use ropewalk_workspace::{DocId, FileHunks, Hunk, HunkKind};
+use ropewalk_workspace::DocId;
 use serde_json::json;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::ops::Range;
+use std::collections::{BTreeMap, HashMap};
 use tower_lsp::lsp_types as lsp;
 
 /// How much of a diff a diagnostic's message holds, in characters.
 const DIFF_SHOWN: usize = 2_000;
-
-/// The hunks and the waiting calls as they were shown last.
-#[derive(Debug, Default)]
-pub(crate) struct ShownHunks {
-    pub(crate) hunks: Vec<HunkInfo>,
-    /// The calls that wait, by their ids.
-    pub(crate) questions: BTreeMap<u64, ShownQuestion>,
-    /// The documents that have diagnostics of ours.
-    uris: BTreeSet<String>,
-}
-
-/// A call that waits for the user.
-#[derive(Clone, Debug)]
-pub(crate) struct ShownQuestion {
-    /// The start of what it would run, on one line.
-    pub(crate) about: String,
-    /// The question, with how to answer it.
-    pub(crate) words: String,
-}
-
-/// A pending hunk and where it can be looked at.
-#[derive(Clone, Debug)]
-pub(crate) struct PlacedHunk {
-    pub(crate) id: u64,
-    /// The file it changes, as it is shown.
-    pub(crate) file: String,
-    /// The document in which it is shown.
-    pub(crate) at: DocId,
-    pub(crate) range: lsp::Range,
-    /// True if that is not the file it changes, which is not there yet.
-    pub(crate) is_elsewhere: bool,
-}
 
 impl State {
     /// Shows the pending hunks of a session, if it is the current one.
@@ -142,7 +109,7 @@ impl State {
         let is_elsewhere = placed.is_some_and(|placed| placed.is_elsewhere);
         let (at, range) = match placed {
             Some(placed) if is_elsewhere => (placed.at.clone(), placed.range),
-            _ => (own.clone(), self.range_of(&own, hunk.line..hunk.line + hunk.lines)),
+            _ => (own.clone(), range_of(&self.workspace, &own, hunk.line..hunk.line + hunk.lines)),
         };
         let file =
             if is_elsewhere { format!(" {}", plain_line(&hunk.file)) } else { String::new() };
@@ -180,9 +147,9 @@ impl State {
 
     /// The diagnostic of a call that waits, and the URI of the document it stands in; none when nothing is open.
     fn question(&self, id: u64, question: &ShownQuestion) -> Option<(String, lsp::Diagnostic)> {
-        let (at, line) = self.home()?;
+        let (at, line) = self.desk.home()?;
         let diagnostic = lsp::Diagnostic {
-            range: self.range_of(&at, line..line + 1),
+            range: range_of(&self.workspace, &at, line..line + 1),
             severity: Some(lsp::DiagnosticSeverity::WARNING),
             source: Some("ropewalk".to_owned()),
             message: plain(&question.words),
@@ -192,57 +159,13 @@ impl State {
         Some((self.workspace.spelling(&at), diagnostic))
     }
 
-    /// Lines of a document in the client's coordinates, as in [`range_in`].
-    fn range_of(&self, id: &DocId, lines: Range<usize>) -> lsp::Range {
-        let coordinates = self.workspace.coordinates();
-        let range = self
-            .workspace
-            .with_document(id, |document| range_in(document.text(), coordinates, lines.clone()));
-        range.unwrap_or_else(|| bare_range(&lines))
-    }
-
     /// The pending hunks of the current session as they were shown last, where they stand now, in the order of files and
     /// lines. Their texts may hold keys, and reach the client only by events, without them.
     pub(crate) fn placed_hunks(&self) -> Vec<PlacedHunk> {
         let snapshot = self.host.snapshot(None);
-        let home = self.home();
-        snapshot.review.files.iter().flat_map(|file| self.placed(file, home.as_ref())).collect()
-    }
-
-    /// The hunks of one file.
-    fn placed(&self, file: &FileHunks, home: Option<&(DocId, usize)>) -> Vec<PlacedHunk> {
-        let Some(doc) = file.hunks.first().map(|hunk| &hunk.doc) else { return Vec::new() };
-        let coordinates = self.workspace.coordinates();
-        let of = |hunk: &Hunk, at: &DocId, range| PlacedHunk {
-            id: hunk.id.0,
-            file: hunk.file.clone(),
-            at: at.clone(),
-            range,
-            is_elsewhere: at != doc,
-        };
-        let in_document = |at: &DocId| {
-            self.workspace.with_document(at, |document| {
-                let range = |lines| range_in(document.text(), coordinates, lines);
-                let placed = file.placed_in(document);
-                placed.map(|(hunk, lines)| of(hunk, at, range(lines))).collect::<Vec<_>>()
-            })
-        };
-        if let Some(placed) = in_document(doc) {
-            return placed;
-        }
-        let is_renamed = file.source != *doc;
-        // A renamed file is still where it was.
-        if let Some(placed) = is_renamed.then(|| in_document(&file.source)).flatten() {
-            return placed;
-        }
-        let one = |hunk: &Hunk| {
-            let is_new = matches!(hunk.kind, HunkKind::Create);
-            match home.filter(|_| is_new && !is_renamed) {
-                Some((home, line)) => of(hunk, home, self.range_of(home, *line..line + 1)),
-                None => of(hunk, &file.source, bare_range(&hunk.lines)),
-            }
-        };
-        file.hunks.iter().map(one).collect()
+        let home = self.desk.home();
+        let placed = |file| placed_in_file(&self.workspace, file, home.as_ref());
+        snapshot.review.files.iter().flat_map(placed).collect()
     }
 
     /// What waits for review in the current session.
@@ -281,22 +204,4 @@ impl State {
         }
         lenses
     }
-}
-
-/// Lines of a text in the client's coordinates, counted by line feeds; of none, the start of the line they go before.
-fn range_in(text: &Text, coordinates: Coordinates, lines: Range<usize>) -> lsp::Range {
-    let start = text.line_feed_start(lines.start);
-    let mut end = text.line_feed_start(lines.end);
-    if !lines.is_empty() && end > start && text.byte(end - 1) == Some(b'\n') {
-        // Up to the last line's own end, so that the next line is not marked.
-        end -= 1;
-    }
-    let at = |byte| position_to_lsp(coordinates.byte_to_position(text, byte));
-    lsp::Range::new(at(start), at(end))
-}
-
-/// Whole lines of a text that is not known.
-fn bare_range(lines: &Range<usize>) -> lsp::Range {
-    let line = |line: usize| lsp::Position::new(u32::try_from(line).unwrap_or(u32::MAX), 0);
-    lsp::Range::new(line(lines.start), line(lines.end))
 }

@@ -1,8 +1,10 @@
 //! Commands about hunks and approvals: accept, reject, undo, edit, show, next, approve.
 
-use super::{Answer, invalid, read};
-use crate::hunks::PlacedHunk;
-use crate::state::{State, lock};
+use super::{Answer, read};
+use crate::convert::invalid;
+use crate::lock;
+use crate::placed::PlacedHunk;
+use crate::state::State;
 use ropewalk_protocol::{Op, Selection, Verdict};
 use ropewalk_workspace::DocId;
 use serde::Deserialize;
