@@ -173,7 +173,7 @@ fn accept(files: usize) -> Duration {
     })
 }
 
-/// What a code action takes while the server accepts 5,000 new files: from the request to its answer, over pipes.
+/// The time of a code action while the server accepts 5,000 new files: from the request to its answer, over pipes.
 fn actions_meanwhile(report: &mut Report) {
     const FILES: usize = 5_000;
     let name = "a code action meanwhile, 99 of 100";

@@ -204,7 +204,7 @@ fn what_is_typed_and_asked_waits_for_no_fork() {
     editor.flush();
     hold.until_taken();
     assert_eq!(accept_lines(editor, "greet.py"), [2, 6]);
-    // What is typed while it is locked counts too.
+    // Keys that are typed while it is locked count too.
     editor.type_at("greet.py", 4, 0, "more\n");
     editor.flush();
     assert_eq!(accept_lines(editor, "greet.py"), [2, 7]);

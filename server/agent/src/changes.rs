@@ -55,7 +55,7 @@ struct State {
     told: HashSet<String>,
 }
 
-/// What of a session can be reviewed or taken back, as it was looked at last.
+/// The pending changes of a session, and its latest published turn, as of the last look.
 #[derive(Clone, Debug, Default)]
 pub struct ReviewSnapshot {
     /// The pending hunks by files.
@@ -70,7 +70,7 @@ impl ReviewSnapshot {
         self.files.iter().flat_map(|file| file.hunks.iter())
     }
 
-    /// How many hunks are pending.
+    /// The number of pending hunks.
     pub fn pending(&self) -> usize {
         self.files.iter().map(|file| file.hunks.len()).sum()
     }

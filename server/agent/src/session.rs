@@ -205,7 +205,7 @@ impl Session {
         self.parts.changes.hunks()
     }
 
-    /// What can be reviewed or taken back, as it was shown last. Never waits for the fork.
+    /// The pending changes as they were shown last. Never waits for the fork.
     pub fn review(&self) -> ReviewSnapshot {
         self.parts.changes.review()
     }
@@ -230,7 +230,7 @@ impl Session {
         self.parts.snapshot.borrow().messages.iter().map(|message| (**message).clone()).collect()
     }
 
-    /// How many messages there are.
+    /// The number of messages.
     pub fn message_count(&self) -> usize {
         self.parts.snapshot.borrow().messages.len()
     }

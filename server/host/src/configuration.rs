@@ -75,7 +75,7 @@ impl Configuration {
         self.is_stale.store(true, Ordering::Release);
     }
 
-    /// What the configuration is built from now.
+    /// The sources of the configuration as they are now.
     pub(crate) fn sources(&self) -> Sources {
         lock(&self.sources).clone()
     }
@@ -85,7 +85,7 @@ impl Configuration {
         self.is_stale.load(Ordering::Acquire)
     }
 
-    /// The same, and from now on they count as read.
+    /// True as in [`Configuration::is_stale`]; from now on they count as read.
     pub(crate) fn take_stale(&self) -> bool {
         self.is_stale.swap(false, Ordering::AcqRel)
     }

@@ -1,4 +1,4 @@
-//! What is done for a session's requests, one after the other, and what is told of it.
+//! Service of a session: its requests are done one after the other, and its events told.
 //!
 //! Work on the disk that a request needs is done before the session gets it, and beside everything else: the session is
 //! started, edits of the configuration are taken in, a model is made. Requests that come meanwhile wait in line.

@@ -24,13 +24,13 @@ pub(crate) fn problem(message: String) -> Event {
 /// Problems with rules that are told one by one.
 const MOST_PROBLEMS: usize = 20;
 
-/// What a session needs of the configuration to start.
+/// Parts of the configuration that a session needs to start.
 pub(crate) struct StartSettings {
     pub(crate) settings: Settings,
     /// True if a model that was chosen in the session goes on.
     pub(crate) takes_choice: bool,
     pub(crate) commands: CommandSettings,
-    /// What is new in the configuration, to be told.
+    /// News of the configuration, to be told.
     pub(crate) news: Vec<Event>,
 }
 

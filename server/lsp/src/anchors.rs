@@ -8,7 +8,7 @@ use ropewalk_workspace::{DocId, Document, Workspace};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
-/// Where a document stood when a code action was made for it.
+/// The state of a document when a code action was made for it.
 struct Anchor {
     id: DocId,
     version: i32,
@@ -26,7 +26,7 @@ impl Anchor {
     }
 }
 
-/// How many documents' places are remembered for code actions.
+/// The most documents whose places are remembered for code actions.
 const ANCHORS: usize = 32;
 
 /// See the module.

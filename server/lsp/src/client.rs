@@ -2,7 +2,7 @@
 
 use ropewalk_workspace::Habits;
 
-/// What a client says of itself in `initializationOptions`, apart from configuration.
+/// A client's own options in `initializationOptions`, apart from configuration.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ClientOptions {
     /// It takes `ropewalk/event`.
@@ -47,7 +47,7 @@ impl ClientOptions {
 pub const CLIENT_KEYS: &[&str] =
     &["events", "drawsHunks", "approvals", "messages", "plugin", "edits"];
 
-/// What `initialize` has told.
+/// Facts that `initialize` has told.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ClientFacts {
     pub(crate) options: ClientOptions,

@@ -14,7 +14,7 @@ pub(crate) struct Desk {
     places: Mutex<Places>,
 }
 
-/// Where the user is known to have been.
+/// Places where the user is known to have been.
 #[derive(Debug, Default)]
 struct Places {
     /// Where the last request was made.

@@ -348,7 +348,7 @@ impl Fork {
         self.reviewed().flat_map(|hunks| hunks.iter().cloned().collect::<Vec<_>>()).collect()
     }
 
-    /// The same by files, without a copy of the texts, for those who have no fork.
+    /// The pending hunks by files, without a copy of the texts, for those who have no fork.
     pub fn file_hunks(&self) -> Vec<FileHunks> {
         let of = |(id, file): (&DocId, &ForkFile)| FileHunks::new(id, file, self.left_by(id, file));
         self.files.iter().map(of).filter(|file| !file.hunks.is_empty()).collect()

@@ -415,7 +415,7 @@ impl Workspace {
         self.place(id).map_or_else(|| id.as_str().to_owned(), |place| place.shown)
     }
 
-    /// How a document is named to people, with the links in its path as they are. Touches no disk.
+    /// The name of a document for people, with the links in its path as they are. Touches no disk.
     pub fn name(&self, id: &DocId) -> String {
         let Some(path) = id.path() else { return id.as_str().to_owned() };
         let roots = self.roots.read().unwrap_or_else(PoisonError::into_inner).clone();

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 /// Ten lines, `0` to `9`.
 const TEXT: &str = "0\n1\n2\n3\n4\n5\n6\n7\n8\n9\n";
 
-/// The same after the agent's changes: a line replaced, two put in, one taken out.
+/// The text after the agent's changes: a line replaced, two put in, one taken out.
 const PROPOSED: &str = "0\n1\ntwo\n3\n4\n5\nnew\nnewer\n6\n7\n9\n";
 
 /// The lines that no change touches, nor the user's line ends at.
@@ -78,7 +78,7 @@ impl Bench {
         self.fork.lock().unwrap().file_hunks()
     }
 
-    /// Where `kept` has its hunks now.
+    /// The places of the hunks of `kept` now.
     fn placed(&self, kept: &[FileHunks]) -> Vec<(HunkId, Range<usize>)> {
         let in_document = |document: &mut Document| {
             let placed = kept.iter().flat_map(|file| file.placed_in(document));
@@ -87,7 +87,7 @@ impl Bench {
         self.workspace.with_document(&self.id, in_document).unwrap()
     }
 
-    /// The same as the fork says it.
+    /// The places as the fork has them.
     fn true_places(&self) -> Vec<(HunkId, Range<usize>)> {
         let mut fork = self.fork.lock().unwrap();
         fork.sync_now(&self.workspace);

@@ -27,7 +27,7 @@ impl Changes {
         state.fork.hunks()
     }
 
-    /// What can be reviewed or taken back, as of the last look. Never waits for the fork.
+    /// The pending changes as of the last look. Never waits for the fork.
     pub(crate) fn review(&self) -> ReviewSnapshot {
         self.shown().review.clone()
     }

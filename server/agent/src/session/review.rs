@@ -49,7 +49,7 @@ pub(super) async fn run(parts: Arc<Parts>, mut reviews: mpsc::UnboundedReceiver<
             tracing::error!(%error, "a review panicked");
             (0, vec!["Ropewalk has a bug; the log has the details".to_owned()])
         });
-        // What comes after the event finds what it has left.
+        // A request that follows the event finds what this has left.
         let looked = parts.changes.look().await;
         parts.events.tell(Event::Reviewed { action, done, failed });
         parts.changes.tell(looked);

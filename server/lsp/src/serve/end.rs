@@ -15,17 +15,17 @@ pub enum Reason {
     OutputUnread,
 }
 
-/// How serving ended.
+/// The end of serving.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct End {
     /// Why.
     pub reason: Reason,
-    /// Whether the client had asked for a shutdown before.
+    /// True if the client had asked for a shutdown before.
     pub after_shutdown: bool,
 }
 
 impl End {
-    /// What the process should return: 0 after a `shutdown`, else 1 (LSP, `exit`), whatever the reason.
+    /// The exit code of the process: 0 after a `shutdown`, else 1 (LSP, `exit`), whatever the reason.
     #[must_use]
     pub fn exit_code(self) -> u8 {
         u8::from(!self.after_shutdown)

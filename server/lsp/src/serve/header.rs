@@ -65,7 +65,7 @@ pub(super) fn parse_header(bytes: &[u8], limit: usize) -> Option<Header> {
     (bytes.len() >= limit).then_some(Header::Bad(BadFrame::EndlessHeader { limit }))
 }
 
-/// What a header line says about the length.
+/// Reads of a header line what it says of the length.
 pub(super) fn field_length(line: &[u8]) -> Field {
     if !starts_with_field(line) {
         return Field::Other;
@@ -84,7 +84,7 @@ pub(super) fn starts_with_field(bytes: &[u8]) -> bool {
     bytes.get(..FIELD.len()).is_some_and(|name| name.eq_ignore_ascii_case(FIELD))
 }
 
-/// Where the next field begins that says a length.
+/// The start of the next field that says a length.
 pub(super) fn find_field(bytes: &[u8]) -> Option<usize> {
     memchr::memchr2_iter(b'C', b'c', bytes)
         .find(|&at| bytes.get(at..).is_some_and(starts_with_field))

@@ -74,7 +74,7 @@ fn lines_now(
     let text = document.text();
     let first = text.line_feeds_before(whole.start);
     let last = text.line_feeds_before(whole.end);
-    // What ends inside of a line has that line too.
+    // A range that ends inside of a line has that line too.
     let is_inside = whole.end > text.line_feed_start(last);
     Some(first..last.max(first) + usize::from(is_inside && !whole.is_empty()))
 }
