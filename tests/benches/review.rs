@@ -8,9 +8,19 @@
     reason = "a bench that can't run may say so bluntly"
 )]
 
+#[path = "../support/agent.rs"]
+#[expect(dead_code, unreachable_pub, clippy::unwrap_used, reason = "the tests' own file")]
+mod agent;
+#[expect(dead_code, reason = "the other benches use the rest of it")]
+mod client;
 #[expect(dead_code, reason = "the other benches use the rest of it")]
 mod harness;
+#[path = "../support/home.rs"]
+#[expect(unreachable_pub, clippy::unwrap_used, reason = "the tests' own file")]
+mod home;
 
+use agent::Agent;
+use client::{Client, did_open, request, server, uri};
 use harness::{Bar, Report, Work};
 use ropewalk_agent::journal::record::{Head, Record, VERSION};
 use ropewalk_agent::prompt::PromptFacts;
@@ -28,6 +38,7 @@ use ropewalk_workspace::{
     DocId, Fork, ForkOwner, LockedFork, NoEditor, Proposal, ProposedChange, Roots, Selection,
     Workspace,
 };
+use serde_json::json;
 use std::fs::{self, File};
 use std::io::Write;
 use std::ops::{Deref, DerefMut};
@@ -52,6 +63,7 @@ fn main() {
             }
         }
         calls_by_size(report);
+        actions_meanwhile(report);
         late_edit(report);
         let name = "file reads of a call with 1,000 pending";
         if report.wants(name)
@@ -162,6 +174,51 @@ fn accept(files: usize) -> Duration {
     })
 }
 
+/// The time of a code action while the server accepts 5,000 new files: from the request to its answer, over pipes.
+fn actions_meanwhile(report: &mut Report) {
+    const FILES: usize = 5_000;
+    let name = "a code action meanwhile, 99 of 100";
+    if !report.wants(name) {
+        return;
+    }
+    let (agent, root) = (Agent::new("review", []), folder());
+    write_journal(&agent.folder("state/ropewalk"), root.path(), FILES);
+    let open = root.path().join("open.rs");
+    let text = harness::code(100_000, "\n");
+    fs::write(&open, &text).expect("written");
+    let mut client = Client::initialized(server(agent.environment()), root.path());
+    client.send(&did_open(&open, &text));
+    // The session goes on by itself, because something waits in it.
+    while client.until("hunks")["params"]["hunks"].as_array().map(Vec::len) != Some(FILES) {}
+    let command = json!({"command": "ropewalk.accept", "arguments": [{"all": true}]});
+    client.send(&request(1, "workspace/executeCommand", command));
+    let at = json!({"line": 9, "character": 0});
+    let params = json!({
+        "textDocument": {"uri": uri(&open)},
+        "range": {"start": at, "end": at},
+        "context": {"diagnostics": []},
+    });
+    let action = request(9, "textDocument/codeAction", params);
+    let (mut times, mut is_done) = (Vec::new(), false);
+    while !is_done {
+        let start = Instant::now();
+        client.send(&action);
+        loop {
+            let message = client.next();
+            is_done |= message["params"]["type"] == "reviewed";
+            if message["id"] == 9 {
+                break;
+            }
+        }
+        times.push(start.elapsed().as_secs_f64() * 1e3);
+    }
+    client.end();
+    times.sort_by(f64::total_cmp);
+    report.row("code actions during an accept", times.len() as f64, "answers", Bar::Shown);
+    report.row(name, times[times.len() * 99 / 100], "ms", Bar::AtMost(5.0));
+    report.row("a code action meanwhile, the slowest", times[times.len() - 1], "ms", Bar::Shown);
+}
+
 /// A folder in memory where the system has that: a file system that has just deleted many files is slow to make others.
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a folder")
@@ -184,7 +241,8 @@ fn write_journal(state: &Path, root: &Path, files: usize) {
     };
     let maker = Maker::Call("call".into());
     fork.merge(&workspace, &view, 1, &maker, (0..files).map(one).collect());
-    let head = Head { version: VERSION, session: "bench".into(), at: 0, roots: vec![] };
+    let roots = vec![root.display().to_string()];
+    let head = Head { version: VERSION, session: "bench".into(), at: 0, roots };
     let turn = Record::Turn { turn: 1, at: 1, prompt: "Make them".into() };
     let ended = Record::Ended { turn: 1, at: 1, stop_reason: StopReason::EndTurn };
     let states = Kept::default().record(&fork, &workspace, None).into_iter().map(Record::State);

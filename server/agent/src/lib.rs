@@ -34,6 +34,7 @@ mod turn;
 
 pub use audit::Audit;
 pub use calls::Call;
+pub use changes::ReviewSnapshot;
 pub use conversation::Conversation;
 pub use history::History;
 pub use hooks::StepHook;

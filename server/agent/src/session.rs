@@ -9,6 +9,7 @@ mod config;
 pub(crate) mod parts;
 mod review;
 
+use crate::changes::ReviewSnapshot;
 use crate::hooks::StepHook;
 use crate::journal::past::TurnMark;
 use crate::mechanisms;
@@ -142,9 +143,9 @@ impl Session {
         self.parts.changes.hunks()
     }
 
-    /// The same, unless somebody else is at the fork now. Never waits.
-    pub fn try_hunks(&self) -> Option<Vec<ropewalk_workspace::Hunk>> {
-        self.parts.changes.try_hunks()
+    /// The pending changes as they were shown last. Never waits for the fork.
+    pub fn review(&self) -> ReviewSnapshot {
+        self.parts.changes.review()
     }
 
     /// The net change that is pending, as `git apply` takes it. Reads the disk. Blocking.
@@ -167,14 +168,19 @@ impl Session {
         self.parts.snapshot.borrow().messages.iter().map(|message| (**message).clone()).collect()
     }
 
+    /// The number of messages.
+    pub fn message_count(&self) -> usize {
+        self.parts.snapshot.borrow().messages.len()
+    }
+
     /// Its name: the user's, or the start of the first prompt; empty while there is neither.
     pub fn title(&self) -> String {
         self.parts.snapshot.borrow().title()
     }
 
     /// Its turns, oldest first.
-    pub fn turns(&self) -> Vec<TurnMark> {
-        self.parts.snapshot.borrow().turns.to_vec()
+    pub fn turns(&self) -> Arc<Vec<TurnMark>> {
+        self.parts.snapshot.borrow().turns.clone()
     }
 
     /// Changes that could not be brought back when it went on, in words: the file, and what is lost.
@@ -184,7 +190,7 @@ impl Session {
 
     /// Whether nothing was asked yet and nothing is pending: another can take its place.
     pub fn is_fresh(&self) -> bool {
-        self.parts.snapshot.borrow().last_turn == 0 && self.parts.changes.is_empty()
+        self.parts.snapshot.borrow().last_turn == 0 && self.review().files.is_empty()
     }
 
     /// How full the model's context is by the last request.

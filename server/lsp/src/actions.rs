@@ -1,7 +1,8 @@
 //! Code actions: requests on a selection or a diagnostic, and answers to what waits (hunks, approvals).
 
-use crate::hunks::{PlacedHunk, ShownHunks};
-use crate::state::{State, lock};
+use crate::lock;
+use crate::placed::{PlacedHunk, ShownHunks};
+use crate::state::State;
 use ropewalk_protocol::{Approval, Verdict};
 use ropewalk_text::plain::plain_line;
 use ropewalk_workspace::DocId;
@@ -66,8 +67,8 @@ impl State {
     pub(crate) fn actions(&self, params: &lsp::CodeActionParams) -> Vec<lsp::CodeAction> {
         let id = DocId::from_uri(params.text_document.uri.as_str());
         let uri = &self.spelling(params.text_document.uri.as_str());
-        let version = self.remember(&id);
-        self.note_looked(&id);
+        let version = self.anchors.remember(&id);
+        self.desk.note_looked(&id);
         let mut out = self.answers();
         out.extend(self.on_changes(uri, params.range));
         let about = |prompt: &str, range: lsp::Range| {
@@ -206,7 +207,7 @@ impl State {
 
     /// What a selected comment asks, if the selection is nothing but a comment.
     fn comment(&self, id: &DocId, version: Option<i32>, range: lsp::Range) -> Option<String> {
-        let (text, bytes) = self.locate(id, version, range)?;
+        let (text, bytes) = self.anchors.locate(id, version, range)?;
         let text = text.slice(bytes);
         let lines: Vec<&str> =
             text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();

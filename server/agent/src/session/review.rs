@@ -67,8 +67,10 @@ pub(super) async fn run(parts: Arc<Parts>, mut reviews: mpsc::UnboundedReceiver<
             tracing::error!(%error, "a review panicked");
             (0, vec!["Ropewalk has a bug; the log has the details".to_owned()])
         });
+        // A request that follows the event finds what this has left.
+        let looked = parts.changes.look().await;
         parts.events.tell(Event::Reviewed { action, done, failed });
-        parts.changes.show().await;
+        parts.changes.tell(looked);
         parts.settle().await;
     }
 }

@@ -1,7 +1,8 @@
 //! What is typed as a prompt and is a command: it does what the command of that name does, at once, and its words
 //! come as a message, for a client that can do nothing but prompt.
 
-use super::{invalid, review, sessions};
+use super::{review, sessions};
+use crate::convert::invalid;
 use crate::show::tell;
 use crate::state::State;
 use ropewalk_host::slash::Slash;
