@@ -139,6 +139,8 @@ struct Shown {
     said: String,
     /// What the turn has used so far.
     used: Option<Tokens>,
+    /// True while a turn runs.
+    is_running: bool,
 }
 
 impl Shown {
@@ -162,6 +164,11 @@ impl Shown {
             }
             Event::Compacting { .. } => {
                 self.report(state, "sums up the conversation".to_owned()).await;
+            }
+            Event::Compacted { before, after, .. } if !quiet && !self.is_running => {
+                let words =
+                    format!("The conversation was summed up: {before} tokens became {after}.");
+                state.say(lsp::MessageType::INFO, words).await;
             }
             Event::ToolCall { tool, title, .. } => {
                 self.report(state, format!("{tool} {title}")).await
@@ -194,6 +201,7 @@ impl Shown {
                 state.say(kind, message).await;
             }
             Event::TurnEnded { stop_reason, message, .. } => {
+                self.is_running = false;
                 state.hide_questions(session).await;
                 self.end(state, stop_reason, message).await
             }
@@ -203,7 +211,7 @@ impl Shown {
 
     async fn begin(&mut self, state: &Arc<State>, session: &str, turn: u64, prompt: &str) {
         self.said.clear();
-        self.used = None;
+        (self.used, self.is_running) = (None, true);
         if !state.facts().progress {
             return;
         }
