@@ -1,0 +1,77 @@
+//! Islands: text without letters that a difference keeps between two places where text was taken out.
+//!
+//! Blank lines and brackets are found again anywhere. What stood beside one would end up beside other text, so who
+//! follows places over a difference takes it for new. What a reader is shown keeps its islands.
+
+use crate::{Change, ChangeSet, Text, diff};
+
+/// The most bytes of an island.
+const ISLAND_LIMIT: usize = 256;
+
+/// The change set `before → after` for following places, where only the texts are known. See [`diff()`] for its cost.
+pub fn coarse_diff(before: &Text, after: &Text) -> ChangeSet {
+    without_islands(&diff(before, after), before)
+}
+
+/// The same change set with each island taken out and put back, given A. The result of applying it is the same.
+/// O(the text that it takes out).
+pub fn without_islands(set: &ChangeSet, before: &Text) -> ChangeSet {
+    let mut changes: Vec<Change> = Vec::with_capacity(set.changes().len());
+    for change in set.changes() {
+        let is_taken = tells(before, change);
+        match changes.last_mut().filter(|last| is_taken && tells(before, last)) {
+            Some(last) if is_island(before, last.range.end, change.range.start) => {
+                last.text.push_str(&before.slice(last.range.end..change.range.start));
+                last.text.push_str(&change.text);
+                last.range.end = change.range.end;
+            }
+            _ => changes.push(change.clone()),
+        }
+    }
+    ChangeSet::from_sorted(set.before_len(), changes)
+}
+
+/// True if the change takes out letters: a line that is indented or trimmed anew keeps its own.
+fn tells(before: &Text, change: &Change) -> bool {
+    let old = before.slice(change.range.clone());
+    has_letters(&old) && old.trim() != change.text.trim()
+}
+
+fn is_island(before: &Text, start: usize, end: usize) -> bool {
+    end - start <= ISLAND_LIMIT && !has_letters(&before.slice(start..end))
+}
+
+/// ASCII punctuation and blanks are everywhere.
+fn has_letters(text: &str) -> bool {
+    text.chars().any(|char| char.is_alphanumeric() || !char.is_ascii())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(before: &str, after: &str, expected: &[(usize, usize, &str)]) {
+        let (before, after) = (Text::from(before), Text::from(after));
+        let set = coarse_diff(&before, &after);
+        assert_eq!(set.apply(&before).unwrap(), after);
+        let changes = set.changes().iter();
+        let changes: Vec<_> =
+            changes.map(|one| (one.range.start, one.range.end, one.text.as_str())).collect();
+        assert_eq!(changes, expected);
+    }
+
+    #[test]
+    fn a_blank_line_between_texts_that_are_gone_is_no_place() {
+        check("one\n\ntwo\n", "1\n\n2\n", &[(0, 8, "1\n\n2")]);
+        check("one\n}\n\ntwo\n", "1\n}\n\n2\n", &[(0, 10, "1\n}\n\n2")]);
+        check("one\n\ntwo\n\nsix\n", "1\n\n2\n\n6\n", &[(0, 13, "1\n\n2\n\n6")]);
+    }
+
+    #[test]
+    fn what_only_grows_or_has_letters_is_one() {
+        check("one\n\ntwo\n", "  one\n\n  two\n", &[(0, 0, "  "), (5, 5, "  ")]);
+        check("  one \n\n  two \n", "one\n\ntwo\n", &[(0, 6, "one"), (8, 14, "two")]);
+        check("one\nkept\ntwo\n", "1\nkept\n2\n", &[(0, 3, "1"), (9, 12, "2")]);
+        check("one\n\ntwo\n", "1\n\ntwo\nsix\n", &[(0, 3, "1"), (9, 9, "six\n")]);
+    }
+}
