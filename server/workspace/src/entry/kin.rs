@@ -57,7 +57,7 @@ const LONG: usize = 8;
 const MOST_PAIRS: usize = 20_000;
 
 /// True if half of what is taken out of one is put into the other: of its words, or of the bytes in them; or half of what
-/// is put there is long words of it.
+/// is put there is words of it, long ones or several.
 pub(crate) fn moved(old: &str, new: &str) -> bool {
     let put: HashSet<&str> = new.split_whitespace().collect();
     let taken: Vec<&str> = old.split_whitespace().collect();
@@ -80,11 +80,11 @@ pub(crate) fn moved(old: &str, new: &str) -> bool {
     let again = shared.iter().filter(is_put).count();
     let bytes: usize = shared.iter().map(|(bytes, _)| bytes).sum();
     let all: usize = taken.iter().map(|word| word.len()).sum();
-    let long: usize = shared.iter().map(|(bytes, _)| bytes).filter(|bytes| **bytes >= LONG).sum();
+    let words: usize = shared.iter().filter(is_put).map(|(bytes, _)| bytes).sum();
     let all_put: usize = put.iter().map(|word| word.len()).sum();
     (again > 0 && again * 2 >= taken.len())
         || (bytes > 0 && bytes * 2 >= all)
-        || (long > 0 && long * 2 >= all_put)
+        || (words >= LONG && words * 2 >= all_put)
 }
 
 #[cfg(test)]
@@ -118,6 +118,10 @@ mod tests {
             let text = "ab\nbaz\nN乔𠁈 (\u{fc}乕) ab c\nlast\n";
             let end = 7 + "N乔𠁈 (\u{fc}乕) ab c".len();
             check(text, &[(0, 2, "乔𠁈 \u{fc}乕"), (7, end, "x")], &[which], &[0, 1]);
+            // Short words of a long text, with one that is new.
+            let text = "ab and more of it\nthat stood here\nsix\n \nlast\n";
+            let half = [(3, 37, "x"), (40, 40, "that stood ours\n")];
+            check(text, &half, &[which], &[0, 1]);
         }
     }
 
