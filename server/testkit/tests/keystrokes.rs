@@ -13,7 +13,7 @@
 //! stands between them. For the same reason a deletion of such characters alone counts as made if the user typed one
 //! more and deleted it, where the client checks no versions, or changes are told as differences of texts (by the client,
 //! a formatter or a reload); what was typed between two equal texts may then be told as the one before it or as the one
-//! after it; and one may stand elsewhere if the text that it leaves is the very same. Where something stood
+//! after it, and of equal ones with no atom between them that were told anew one is as good as another; and one may stand elsewhere if the text that it leaves is the very same. Where something stood
 //! that was deleted at any time, or that a later call took out, tells of no order, nor does a text that is known only as a whole (the file was closed
 //! or opened since, most of it or 20 lines were deleted at once, or what was pending when the call looked is gone). A
 //! deletion that the user makes as well is done, even if they take it back before anyone looks. A change that was
