@@ -6,7 +6,7 @@
 
 use crate::PublishId;
 use ropewalk_text::{ChangeSet, Text, diff, refine, refine_letters};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// Where both stories ask for more bytes than this of the user, text may have been moved.
 pub(crate) const MUCH: usize = 80;
@@ -114,27 +114,14 @@ pub(crate) fn look(
     };
     let moved_made = after_made == 0 && after_not > 0 && checks_versions;
     let says_made = made < not_made && after_made <= after_not;
-    let retyped = says_made && brings_back(edit, before, &predicted, after);
-    if moved_made || (says_made && !retyped && shows(edit, &only_over, &only_own, checks_versions))
-    {
+    if moved_made || (says_made && shows(edit, &only_over, &only_own, checks_versions)) {
         return Sighting::Made(over);
     }
     let moved_not = after_not == 0 && after_made > 0;
-    if moved_not || retyped || (not_made < made && after_not <= after_made) {
+    if moved_not || (not_made < made && after_not <= after_made) {
         return carry(edit, &own).unwrap_or(Sighting::Gone);
     }
     Sighting::Gone
-}
-
-/// True if letters that the edit takes out, and that stand nowhere else, stand in the text after all: had it been made,
-/// the user would have typed them anew. O(n).
-fn brings_back(edit: &ChangeSet, before: &Text, predicted: &Text, after: &Text) -> bool {
-    let taken = edit.changes().iter().map(|change| before.slice(change.range.clone()));
-    let mut rare: HashSet<char> = taken.flat_map(|text| text.chars().collect::<Vec<_>>()).collect();
-    let elsewhere: HashSet<char> = predicted.to_string().chars().collect();
-    rare.retain(|char| !elsewhere.contains(char));
-    let now: HashSet<char> = after.to_string().chars().collect();
-    !rare.is_empty() && rare.is_subset(&now)
 }
 
 /// How many lines one text has that the other has not, indents aside. O(n).
@@ -211,24 +198,6 @@ mod tests {
         // "XYZ" before it, a line end behind it, and all told as one change of what differs.
         let seen = check("abcd efgh\n", &[(4, 4, "+Q")], &[(3, 4, "XYZd+Q\n")]);
         assert!(matches!(seen, Sighting::Made(_)), "{seen:?}");
-    }
-
-    #[test]
-    fn what_is_taken_out_and_stands_there_still_was_not_taken_out() {
-        let before = Text::from("one\n  丂七丄 two\n");
-        let edit = set(before.len(), &[(6, 16, "")]);
-        let predicted = edit.apply(&before).unwrap();
-        let check = |after: &str, want: bool| {
-            assert_eq!(
-                brings_back(&edit, &before, &predicted, &Text::from(after)),
-                want,
-                "{after}"
-            );
-        };
-        check("ein\nzwei\n  丂七 typed丄 two\n", true);
-        check("ein\n  typed two\n", false);
-        // A part of it, put elsewhere.
-        check("ein\n  two 丂\n", false);
     }
 
     #[test]
