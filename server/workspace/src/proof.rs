@@ -5,7 +5,7 @@
 //! [`Expected::look`] is asked after every single content change. It is a pure function of texts.
 
 use crate::PublishId;
-use ropewalk_text::{ChangeSet, Text, diff, refine, refine_letters};
+use ropewalk_text::{Change, ChangeSet, Text, diff, refine, refine_letters};
 use std::collections::HashMap;
 
 /// Where both stories ask for more bytes than this of the user, text may have been moved.
@@ -103,8 +103,7 @@ pub(crate) fn look(
     // one that asks less of the user is true: the other has them put back or repeat what the edit does.
     let over = diff(&predicted, after);
     let own = refine(change, before);
-    // By its letters, or a line in which the user typed on both sides of the edit would be all theirs.
-    let (only_over, only_own) = (refine_letters(&over, &predicted), refine_letters(&own, before));
+    let (only_over, only_own) = (by_letters(&over, &predicted), by_letters(&own, before));
     let (made, not_made) = (size(&only_over), size(&only_own));
     // Where much has moved, how much is a matter of luck, but no line has come or gone in the true story.
     let near = edit.changes().iter().any(|one| change.touches(&one.range));
@@ -122,6 +121,26 @@ pub(crate) fn look(
         return carry(edit, &own).unwrap_or(Sighting::Gone);
     }
     Sighting::Gone
+}
+
+/// The change set by its letters, changed lines that follow each other as one: a line in which the user typed on both sides
+/// of an edit is not all theirs, nor are lines that they have cut or joined.
+fn by_letters(set: &ChangeSet, before: &Text) -> ChangeSet {
+    let mut joined: Vec<Change> = Vec::with_capacity(set.changes().len());
+    for change in set.changes() {
+        let line = |at: usize| before.line_feeds_before(at);
+        let follows = |last: &&mut Change| line(change.range.start) - line(last.range.end) <= 1;
+        match joined.last_mut().filter(follows) {
+            Some(last) => {
+                last.text.push_str(&before.slice(last.range.end..change.range.start));
+                last.text.push_str(&change.text);
+                last.range.end = change.range.end;
+            }
+            None => joined.push(change.clone()),
+        }
+    }
+    let joined = ChangeSet::new(set.before_len(), joined);
+    refine_letters(joined.as_ref().unwrap_or(set), before)
 }
 
 /// How many lines one text has that the other has not, indents aside. O(n).
@@ -157,7 +176,6 @@ fn size(set: &ChangeSet) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ropewalk_text::Change;
 
     fn set(len: usize, changes: &[(usize, usize, &str)]) -> ChangeSet {
         ChangeSet::new(len, changes.iter().map(|(s, e, t)| Change::new(*s..*e, *t)).collect())
@@ -198,6 +216,21 @@ mod tests {
         // "XYZ" before it, a line end behind it, and all told as one change of what differs.
         let seen = check("abcd efgh\n", &[(4, 4, "+Q")], &[(3, 4, "XYZd+Q\n")]);
         assert!(matches!(seen, Sighting::Made(_)), "{seen:?}");
+    }
+
+    #[test]
+    fn line_ends_typed_and_deleted_beside_an_edit_do_not_hide_it() {
+        // As many lines as before, but others: one by one they have nothing in common.
+        let before = "  p q r\nlong word after word\ntu vw xy\nzab\nlast\n";
+        let edit = [(0, 3, "K  p+L"), (42, 42, "Nnew\n")];
+        assert_eq!(before.get(42..), Some("last\n"));
+        let seen = |first: &str| {
+            let rest = "\nlong word after word\ntu \nvwst xy\nzNnew\n";
+            check(before, &edit, &[(0, 42, &format!("{first} q r{rest}"))])
+        };
+        assert!(matches!(seen("K  p+L"), Sighting::Made(_)));
+        // Also typed in one of its places: that is no proof of it, but none either that it may be sent again.
+        assert_eq!(seen("K  \n sp+L"), Sighting::Gone);
     }
 
     #[test]
