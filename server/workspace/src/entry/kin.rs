@@ -2,7 +2,7 @@
 //!
 //! A difference of lines may take a text out of one line and put it back into the next. If one of the two loses its
 //! place and the other is made, the user's text is doubled, or gone. Looked at are the changes of one hunk, and those
-//! next to each other; a text that is moved farther is seen by the reader as what it is.
+//! of the hunks beside it; a text that is moved farther is seen by the reader as what it is.
 
 use ropewalk_text::{ChangeSet, Text, line_hunks};
 use std::collections::HashSet;
@@ -24,8 +24,11 @@ pub(super) fn of(before: &Text, after: &Text, set: &ChangeSet, which: &[usize]) 
         let Some((old, new)) = sides(index) else { continue };
         let at = hunks.partition_point(|hunk| hunk.changes.end <= index);
         let hunk = hunks.get(at).map_or(index..index + 1, |hunk| hunk.changes.clone());
-        // One more on each side: the user may have put a line between them.
-        for other in hunk.start.saturating_sub(1)..hunk.end + 1 {
+        // One more hunk on each side: a line that stays may stand between them, or one that the user has put there.
+        let before = at.checked_sub(1).and_then(|before| hunks.get(before));
+        let first = before.map_or(hunk.start, |before| before.changes.start);
+        let end = hunks.get(at + 1).map_or(hunk.end, |after| after.changes.end);
+        for other in first..end {
             let Some((other_old, other_new)) = sides(other).filter(|_| !out.contains(&other))
             else {
                 continue;
@@ -107,6 +110,9 @@ mod tests {
             check("ab\nfoo bar\nbaz\nlast\n", &moved, &[which], &[0, 1]);
             // With a line between them.
             check("ab\nfoo bar\nbaz\nlast\n", &[(0, 2, "baz"), (11, 14, "x")], &[which], &[0, 1]);
+            // With a line between them, and another change beside the first one.
+            let far = [(3, 10, "new"), (11, 11, "li\n"), (15, 19, "foo bar")];
+            check("ab\nfoo bar\nbaz\nlast\n", &far, &[2 * which], &[0, 2]);
             // With something more at its end, or less.
             let text = "ab\nfoo\ntravelled\nlast\n";
             check(text, &[(0, 2, "travelled_on"), (7, 16, "x")], &[which], &[0, 1]);
