@@ -105,7 +105,7 @@ impl Conversation {
     pub(crate) fn begin_turn(&mut self, turn: u64, prompt: &str, kept: Kept) {
         let (at, prompt) = (now(), prompt.to_owned());
         self.journal.write(&Record::Turn { turn, at, prompt: (&*prompt).into() });
-        let mark = TurnMark { turn, at, prompt, history: self.history.place(), kept };
+        let mark = TurnMark { turn, at, prompt, history: self.history.mark(), kept };
         Arc::make_mut(&mut self.turns).push(mark);
         self.publish();
     }

@@ -87,20 +87,20 @@ impl History {
         }
     }
 
-    /// The place right behind what was said so far.
-    pub(crate) fn place(&self) -> Place {
+    /// The mark right behind what was said so far.
+    pub(crate) fn mark(&self) -> HistoryMark {
         let blocks = self.last().map_or(0, |last| last.content.len());
-        Place { messages: self.entries.len(), blocks }
+        HistoryMark { messages: self.entries.len(), blocks }
     }
 
-    /// Forgets what was said after `place`.
-    pub(crate) fn truncate(&mut self, place: &Place) {
-        self.entries.truncate(place.messages);
-        if self.entries.len() == place.messages
+    /// Forgets what was said after `mark`.
+    pub(crate) fn truncate(&mut self, mark: &HistoryMark) {
+        self.entries.truncate(mark.messages);
+        if self.entries.len() == mark.messages
             && let Some(last) = self.entries.last_mut()
-            && last.message.content.len() > place.blocks
+            && last.message.content.len() > mark.blocks
         {
-            Arc::make_mut(&mut last.message).content.truncate(place.blocks);
+            Arc::make_mut(&mut last.message).content.truncate(mark.blocks);
             last.piece = self.ids.encoded(self.model.as_deref(), &last.message);
         }
     }
@@ -306,9 +306,9 @@ impl History {
     }
 }
 
-/// A place in a history: behind so many blocks of its message of this number.
+/// A mark in a history: behind so many blocks of its message of this number.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct HistoryMark {
     messages: usize,
     blocks: usize,
 }
