@@ -15,6 +15,7 @@ mod blocks;
 mod call_ids;
 pub mod chat;
 mod clean;
+mod context_probe;
 pub mod error;
 mod exchange;
 pub mod http;
@@ -43,7 +44,6 @@ pub mod strike;
 mod surrogates;
 pub mod tape;
 mod thinking;
-mod told;
 mod wire;
 
 pub use asked::AskedModel;
