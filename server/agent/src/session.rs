@@ -8,6 +8,7 @@ mod background;
 mod config;
 pub(crate) mod parts;
 mod review;
+mod waits;
 
 use crate::hooks::StepHook;
 use crate::journal::past::TurnMark;
