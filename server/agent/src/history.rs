@@ -219,7 +219,7 @@ impl History {
 
     /// Adds what the user's side says: words, or results with words after them. Blank blocks are left out.
     pub fn push_user(&mut self, mut content: Vec<Block>) {
-        self.strike(&mut content);
+        self.redact(&mut content);
         self.push(None, Role::User, content, NO_WORDS);
     }
 
@@ -235,7 +235,7 @@ impl History {
     ) -> &[Block] {
         let replaced = self.model.as_ref().is_some_and(|model| model.name() != by);
         content.retain(|block| !(replaced && is_thinking(block)));
-        self.strike(&mut content);
+        self.redact(&mut content);
         let mut ids = Vec::new();
         for block in &mut content {
             self.ids.admit(block, by);
@@ -299,9 +299,9 @@ impl History {
         }
     }
 
-    fn strike(&self, content: &mut [Block]) {
+    fn redact(&self, content: &mut [Block]) {
         if let Some(keys) = self.model.as_ref().map(|model| model.keys()) {
-            content.iter_mut().for_each(|block| block.strike(&keys));
+            content.iter_mut().for_each(|block| block.redact(&keys));
         }
     }
 }

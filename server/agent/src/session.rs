@@ -71,7 +71,7 @@ impl Session {
         &self.parts.id
     }
 
-    /// The keys that are in no text of it: what goes to a log is struck of them.
+    /// The keys that are in no text of it: they are redacted from what goes to a log.
     pub fn keys(&self) -> ropewalk_model::Keys {
         self.parts.settings.keys()
     }

@@ -158,7 +158,7 @@ impl Actor {
 
     fn take(&mut self, mut input: Input) {
         // What the user pastes by accident goes no further, and not into the log either.
-        input.strike(&self.parts.settings.keys());
+        input.redact(&self.parts.settings.keys());
         tracing::debug!(op = input.name(), session = %self.parts.id, "op");
         match input {
             Input::Prompt(turn, prompt) => {
