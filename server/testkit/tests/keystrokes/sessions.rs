@@ -52,7 +52,7 @@ impl World {
     }
 
     /// What a call makes of one document or two.
-    fn proposals(&mut self, index: usize, view: &View) -> Vec<Proposal> {
+    fn proposals(&mut self, index: usize, view: &View) -> Vec<(Proposal, ChangeSet)> {
         let mut proposals = Vec::new();
         for _ in 0..self.random.in_range(1..3) {
             let doc = self.random.in_range(0..self.docs.len());
