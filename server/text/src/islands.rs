@@ -13,16 +13,22 @@ const MOST_LETTERS: usize = 3;
 
 /// The change set `before → after` for following places, where only the texts are known. See [`diff()`] for its cost.
 pub fn coarse_diff(before: &Text, after: &Text) -> ChangeSet {
-    without_islands(&diff(before, after), before)
+    without_islands(&diff(before, after), before, |_| false)
 }
 
-/// The same change set with each island taken out and put back, given A. The result of applying it is the same.
+/// The same change set with each island taken out and put back, given A. The result of applying it is the same. What lies
+/// beside a change that `is_known` is no island: such a change is where it is for another reason than this difference.
 /// O(the text that it takes out).
-pub fn without_islands(set: &ChangeSet, before: &Text) -> ChangeSet {
+pub fn without_islands(
+    set: &ChangeSet,
+    before: &Text,
+    is_known: impl Fn(&Change) -> bool,
+) -> ChangeSet {
     let mut changes: Vec<Change> = Vec::with_capacity(set.changes().len());
     for change in set.changes() {
-        let is_taken = tells(before, change);
-        match changes.last_mut().filter(|last| is_taken && tells(before, last)) {
+        let is_taken = tells(before, change) && !is_known(change);
+        let last = changes.last_mut();
+        match last.filter(|last| is_taken && tells(before, last) && !is_known(last)) {
             Some(last) if is_island(before, last.range.end, change.range.start) => {
                 last.text.push_str(&before.slice(last.range.end..change.range.start));
                 last.text.push_str(&change.text);
@@ -73,6 +79,16 @@ mod tests {
         check("one\n}\n\ntwo\n", "1\n}\n\n2\n", &[(0, 10, "1\n}\n\n2")]);
         check("one\nfi\ntwo\n", "1\nfi\n2\n", &[(0, 10, "1\nfi\n2")]);
         check("one\n\ntwo\n\nsix\n", "1\n\n2\n\n6\n", &[(0, 13, "1\n\n2\n\n6")]);
+    }
+
+    #[test]
+    fn what_lies_beside_a_known_change_is_a_place() {
+        let (before, after) = (Text::from("one\n\ntwo\n\nsix\n"), Text::from("1\n\n2\n\n6\n"));
+        let known = |change: &Change| change.text == "1";
+        let set = without_islands(&diff(&before, &after), &before, known);
+        let ranges: Vec<_> = set.changes().iter().map(|one| one.range.clone()).collect();
+        assert_eq!(ranges, [0..3, 5..13]);
+        assert_eq!(set.apply(&before).unwrap(), after);
     }
 
     #[test]

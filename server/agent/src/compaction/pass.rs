@@ -100,6 +100,11 @@ fn fitting(
         is_idle: occasion.is_idle,
     };
     let mut shortest = u64::MAX;
+    // What a server refuses is known by an estimate alone: the shortest is tried, if it is much shorter.
+    let is_tried = |squeeze, tokens: u64| {
+        let is_last = squeeze == Squeeze::Trimmed && occasion.why == CompactionCause::Refused;
+        is_last && tokens < load.request / 10 * 9
+    };
     for (squeeze, tail) in tails {
         let text = beginning.text(squeeze);
         let mut history = conversation.history.clone();
@@ -111,7 +116,8 @@ fn fitting(
             Squeeze::Steps => room.conversation / 4 * 3,
             _ => room.conversation,
         };
-        if tokens.saturating_sub(room.prelude) <= most || !load.is_known() {
+        let fits = tokens.saturating_sub(room.prelude) <= most || !load.is_known();
+        if fits || is_tried(squeeze, tokens) {
             return Ok(Compacted { text, tail, tokens });
         }
         shortest = shortest.min(tokens);

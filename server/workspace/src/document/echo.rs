@@ -199,7 +199,7 @@ impl Document {
         if seen.iter().zip(&by_each).any(is_lost)
             && let (Some(Ok(together)), Some(last)) = (ChangeSet::compose_all(&sets), texts.last())
         {
-            let together = [without_islands(&refine(&together, before), before)];
+            let together = [without_islands(&refine(&together, before), before, |_| false)];
             let by_one = self.places(&seen, &together);
             if by_each.iter().zip(&by_one).any(|(each, one)| is_lost((one, each))) {
                 return (by_one, together.into_iter().map(|set| (set, last.clone())).collect());
