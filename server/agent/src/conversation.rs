@@ -12,7 +12,7 @@ use crate::prelude::PreludeCache;
 use crate::reads::Read;
 use crate::session::Settings;
 use ropewalk_model::{Block, Message};
-use ropewalk_protocol::{MessageId, Spent};
+use ropewalk_protocol::{MessageId, Spent, TodoList};
 use ropewalk_workspace::state::Kept;
 use ropewalk_workspace::{ContentHash, DocId};
 use std::collections::BTreeMap;
@@ -102,10 +102,10 @@ impl Conversation {
     }
 
     /// A turn begins: what was before it is remembered, for taking it back.
-    pub(crate) fn begin_turn(&mut self, turn: u64, prompt: &str, kept: Kept) {
+    pub(crate) fn begin_turn(&mut self, turn: u64, prompt: &str, kept: Kept, todos: TodoList) {
         let (at, prompt) = (now(), prompt.to_owned());
         self.journal.write(&Record::Turn { turn, at, prompt: (&*prompt).into() });
-        let mark = TurnMark { turn, at, prompt, history: self.history.place(), kept };
+        let mark = TurnMark { turn, at, prompt, history: self.history.place(), kept, todos };
         Arc::make_mut(&mut self.turns).push(mark);
         self.publish();
     }

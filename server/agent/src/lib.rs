@@ -30,6 +30,7 @@ pub mod session;
 mod settings;
 mod shown;
 pub mod time;
+mod todos;
 pub mod tools;
 mod turn;
 

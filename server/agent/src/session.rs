@@ -16,7 +16,9 @@ use crate::prompt::PromptFacts;
 use actor::Actor;
 use parts::{Beginning, Parts};
 use ropewalk_model::Model;
-use ropewalk_protocol::{Approval, Event, Mechanisms, Mode, Op, Prompt, SessionLimits, Spent};
+use ropewalk_protocol::{
+    Approval, Event, Mechanisms, Mode, Op, Prompt, SessionLimits, Spent, TodoList,
+};
 use ropewalk_tools::{CommandRunner, Registry, Rule, Rules};
 use ropewalk_workspace::publish::Bounds;
 use ropewalk_workspace::{Editor, Workspace};
@@ -251,6 +253,11 @@ impl Session {
     /// Whether nothing was asked yet and nothing is pending: another can take its place.
     pub fn is_fresh(&self) -> bool {
         self.parts.snapshot.borrow().last_turn == 0 && self.parts.changes.is_empty()
+    }
+
+    /// The todos as they are now.
+    pub fn todos(&self) -> TodoList {
+        self.parts.todos.list()
     }
 
     /// Tokens used so far, and what they cost.

@@ -1,12 +1,15 @@
 //! The tools about the session itself, by the same trait as all others.
 
 pub mod check_background;
+pub(crate) mod todo_write;
 
 use ropewalk_tools::{CommandRunner, NoCommands, Registry};
 use ropewalk_workspace::{Editor, NoEditor};
 use std::sync::Arc;
+use todo_write::TodoWrite;
 
-/// Tools of a session with this runner and editor, in the order in which the model is told of them.
+/// Tools of a session with this runner and editor, in the order in which the model is told of them. The session adds those
+/// that are about what it keeps itself.
 pub fn registry(runner: Arc<dyn CommandRunner>, editor: Arc<dyn Editor>) -> Registry {
     let background = check_background::CheckBackground::new(runner.clone());
     Registry::standard(runner, editor).with(background)
@@ -15,5 +18,5 @@ pub fn registry(runner: Arc<dyn CommandRunner>, editor: Arc<dyn Editor>) -> Regi
 /// The names of the tools that every session has.
 pub fn names() -> Vec<String> {
     let all = registry(Arc::new(NoCommands), Arc::new(NoEditor));
-    all.names().map(str::to_owned).collect()
+    all.names().chain([TodoWrite::NAME]).map(str::to_owned).collect()
 }

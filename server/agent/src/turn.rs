@@ -170,6 +170,7 @@ impl Turn {
         let (turn, step, message) = (self.number, self.step, self.message());
         self.parts.events.tell(Event::StepStarted { turn, step, message });
         self.join_words();
+        self.remind_of_todos();
     }
 
     /// The id of the message that this step's reply is.

@@ -229,6 +229,12 @@ impl<W: Write> Show<W> {
                 say(&format!("{level}{message}"));
                 Ok(())
             }
+            Event::Todos { todos, .. } if !todos.0.is_empty() => {
+                let completed = || format!("{}/{} completed", todos.done(), todos.0.len());
+                self.finish_line()?;
+                say(&format!("Todos: {}", todos.progress().unwrap_or_else(completed)));
+                Ok(())
+            }
             Event::TurnEnded { .. } => {
                 self.waits = None;
                 self.finish_line()

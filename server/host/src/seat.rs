@@ -237,6 +237,7 @@ impl Host {
     }
 
     fn status(&self, session: &Session) -> Status {
+        let todos = session.todos();
         Status {
             session: session.id().clone().into(),
             title: session.title(),
@@ -246,6 +247,8 @@ impl Host {
             model: session.model(),
             hunks: session.hunks().len(),
             approvals: session.waiting_approvals().iter().map(|asked| asked.id).collect(),
+            todos: todos.0.len(),
+            todos_done: todos.done(),
             messages: session.messages().len(),
             tokens: session.spent().into(),
             desync_alarms: self.workspace.desync_alarms(),

@@ -28,6 +28,8 @@ pub enum Slash {
     Rewind(Option<u64>),
     /// Says how things stand.
     Status,
+    /// Shows the todos.
+    Todos,
     /// Lists the sessions of these folders.
     Sessions,
     /// Goes on with a session, by its number in the list or its id; none means the last one.
@@ -68,6 +70,7 @@ const TABLE: &[(&str, &str, &str, Reads)] = &[
         Reads::Value(rewind),
     ),
     ("status", "", "says how things stand", Reads::Nothing(|| Slash::Status)),
+    ("todos", "", "shows the steps of the task", Reads::Nothing(|| Slash::Todos)),
     ("sessions", "", "lists the sessions of these folders", Reads::Nothing(|| Slash::Sessions)),
     ("resume", "a number of the list", "goes on with one of them", Reads::Value(resume)),
     ("allow", "", "allows what waits for your approval, once", Reads::Nothing(|| Slash::Allow)),
@@ -155,6 +158,7 @@ mod tests {
             ("/rewind", Slash::Rewind(None)),
             ("/rewind 3", Slash::Rewind(Some(3))),
             ("/status", Slash::Status),
+            ("/todos", Slash::Todos),
             ("/sessions", Slash::Sessions),
             ("/resume", Slash::Resume(None)),
             ("/resume 2", Slash::Resume(words("2"))),

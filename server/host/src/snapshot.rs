@@ -2,7 +2,7 @@
 
 use crate::lock;
 use ropewalk_agent::Session;
-use ropewalk_protocol::{Approval, Mode, SessionId};
+use ropewalk_protocol::{Approval, Mode, SessionId, TodoList};
 use ropewalk_workspace::Hunk;
 use std::sync::Mutex;
 
@@ -19,6 +19,8 @@ pub struct Snapshot {
     pub hunks: Vec<Hunk>,
     /// The approvals that wait, the oldest first.
     pub approvals: Vec<Approval>,
+    /// Its todos.
+    pub todos: TodoList,
 }
 
 impl Snapshot {
@@ -34,6 +36,7 @@ impl Snapshot {
             turns: session.turns().iter().map(|mark| mark.turn).collect(),
             hunks: last.clone(),
             approvals: session.waiting_approvals(),
+            todos: session.todos(),
         }
     }
 }

@@ -12,7 +12,7 @@ pub(crate) use document::open_document;
 
 use crate::state::State;
 use approval::ask;
-use ropewalk_protocol::{Event, Level, SessionEvent, SessionId, StopReason, Tokens};
+use ropewalk_protocol::{Event, Level, SessionEvent, SessionId, StopReason, TodoList, Tokens};
 use ropewalk_text::plain::{plain, plain_line};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -77,8 +77,11 @@ pub(crate) async fn show_events(
             }
             event => shown.take(&state, &session, event).await,
         }
-        if !is_over {
-            turns.insert(session, shown);
+        let todos = std::mem::take(&mut shown.todos);
+        // Between turns only the todos last.
+        let shown = if is_over { Shown::default() } else { shown };
+        if !is_over || is_current && todos.open() > 0 {
+            turns.insert(session, Shown { todos, ..shown });
         }
     }
 }
@@ -139,6 +142,8 @@ struct Shown {
     said: String,
     /// What the turn has used so far.
     used: Option<Tokens>,
+    /// The todos of the session.
+    todos: TodoList,
 }
 
 impl Shown {
@@ -161,8 +166,10 @@ impl Shown {
                 self.report(state, message).await;
             }
             Event::ToolCall { tool, title, .. } => {
-                self.report(state, format!("{tool} {title}")).await
+                let step = self.todos.progress().map(|step| format!("{step}: "));
+                self.report(state, format!("{}{tool} {title}", step.unwrap_or_default())).await
             }
+            Event::Todos { todos, .. } => self.todos = todos,
             // What is on the screen is of the session before.
             Event::SessionStarted { .. } => state.show_nothing(session).await,
             Event::Hunks { hunks } => state.show_hunks(session, hunks).await,

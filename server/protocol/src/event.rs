@@ -4,7 +4,8 @@
 //! and `ropewalk run --json` carry. What each says stands in EXTENSIONS.md, in the words of the comments here.
 
 use crate::{
-    Approval, CallId, HunkInfo, MessageId, Mode, Resolution, ReviewAction, SessionId, Tokens,
+    Approval, CallId, HunkInfo, MessageId, Mode, Resolution, ReviewAction, SessionId, TodoList,
+    Tokens,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -231,6 +232,16 @@ pub enum Event {
         done: usize,
         /// Failures, in words.
         failed: Vec<String>,
+    },
+    /// The todos of the session are these now, `done` of them completed. Also told after `session_started` if there are
+    /// any, and after `rewound` if there were others.
+    Todos {
+        /// The turn that has changed them, or the last one.
+        turn: u64,
+        /// All of them, each with `content` and `status`: `pending`, `in_progress` or `completed`.
+        todos: TodoList,
+        /// How many are completed.
+        done: usize,
     },
     /// Tokens of the last step, of the turn so far, and of the session, with what they cost; see Tokens below.
     Usage {

@@ -3,8 +3,8 @@
 //! Plain data: every type serialises and has a JSON schema, from which `editors/protocol.json` and the tables of
 //! EXTENSIONS.md are written. Nothing here does anything, waits, or knows LSP, a model or a file.
 //!
-//! Reading order: [`content`], [`request`], [`reply`], [`event`] with [`hunk`], [`approval`] and [`usage`], [`mode`], [`limits`] and [`mechanisms`], [`ids`],
-//! [`schema`].
+//! Reading order: [`content`], [`request`], [`reply`], [`event`] with [`hunk`], [`approval`] and [`usage`], [`mode`], [`limits`] and [`mechanisms`], [`todo`],
+//! [`ids`], [`schema`].
 
 pub mod approval;
 pub mod content;
@@ -17,6 +17,7 @@ pub mod mode;
 pub mod reply;
 pub mod request;
 pub mod schema;
+pub mod todo;
 pub mod usage;
 
 pub use approval::{Approval, Resolution, Verdict};
@@ -29,4 +30,5 @@ pub use mechanisms::{MechanismLimits, Mechanisms};
 pub use mode::{Mode, OverFork};
 pub use reply::{LeftSession, Lock, Refusal, Reply, ResumedSession, SessionInfo, Status};
 pub use request::{Op, Prompt, Request, SelectedText, Selection, Trust, TrustAnswer};
+pub use todo::{Todo, TodoList, TodoStatus};
 pub use usage::{Money, Price, Spent, Tokens, Usage};

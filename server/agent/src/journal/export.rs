@@ -77,6 +77,7 @@ impl Markdown {
             | Record::State(_)
             | Record::Waiting(_)
             | Record::News(_)
+            | Record::Todos(_)
             | Record::Summary(_) => {}
         }
     }

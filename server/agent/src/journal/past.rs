@@ -6,7 +6,7 @@
 use super::record::{Head, Record, Summary, VERSION};
 use crate::history::{History, Place};
 use crate::session::ModelChoice;
-use ropewalk_protocol::{MessageId, Mode, Spent};
+use ropewalk_protocol::{MessageId, Mode, Spent, TodoList};
 use ropewalk_text::plain::plain;
 use ropewalk_workspace::state::Kept;
 use ropewalk_workspace::{ContentHash, DocId, Fork, Note, Workspace};
@@ -26,6 +26,8 @@ pub struct TurnMark {
     pub(crate) history: Place,
     /// The fork, ledger and news before it.
     pub(crate) kept: Kept,
+    /// The todos before it.
+    pub(crate) todos: TodoList,
 }
 
 /// See the module. The default is that of a new session.
@@ -53,6 +55,7 @@ pub struct Past {
     pub(crate) model_choice: Option<ModelChoice>,
     pub(crate) mode: Option<Mode>,
     pub(crate) reads: BTreeMap<DocId, ContentHash>,
+    pub(crate) todos: TodoList,
     /// The turn that was running at the end.
     pub(crate) open_turn: Option<u64>,
     /// The highest number of a turn, those taken back included.
@@ -185,7 +188,8 @@ impl Past {
                 self.last_turn = self.last_turn.max(turn);
                 self.turn_begins(&prompt);
                 let (history, kept) = (self.history.place(), self.kept.clone());
-                self.turns.push(TurnMark { turn, at, prompt, history, kept });
+                let todos = self.todos.clone();
+                self.turns.push(TurnMark { turn, at, prompt, history, kept, todos });
             }
             Record::Said { id, role, content } => {
                 let content = content.into_owned();
@@ -218,12 +222,14 @@ impl Past {
                 if let Some(at) = self.turns.iter().position(|mark| mark.turn == turn) {
                     if let Some(mark) = self.turns.get(at) {
                         self.history.truncate(&mark.history);
+                        self.todos.clone_from(&mark.todos);
                     }
                     self.turns.truncate(at);
                     self.notes.clear();
                 }
             }
             Record::News(notes) => self.notes = notes.into_owned(),
+            Record::Todos(todos) => self.todos = todos.into_owned(),
             Record::Waiting(text) => self.waiting.push(text.into_owned()),
             Record::Decision(_) | Record::Summary(_) => {}
         }
@@ -306,6 +312,7 @@ fn is_unknown(line: &[u8]) -> bool {
         "summary",
         "call_ids",
         "news",
+        "todos",
     ];
     if line.iter().all(u8::is_ascii_whitespace) {
         return true;

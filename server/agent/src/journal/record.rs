@@ -6,7 +6,7 @@
 use crate::audit::Audit;
 use crate::session::ModelChoice;
 use ropewalk_model::{Block, Role};
-use ropewalk_protocol::{MessageId, Mode, ReviewAction, Spent, StopReason};
+use ropewalk_protocol::{MessageId, Mode, ReviewAction, Spent, StopReason, TodoList};
 use ropewalk_workspace::state::StateRecord;
 use ropewalk_workspace::{ContentHash, DocId, Note};
 use serde::{Deserialize, Serialize};
@@ -130,6 +130,8 @@ pub enum Record<'a> {
     Waiting(Cow<'a, str>),
     /// All the news in the inbox that the model has not been told.
     News(Cow<'a, [Note]>),
+    /// The todos are these now.
+    Todos(Cow<'a, TodoList>),
     /// Where the session stands, for whoever lists sessions; says nothing that the lines before it don't.
     Summary(Summary),
 }

@@ -15,6 +15,8 @@ use crate::journal::past::{Past, losses};
 use crate::journal::record::{Record, Summary, now};
 use crate::prelude::PreludeCache;
 use crate::settings::CurrentSettings;
+use crate::todos::Todos;
+use crate::tools::todo_write::TodoWrite;
 use ropewalk_protocol::{Event, StopReason};
 use ropewalk_tools::{CommandRunner, Registry, Rule};
 use ropewalk_workspace::{Editor, Workspace};
@@ -38,6 +40,7 @@ pub(crate) struct Parts {
     pub(crate) changes: Arc<Changes>,
     pub(crate) approvals: Approvals,
     pub(crate) inbox: Inbox,
+    pub(crate) todos: Arc<Todos>,
     pub(crate) snapshot: watch::Sender<Snapshot>,
 }
 
@@ -66,6 +69,8 @@ impl Beginning {
         let notes = std::mem::take(&mut past.notes);
         let granted = past.granted.iter().filter_map(|rule| rule.parse().ok()).collect();
         let (saved, snapshot) = (past.kept.clone(), watch::Sender::default());
+        let told = (journal.clone(), events.clone(), settings.clone());
+        let todos = Arc::new(Todos::new(std::mem::take(&mut past.todos), past.last_turn, told));
         let conversation = conversation(past, goes_on, &settings, &journal, snapshot.clone());
         let changes = Changes::new(ChangesConfig {
             session: id.clone(),
@@ -86,7 +91,8 @@ impl Beginning {
             approvals: Approvals::new(approvals, granted),
             changes: Arc::new(changes),
             runner,
-            tools,
+            tools: tools.with(TodoWrite::new(todos.clone())),
+            todos,
             id,
             workspace,
             outputs,
@@ -136,10 +142,13 @@ fn conversation(
 impl Parts {
     /// The tools that are offered now.
     pub(crate) fn registry(&self) -> Registry {
-        match &self.settings.get().tools {
-            Some(offered) => self.tools.clone().only(|name| offered.iter().any(|one| one == name)),
-            None => self.tools.clone(),
-        }
+        let settings = self.settings.get();
+        let is_on = |name: &str| name != TodoWrite::NAME || settings.mechanisms.todos;
+        let is_offered = |name: &str| match &settings.tools {
+            Some(offered) => offered.iter().any(|one| one == name),
+            None => true,
+        };
+        self.tools.clone().only(|name| is_on(name) && is_offered(name))
     }
 
     /// The number of a new turn, from one.

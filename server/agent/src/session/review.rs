@@ -120,7 +120,9 @@ async fn rewind(parts: &Parts, conversation: &mut Conversation, turn: u64) -> Ou
     // In this order: cut off between them, the turn is still there, to be taken back again.
     parts.changes.keep();
     parts.journal.write(&Record::Rewound { turn });
+    let todos = parts.todos.go_back(turn, mark.todos.clone());
     parts.events.tell(Event::Rewound { turn, prompt: mark.prompt.clone() });
+    todos.into_iter().for_each(|todos| parts.events.tell(todos));
     (count, failed)
 }
 

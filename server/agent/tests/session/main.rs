@@ -29,4 +29,5 @@ mod review;
 mod rewind;
 mod settings;
 mod steps;
+mod todos;
 mod weather;
