@@ -1,5 +1,6 @@
 //! One step's question to the model: the request, the reply as it comes, and its way into the history.
 
+use crate::budget;
 use crate::calls::{Call, read_loosely};
 use crate::context;
 use crate::conversation::Conversation;
@@ -158,6 +159,9 @@ impl Turn {
             in_turn: in_turn.into(),
             total: total.into(),
         });
+        if let Some(words) = budget::dear(in_turn.money, step.money) {
+            self.warn(words);
+        }
         let cut = take_cut_call(&mut reply);
         let is_empty = says_nothing(&reply.blocks);
         let mut calls = Vec::new();

@@ -6,6 +6,7 @@
 mod enter;
 mod judge;
 mod printed;
+mod repeats;
 
 use crate::changes::Origin;
 use crate::history::History;
@@ -14,6 +15,7 @@ use crate::reads::{Read, shown as shown_texts};
 use crate::turn::Turn;
 use futures::FutureExt;
 use printed::Printed;
+pub(crate) use repeats::Repeats;
 use ropewalk_model::{Block, ToolInput};
 use ropewalk_protocol::{Content, Event};
 use ropewalk_text::plain::{plain, plain_line};
@@ -201,6 +203,8 @@ impl Turn {
         }
         if !self.is_interrupted() {
             self.note_failures(&done);
+            let counted = done.iter_mut();
+            self.repeats.note(counted.map(|(call, output)| (&*call.name, call.key(), output)));
         }
         let result = |(call, mut output): (Call, ToolOutput)| {
             if let [] | [Content::Text { .. }] = *output.content {

@@ -5,6 +5,7 @@
 
 use crate::ask::Said;
 use crate::budget;
+use crate::calls::Repeats;
 use crate::conversation::Conversation;
 use crate::ends::{CUT_OFF, cut_off};
 use crate::hooks::{Ended, StepHook};
@@ -61,6 +62,7 @@ pub(crate) struct Turn {
     step: u32,
     /// The last failing call, and in how many steps in a row it failed.
     pub(crate) failing: (String, u32),
+    pub(crate) repeats: Repeats,
     /// How often the model has printed a call as text.
     pub(crate) printed: u32,
     /// How many replies in a row were cut at the bound for output tokens.
@@ -87,6 +89,7 @@ impl Turn {
             conversation,
             step: 0,
             failing: (String::new(), 0),
+            repeats: Repeats::default(),
             printed: 0,
             cuts: 0,
             asked_again: false,
@@ -287,16 +290,17 @@ impl Turn {
         budget::exceeded(&settings.limits, self.before, self.conversation.spent)
     }
 
-    /// Whether the model keeps making the same failing call.
+    /// What to say if the model keeps making the same call in vain.
     fn stuck(&self) -> Option<String> {
         let limit = self.parts.settings.get().limits.identical_failures.max(1);
-        (self.failing.1 >= limit).then(|| {
+        let fails = || {
             format!(
                 "Stopped: the model made the same failing call {} times in a row. Tell it another way, or prompt \
                  \"continue\" to go on.",
                 self.failing.1
             )
-        })
+        };
+        (self.failing.1 >= limit).then(fails).or_else(|| self.repeats.ended())
     }
 
     /// Waits for `future`, unless the user interrupts first.

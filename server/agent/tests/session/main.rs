@@ -24,6 +24,7 @@ mod lean;
 mod news;
 mod prefix;
 mod queue;
+mod repeats;
 mod resume;
 mod review;
 mod rewind;
