@@ -230,7 +230,7 @@ async fn turn<W: std::io::Write>(
         // It goes only if it is empty.
         let _ = std::fs::remove_dir(folder);
     }
-    Exit::of(stop, !hunks.is_empty())
+    Exit::of(stop, show.check_failed(), !hunks.is_empty())
 }
 
 /// Flags that find the session of these roots again, behind `ropewalk diff`. None where it is not kept.

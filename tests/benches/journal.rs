@@ -134,6 +134,8 @@ fn going_on(report: &mut Report) {
             always: None,
             limits: SessionLimits::default(),
             mechanisms: ropewalk_protocol::Mechanisms::default(),
+            verify: None,
+            check_self: false,
             facts: PromptFacts::default(),
             interactive: false,
             secrets: Arc::default(),

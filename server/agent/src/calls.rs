@@ -14,7 +14,7 @@ use crate::journal::outputs;
 use crate::reads::{Read, shown as shown_texts};
 use crate::turn::Turn;
 use futures::FutureExt;
-use printed::Printed;
+pub(crate) use printed::Printed;
 pub(crate) use repeats::Repeats;
 use ropewalk_model::{Block, ToolInput};
 use ropewalk_protocol::{Content, Event};

@@ -7,6 +7,7 @@
 mod hidden;
 mod review;
 mod show;
+mod work;
 
 pub(crate) use show::in_words;
 
@@ -30,6 +31,7 @@ use std::ops::{Deref, DerefMut};
 use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use tokio::task::{JoinError, spawn_blocking};
+use work::Work;
 
 /// See the module.
 pub(crate) struct Changes {
@@ -41,6 +43,7 @@ pub(crate) struct Changes {
     settings: Arc<CurrentSettings>,
     events: Events,
     state: Mutex<State>,
+    work: Mutex<Work>,
 }
 
 struct State {
@@ -103,7 +106,8 @@ impl Changes {
         let fork = saved.restore(session.clone(), &workspace);
         let (shown, told) = (Shown::default(), HashSet::new());
         let state = Mutex::new(State { fork, saved, shown, commands, told });
-        Self { session, workspace, editor, bounds, journal, settings, events, state }
+        let work = Mutex::default();
+        Self { session, workspace, editor, bounds, journal, settings, events, state, work }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -159,6 +163,9 @@ impl Changes {
                 false => hidden::overwritten(&keys, &view, &proposals),
             };
             proposals.retain(|proposal| !hidden.contains(&proposal.place.shown));
+            if !proposals.is_empty() {
+                changes.note_merge();
+            }
             let Origin { turn, call, command } = origin;
             if let Some(command) = command {
                 changes.state().commands.insert(call.clone(), command);
@@ -191,7 +198,10 @@ impl Changes {
 
     /// Brings a selection into the user's text.
     pub(crate) async fn publish(&self, selection: &Selection) -> PublishReport {
-        publish(&self.workspace, &*self.editor, self, selection, self.bounds).await
+        let documents = self.documents();
+        let report = publish(&self.workspace, &*self.editor, self, selection, self.bounds).await;
+        self.note_published(&report.done, &documents);
+        report
     }
 
     /// Takes published changes back.

@@ -11,6 +11,7 @@ pub mod audit;
 mod budget;
 mod calls;
 mod changes;
+mod check;
 mod context;
 pub mod conversation;
 mod ends;

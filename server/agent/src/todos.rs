@@ -29,6 +29,8 @@ struct State {
     list: TodoList,
     /// The turn that has changed them, or the last one.
     turn: u64,
+    /// Set once the running turn has changed them.
+    is_touched: bool,
     /// Steps since the last change or reminder.
     quiet: u32,
     /// Reminders of the running turn.
@@ -71,7 +73,7 @@ impl Todos {
         let keys = self.settings.keys();
         list.0.iter_mut().for_each(|todo| keys.strike_in(&mut todo.content));
         let mut state = self.state();
-        state.quiet = 0;
+        (state.quiet, state.is_touched) = (0, true);
         self.journal.write(&Record::Todos(Cow::Borrowed(&list)));
         self.show(&mut state, turn, list);
     }
@@ -88,7 +90,7 @@ impl Todos {
     /// A turn begins. A list that is finished says nothing of it.
     pub(crate) fn turn_begins(&self, turn: u64) {
         let mut state = self.state();
-        state.reminders = 0;
+        (state.reminders, state.is_touched) = (0, false);
         if self.is_on() && !state.list.0.is_empty() && state.list.open() == 0 {
             let list = TodoList::default();
             self.journal.write(&Record::Todos(Cow::Borrowed(&list)));
@@ -102,6 +104,11 @@ impl Todos {
         let is_told = self.is_on() && state.list != list;
         (state.turn, state.list) = (turn, list);
         is_told.then(|| state.event())
+    }
+
+    /// True if the running turn has changed them.
+    pub(crate) fn is_touched(&self) -> bool {
+        self.is_on() && self.state().is_touched
     }
 
     fn show(&self, state: &mut State, turn: u64, list: TodoList) {

@@ -50,6 +50,8 @@ pub(super) struct Show<W> {
     is_live: bool,
     /// The call that was shown last, if nothing was shown since.
     last: Option<CallId>,
+    /// True if the last check of the turn has failed.
+    check_failed: bool,
     /// Tokens and money used by the turn, and by the session.
     used: Option<(Tokens, Tokens)>,
 }
@@ -89,6 +91,7 @@ impl<W: Write> Show<W> {
             waits: None,
             is_live: form != Form::Json && terminal::can_rewrite(),
             last: None,
+            check_failed: false,
             used: None,
         }
     }
@@ -101,10 +104,18 @@ impl<W: Write> Show<W> {
         if let Event::Usage { in_turn, total, .. } = event {
             self.used = Some((*in_turn, *total));
         }
+        if let Event::Check { report, .. } = event {
+            self.check_failed = !report.passed;
+        }
         match self.form {
             Form::Json => self.json(event),
             Form::People(_) => self.people(event),
         }
+    }
+
+    /// True if the last check of the turn has failed.
+    pub(super) fn check_failed(&self) -> bool {
+        self.check_failed
     }
 
     /// Says what runs now and for how many seconds, where that line can be rewritten.
@@ -233,6 +244,11 @@ impl<W: Write> Show<W> {
                 let completed = || format!("{}/{} completed", todos.done(), todos.0.len());
                 self.finish_line()?;
                 say(&format!("Todos: {}", todos.progress().unwrap_or_else(completed)));
+                Ok(())
+            }
+            Event::Check { report, .. } => {
+                self.finish_line()?;
+                say(&report.in_words().unwrap_or_else(|| "The check passed.".to_owned()));
                 Ok(())
             }
             Event::TurnEnded { .. } => {

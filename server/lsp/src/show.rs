@@ -144,6 +144,8 @@ struct Shown {
     used: Option<Tokens>,
     /// The todos of the session.
     todos: TodoList,
+    /// What the last check of the turn has found.
+    found: Option<String>,
 }
 
 impl Shown {
@@ -170,6 +172,7 @@ impl Shown {
                 self.report(state, format!("{}{tool} {title}", step.unwrap_or_default())).await
             }
             Event::Todos { todos, .. } => self.todos = todos,
+            Event::Check { report, .. } => self.found = report.in_words(),
             // What is on the screen is of the session before.
             Event::SessionStarted { .. } => state.show_nothing(session).await,
             Event::Hunks { hunks } => state.show_hunks(session, hunks).await,
@@ -207,7 +210,7 @@ impl Shown {
 
     async fn begin(&mut self, state: &Arc<State>, session: &str, turn: u64, prompt: &str) {
         self.said.clear();
-        self.used = None;
+        (self.used, self.found) = (None, None);
         if !state.facts().progress {
             return;
         }
@@ -254,7 +257,8 @@ impl Shown {
             StopReason::Error => lsp::MessageType::ERROR,
             _ => lsp::MessageType::WARNING,
         };
-        let message = message.map(|message| (kind, message));
+        let found = self.found.take().map(|found| (lsp::MessageType::WARNING, found));
+        let message = message.map(|message| (kind, message)).or(found);
         let mut words: Vec<_> =
             said.into_iter().filter(|(_, said)| !said.is_empty()).chain(message).collect();
         let last = words.pop();

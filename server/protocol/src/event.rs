@@ -4,8 +4,8 @@
 //! and `ropewalk run --json` carry. What each says stands in EXTENSIONS.md, in the words of the comments here.
 
 use crate::{
-    Approval, CallId, HunkInfo, MessageId, Mode, Resolution, ReviewAction, SessionId, TodoList,
-    Tokens,
+    Approval, CallId, CheckReport, HunkInfo, MessageId, Mode, Resolution, ReviewAction, SessionId,
+    TodoList, Tokens,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -186,6 +186,16 @@ pub enum Event {
         call: CallId,
         /// A piece of its output.
         text: String,
+    },
+    /// The look at what is done before a turn ends: `todos` that are open, new `errors` in the editor, and the end of what
+    /// `verify` printed if it failed. The model may be sent back, after which comes another. `verify` is seen as a call
+    /// of that name while it runs.
+    Check {
+        /// The turn.
+        turn: u64,
+        /// What was found, whose fields stand beside the turn.
+        #[serde(flatten)]
+        report: CheckReport,
     },
     /// A call has its result, of which this is the start. `secret` is the name in the call that may hold secrets, if
     /// it ran: mark what is kept of it. Else null.

@@ -3,10 +3,11 @@
 //! Plain data: every type serialises and has a JSON schema, from which `editors/protocol.json` and the tables of
 //! EXTENSIONS.md are written. Nothing here does anything, waits, or knows LSP, a model or a file.
 //!
-//! Reading order: [`content`], [`request`], [`reply`], [`event`] with [`hunk`], [`approval`] and [`usage`], [`mode`], [`limits`] and [`mechanisms`], [`todo`],
+//! Reading order: [`content`], [`request`], [`reply`], [`event`] with [`hunk`], [`approval`] and [`usage`], [`mode`], [`limits`] and [`mechanisms`], [`todo`], [`check`],
 //! [`ids`], [`schema`].
 
 pub mod approval;
+pub mod check;
 pub mod content;
 pub mod event;
 pub mod hunk;
@@ -21,6 +22,7 @@ pub mod todo;
 pub mod usage;
 
 pub use approval::{Approval, Resolution, Verdict};
+pub use check::CheckReport;
 pub use content::Content;
 pub use event::{Event, Level, SessionEvent, StopReason};
 pub use hunk::{ChangeKind, HunkInfo, ReviewAction};

@@ -66,6 +66,10 @@ impl Markdown {
             Record::Ended { stop_reason, .. } => {
                 let _ = writeln!(out, "\n*Ended: {stop_reason}*");
             }
+            Record::Check { report, .. } => {
+                let words = if report.passed { "passed" } else { "failed" };
+                let _ = writeln!(out, "\n*Check {words}*");
+            }
             Record::Rewound { turn } => {
                 let _ = writeln!(out, "\n*Rewound to before turn {turn}*");
             }

@@ -231,7 +231,7 @@ impl Past {
             Record::News(notes) => self.notes = notes.into_owned(),
             Record::Todos(todos) => self.todos = todos.into_owned(),
             Record::Waiting(text) => self.waiting.push(text.into_owned()),
-            Record::Decision(_) | Record::Summary(_) => {}
+            Record::Decision(_) | Record::Check { .. } | Record::Summary(_) => {}
         }
         Ok(())
     }
@@ -313,6 +313,7 @@ fn is_unknown(line: &[u8]) -> bool {
         "call_ids",
         "news",
         "todos",
+        "check",
     ];
     if line.iter().all(u8::is_ascii_whitespace) {
         return true;

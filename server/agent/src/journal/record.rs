@@ -6,7 +6,7 @@
 use crate::audit::Audit;
 use crate::session::ModelChoice;
 use ropewalk_model::{Block, Role};
-use ropewalk_protocol::{MessageId, Mode, ReviewAction, Spent, StopReason, TodoList};
+use ropewalk_protocol::{CheckReport, MessageId, Mode, ReviewAction, Spent, StopReason, TodoList};
 use ropewalk_workspace::state::StateRecord;
 use ropewalk_workspace::{ContentHash, DocId, Note};
 use serde::{Deserialize, Serialize};
@@ -132,6 +132,14 @@ pub enum Record<'a> {
     News(Cow<'a, [Note]>),
     /// The todos are these now.
     Todos(Cow<'a, TodoList>),
+    /// A turn was checked before its end.
+    Check {
+        /// Its number.
+        turn: u64,
+        /// What was found.
+        #[serde(flatten)]
+        report: Cow<'a, CheckReport>,
+    },
     /// Where the session stands, for whoever lists sessions; says nothing that the lines before it don't.
     Summary(Summary),
 }

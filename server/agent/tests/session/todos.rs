@@ -2,7 +2,7 @@
 
 use crate::bench::*;
 use ropewalk_agent::session::Settings;
-use ropewalk_model::{Http, ServerConfig, ServerModel};
+use ropewalk_model::{Http, Protocol, ServerConfig, ServerModel};
 use ropewalk_protocol::{Content, Event, ModelLimits, Op, Prompt, StopReason, TodoList};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -39,13 +39,25 @@ fn reminded(bench: &Bench) -> Vec<usize> {
 }
 
 fn after(steps: u32) -> impl FnOnce(&mut Settings) {
-    move |settings| settings.limits.mechanisms.remind_after = steps
+    move |settings| {
+        unchecked(settings);
+        settings.limits.mechanisms.remind_after = steps;
+    }
+}
+
+/// A list may be left open here.
+fn unchecked(settings: &mut Settings) {
+    settings.mechanisms.check = false;
+}
+
+fn start_kept_unchecked(replies: impl IntoIterator<Item = ScriptedReply>) -> Bench {
+    start_kept_over(Protocol::Anthropic, replies, unchecked)
 }
 
 #[tokio::test]
 async fn the_list_is_the_last_one_that_was_given_and_the_next_turn_clears_a_finished_one() {
     let done = todos(&[("Read", "completed"), ("Write the test", "completed")]);
-    let mut bench = start([
+    let replies = [
         plan(),
         todos(&[("a", "in_progress"), ("b", "in_progress")])
             .expect_text("[x] Read\n[>] Write the test\n[ ] Run it\n\n(1/3 completed)"),
@@ -53,7 +65,8 @@ async fn the_list_is_the_last_one_that_was_given_and_the_next_turn_clears_a_fini
         done,
         says("Done."),
         says("Nothing is left."),
-    ]);
+    ];
+    let mut bench = start_with(replies, unchecked);
     assert_eq!(bench.run("go").await, StopReason::EndTurn);
     assert_eq!(told(&bench), ["1 1/3"]);
     assert_eq!(bench.run("go on").await, StopReason::EndTurn);
@@ -112,7 +125,7 @@ async fn a_reminder_stands_behind_the_words_of_the_user() {
 
 #[tokio::test]
 async fn a_turn_that_is_taken_back_takes_its_todos_back() {
-    let mut bench = start_kept([
+    let mut bench = start_kept_unchecked([
         plan(),
         says("First."),
         todos(&[("Other", "completed")]),
@@ -136,7 +149,7 @@ async fn a_turn_that_is_taken_back_takes_its_todos_back() {
 
 #[tokio::test]
 async fn a_session_that_goes_on_has_its_todos_and_tells_them_first() {
-    let mut bench = start_kept([plan(), says("never").gate(Place::End, "never")]);
+    let mut bench = start_kept_unchecked([plan(), says("never").gate(Place::End, "never")]);
     bench.session.prompt(Prompt::new("go"));
     bench.until(|event| matches!(event, Event::TextDelta { .. }).then_some(())).await;
     // Killed in the midst of the turn.

@@ -158,6 +158,8 @@ pub(crate) fn value(config: &Config, key: &str) -> String {
         ["subagents", "tokens"] => mechanisms.subagent_tokens.to_string(),
         ["subagents", "result"] => mechanisms.subagent_result.to_string(),
         ["check", "rounds"] => mechanisms.check_rounds.to_string(),
+        ["check", "self"] => config.check_self.to_string(),
+        ["verify"] => text(config.verify.clone()),
         ["verify_seconds"] => mechanisms.verify_seconds.to_string(),
         ["sessions", "keep_days"] => config.keep.days.to_string(),
         ["sessions", "keep_megabytes"] => config.keep.megabytes.to_string(),
