@@ -20,6 +20,8 @@ pub(crate) enum Exit {
     MaxSteps,
     /// A budget of the turn or the session is used up.
     Budget,
+    /// The turn ended well, but its last check failed.
+    CheckFailed,
     /// The model declined.
     Refusal,
     /// The turn ended well, and its changes are proposed, not written.
@@ -42,6 +44,7 @@ const EXITS: &[(Exit, u8, &str)] = &[
         "done, with changes proposed and not written (those of earlier runs included)",
     ),
     (Exit::Budget, 7, "stopped because a budget of tokens or money is used up"),
+    (Exit::CheckFailed, 8, "done, but the check at its end failed (whatever is proposed)"),
     // By custom 128 and the number of the signal SIGINT.
     (Exit::Interrupted, 130, "interrupted by Ctrl-C, a signal, or a closed standard output"),
 ];
@@ -52,9 +55,10 @@ const EXITS: &[(Exit, u8, &str)] = &[
 pub(crate) const NO_EDITOR: u8 = 3;
 
 impl Exit {
-    /// The end of a turn. `proposed`: changes are left that nobody has accepted.
-    pub(crate) fn of(stop: StopReason, proposed: bool) -> Exit {
+    /// The end of a turn. `failed`: so did its last check. `proposed`: changes are left that nobody has accepted.
+    pub(crate) fn of(stop: StopReason, failed: bool, proposed: bool) -> Exit {
         match stop {
+            StopReason::EndTurn if failed => Exit::CheckFailed,
             StopReason::EndTurn if proposed => Exit::Proposed,
             StopReason::EndTurn => Exit::Done,
             StopReason::MaxTokens => Exit::MaxTokens,
@@ -125,6 +129,7 @@ mod tests {
             Exit::Refusal,
             Exit::Proposed,
             Exit::Budget,
+            Exit::CheckFailed,
             Exit::Interrupted,
         ];
         assert_eq!(EXITS.iter().map(|(exit, ..)| *exit).collect::<Vec<_>>(), all);
@@ -133,8 +138,14 @@ mod tests {
 
     #[test]
     fn only_a_good_end_is_a_proposal() {
-        assert_eq!(Exit::of(StopReason::EndTurn, true), Exit::Proposed);
-        assert_eq!(Exit::of(StopReason::EndTurn, false), Exit::Done);
-        assert_eq!(Exit::of(StopReason::MaxSteps, true), Exit::MaxSteps);
+        for (stop, failed, proposed, exit) in [
+            (StopReason::EndTurn, false, true, Exit::Proposed),
+            (StopReason::EndTurn, false, false, Exit::Done),
+            (StopReason::EndTurn, true, true, Exit::CheckFailed),
+            (StopReason::EndTurn, true, false, Exit::CheckFailed),
+            (StopReason::MaxSteps, true, true, Exit::MaxSteps),
+        ] {
+            assert_eq!(Exit::of(stop, failed, proposed), exit, "{stop} {failed} {proposed}");
+        }
     }
 }

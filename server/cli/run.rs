@@ -177,7 +177,7 @@ async fn turn(
         // It goes only if it is empty.
         let _ = std::fs::remove_dir(sessions.outputs(&id));
     }
-    Ok(Exit::of(stop, waiting.changes > 0))
+    Ok(Exit::of(stop, show.check_failed(), waiting.changes > 0))
 }
 
 /// The mode of the run: that of the command line, else one that an earlier run has left stricter.

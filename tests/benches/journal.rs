@@ -158,6 +158,8 @@ fn config(journal: Journal, past: Past) -> SessionConfig {
         always: None,
         limits: SessionLimits::default(),
         mechanisms: Mechanisms::default(),
+        verify: None,
+        check_self: false,
         facts: PromptFacts::default(),
         interactive: false,
         secrets: Arc::default(),

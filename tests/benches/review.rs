@@ -136,6 +136,8 @@ fn accept(files: usize) -> Duration {
         always: None,
         limits: SessionLimits::default(),
         mechanisms: ropewalk_protocol::Mechanisms::default(),
+        verify: None,
+        check_self: false,
         facts: PromptFacts::default(),
         interactive: false,
         secrets: Arc::default(),

@@ -107,6 +107,22 @@ fn the_printed_diff_can_be_applied() {
 }
 
 #[test]
+fn a_turn_whose_last_check_failed_ends_with_a_code_of_its_own() {
+    let todos = json!([{"content": "Look", "status": "completed"}, {"content": "Write", "status": "in_progress"}]);
+    let (world, _model) = world([
+        reply().call("todo_write", json!({ "todos": todos })),
+        reply().text("Done."),
+        reply()
+            .expect_text("These todos are open:\n- Write")
+            .call("write_file", json!({"path": "a", "content": "a"})),
+        reply().text("It is written."),
+    ]);
+    let ran = world.run(&["run", "write a"]).ended(8);
+    assert!(ran.err.contains("Todos: 2/2 Write\n"), "{ran:?}");
+    assert_eq!(ran.err.matches("1 step is not done.").count(), 2, "{ran:?}");
+}
+
+#[test]
 fn in_plan_writes_are_refused_in_words() {
     let (world, _model) = world([
         reply().call("write_file", json!({"path": "a", "content": "a"})),

@@ -71,6 +71,7 @@ pub fn enables(base_url: &str) -> Vec<String> {
         "loosen `mode` to `auto`".to_owned(),
         "run without asking what fits `bash(*)`".to_owned(),
         "log with the filter `trace`".to_owned(),
+        "run after the agent's changes, unasked, `touch OWNED`".to_owned(),
         format!(
             "send what goes to the provider `scripted`, your key and your code included, to `{base_url}`"
         ),

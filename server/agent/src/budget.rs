@@ -3,7 +3,7 @@
 //! A budget is looked at before each step, so the last step may go beyond it. A turn's is fresh with each turn. A
 //! session's is renewed when the user goes on after it was used up: it asks, and locks nobody out.
 
-use ropewalk_protocol::{SessionLimits, Spent};
+use ropewalk_protocol::{Money, SessionLimits, Spent};
 
 /// Why the turn ends here, if it does. `before` is what the session had used when the turn began, `now` what it has
 /// used since then too.
@@ -49,10 +49,24 @@ pub(crate) fn unkept(limits: &SessionLimits, model: &str) -> Option<String> {
     ))
 }
 
+/// A turn that costs more is told of, whatever the budgets are.
+const DEAR: Money = Money::from_cents(500);
+
+/// What to say of a turn that is dear since its last step, which was `step` of the cost.
+pub(crate) fn dear(turn: Money, step: Money) -> Option<String> {
+    let before = turn.0.saturating_sub(step.0);
+    (before < DEAR.0 && turn >= DEAR).then(|| {
+        format!(
+            "This turn has cost {turn} so far, and goes on. Stop it if that is too much; `limits.turn_cents` sets a \
+             bound."
+        )
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ropewalk_protocol::{Money, Usage};
+    use ropewalk_protocol::Usage;
 
     fn spent(tokens: u64, cents: u64) -> Spent {
         let usage = Usage { input: tokens, ..Usage::default() };
@@ -87,6 +101,23 @@ mod tests {
         assert_eq!(stops(limits, spent(130, 0), spent(250, 0)), Some("session_tokens"));
         let limits = SessionLimits { session_cents: 5, ..SessionLimits::default() };
         assert_eq!(stops(limits, spent(0, 0), spent(9, 5)), Some("session_cents"));
+    }
+
+    #[test]
+    fn a_dear_turn_is_told_of_once() {
+        let cents = Money::from_cents;
+        for (turn, step, is_told) in [
+            (499, 499, false),
+            (500, 1, true),
+            (501, 1, false),
+            (900, 600, true),
+            (900, 0, false),
+            (0, 0, false),
+        ] {
+            assert_eq!(dear(cents(turn), cents(step)).is_some(), is_told, "{turn} {step}");
+        }
+        let words = dear(cents(502), cents(7)).unwrap();
+        assert!(words.starts_with("This turn has cost $5.02 so far"), "{words}");
     }
 
     #[test]

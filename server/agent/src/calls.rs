@@ -8,6 +8,7 @@ mod call;
 mod enter;
 mod judge;
 mod printed;
+mod repeats;
 
 use crate::changes::Origin;
 use crate::journal::outputs;
@@ -17,7 +18,9 @@ pub use call::Call;
 use call::Parsed;
 pub(crate) use call::{commands, first_line, read_loosely};
 use futures::FutureExt;
-use printed::{Printed, PrintedEnd};
+pub(crate) use printed::Printed;
+use printed::PrintedEnd;
+pub(crate) use repeats::Repeats;
 use ropewalk_model::{Block, ToolInput};
 use ropewalk_protocol::{Content, Event};
 use ropewalk_text::plain::plain;
@@ -72,6 +75,8 @@ impl Turn {
         self.share(&mut done).await;
         if !self.is_interrupted() {
             self.note_failures(&done);
+            let counted = done.iter_mut();
+            self.repeats.note(counted.map(|(call, output)| (&*call.name, call.key(), output)));
         }
         let result = |(call, mut output): (Call, ToolOutput)| {
             if let [] | [Content::Text { .. }] = *output.content {

@@ -7,6 +7,7 @@
 mod hidden;
 mod review;
 mod show;
+mod work;
 
 pub(crate) use show::in_words;
 
@@ -30,6 +31,7 @@ use std::ops::{Deref, DerefMut};
 use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::task::{JoinError, spawn_blocking};
+use work::Work;
 
 /// See the module.
 pub(crate) struct Changes {
@@ -44,6 +46,7 @@ pub(crate) struct Changes {
     /// Locked under `state` too, and only to be read or replaced: front ends read it where messages are taken.
     review: Mutex<Look>,
     shown: Mutex<Shown>,
+    work: Mutex<Work>,
 }
 
 struct State {
@@ -130,7 +133,7 @@ impl Changes {
         workspace.join(session.clone());
         let fork = saved.restore(session.clone(), &workspace);
         let state = Mutex::new(State { fork, saved, commands, told: HashSet::new() });
-        let (review, shown) = (Mutex::default(), Mutex::default());
+        let (review, shown, work) = (Mutex::default(), Mutex::default(), Mutex::default());
         let changes = Self {
             session,
             workspace,
@@ -142,6 +145,7 @@ impl Changes {
             state,
             review,
             shown,
+            work,
         };
         changes.note(&changes.state().fork);
         changes
@@ -196,6 +200,9 @@ impl Changes {
                 false => hidden::overwritten(&keys, &view, &proposals),
             };
             proposals.retain(|proposal| !hidden.contains(&proposal.place.shown));
+            if !proposals.is_empty() {
+                changes.note_merge();
+            }
             let Origin { turn, call, command } = origin;
             if let Some(command) = command {
                 changes.state().commands.insert(call.clone(), command);
@@ -228,7 +235,10 @@ impl Changes {
 
     /// Brings a selection into the user's text.
     pub(crate) async fn publish(&self, selection: &Selection) -> PublishReport {
-        publish(&self.workspace, &*self.editor, self, selection, self.bounds).await
+        let documents = self.documents();
+        let report = publish(&self.workspace, &*self.editor, self, selection, self.bounds).await;
+        self.note_published(&report.done, &documents);
+        report
     }
 
     /// Takes published changes back.

@@ -12,7 +12,7 @@ use crate::prelude::PreludeCache;
 use crate::reads::Read;
 use crate::settings::Settings;
 use ropewalk_model::{Block, Message};
-use ropewalk_protocol::{MessageId, Spent};
+use ropewalk_protocol::{MessageId, Spent, TodoList};
 use ropewalk_workspace::state::Kept;
 use ropewalk_workspace::{ContentHash, DocId, Note};
 use std::collections::BTreeMap;
@@ -106,12 +106,12 @@ impl Conversation {
     }
 
     /// A turn begins: what was before it is remembered, for taking it back.
-    pub(crate) fn begin_turn(&mut self, turn: u64, prompt: &str, kept: Kept) {
+    pub(crate) fn begin_turn(&mut self, turn: u64, prompt: &str, kept: Kept, todos: TodoList) {
         let (at, prompt) = (now(), prompt.to_owned());
         self.journal.write(&Record::Turn { turn, at, prompt: (&*prompt).into() });
         self.before = self.spent;
         self.words.push(UserWords { turn, text: prompt.clone() });
-        let mark = TurnMark { turn, at, prompt, history: self.history.mark(), kept };
+        let mark = TurnMark { turn, at, prompt, history: self.history.mark(), kept, todos };
         Arc::make_mut(&mut self.turns).push(mark);
         self.publish();
     }

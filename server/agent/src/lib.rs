@@ -10,6 +10,7 @@ pub mod audit;
 mod budget;
 mod calls;
 mod changes;
+mod check;
 mod compaction;
 mod context;
 pub mod conversation;
@@ -29,6 +30,7 @@ pub mod session;
 mod settings;
 mod shown;
 pub mod time;
+mod todos;
 pub mod tools;
 mod turn;
 

@@ -1,5 +1,6 @@
 //! The mechanisms around the loop: which hooks a session has, in the order in which they run.
 
+use crate::check::Check;
 use crate::compaction::Compaction;
 use crate::hooks::StepHook;
 use crate::session::parts::Parts;
@@ -7,5 +8,5 @@ use std::sync::Arc;
 
 /// Hooks of the mechanisms. Each looks by itself at whether it is switched on.
 pub(crate) fn hooks(parts: &Arc<Parts>) -> Vec<Arc<dyn StepHook>> {
-    vec![Arc::new(Compaction::new(parts.clone()))]
+    vec![Arc::new(Compaction::new(parts.clone())), Arc::new(Check::new(parts.clone()))]
 }

@@ -2,6 +2,7 @@
 
 use crate::prompt::{PromptFacts, system_prompt};
 use crate::settings::Settings;
+use crate::tools::todo_write::TodoWrite;
 use ropewalk_model::{Model, Prelude, ToolSpec};
 use ropewalk_tools::{CommandMode, Registry};
 use ropewalk_workspace::Roots;
@@ -46,6 +47,7 @@ impl PreludeCache {
         let facts = PromptFacts {
             commands: tools.has_commands().then_some(commands),
             has_file_tools: tools.has_file_tools(),
+            has_todos: tools.names().any(|name| name == TodoWrite::NAME),
             lean,
             ..settings.facts.clone()
         };

@@ -20,7 +20,7 @@ use actor::Actor;
 pub use config::SessionConfig;
 use parts::{Beginning, Parts};
 use ropewalk_model::Model;
-use ropewalk_protocol::{Approval, ContextFill, Event, Mode, Op, Prompt, Spent};
+use ropewalk_protocol::{Approval, ContextFill, Event, Mode, Op, Prompt, Spent, TodoList};
 use ropewalk_workspace::{Editor, Workspace};
 use std::sync::Arc;
 use tokio::sync::mpsc;
@@ -197,6 +197,11 @@ impl Session {
     /// How full the model's context is by the last request.
     pub fn context(&self) -> ContextFill {
         self.parts.wish.fill()
+    }
+
+    /// The todos as they are now.
+    pub fn todos(&self) -> TodoList {
+        self.parts.todos.list()
     }
 
     /// Tokens used so far, and what they cost.

@@ -33,6 +33,10 @@ pub struct Settings {
     pub limits: SessionLimits,
     /// Which mechanisms are on.
     pub mechanisms: Mechanisms,
+    /// A command that checks what was done, in one line.
+    pub verify: Option<String>,
+    /// True if the model is asked before a turn ends if all is done.
+    pub check_self: bool,
     /// What the system prompt is made of, apart from tools and roots.
     pub facts: PromptFacts,
     /// True if somebody is there to be asked.

@@ -2,13 +2,16 @@
 
 pub mod check_background;
 pub(crate) mod compact;
+pub(crate) mod todo_write;
 
 use crate::compaction::wish::CompactionWish;
 use ropewalk_tools::{CommandRunner, NoCommands, Registry};
 use ropewalk_workspace::{Editor, NoEditor};
 use std::sync::Arc;
+use todo_write::TodoWrite;
 
-/// Tools of a session with this runner and editor, in the order in which the model is told of them.
+/// Tools of a session with this runner and editor, in the order in which the model is told of them. The session adds those
+/// that are about what it keeps itself.
 pub fn registry(runner: Arc<dyn CommandRunner>, editor: Arc<dyn Editor>) -> Registry {
     let background = check_background::CheckBackground::new(runner.clone());
     Registry::standard(runner, editor).with(background)
@@ -18,5 +21,5 @@ pub fn registry(runner: Arc<dyn CommandRunner>, editor: Arc<dyn Editor>) -> Regi
 pub fn names() -> Vec<String> {
     let all = registry(Arc::new(NoCommands), Arc::new(NoEditor));
     let all = all.with(compact::Compact::new(CompactionWish::default()));
-    all.names().map(str::to_owned).collect()
+    all.names().chain([TodoWrite::NAME]).map(str::to_owned).collect()
 }

@@ -102,6 +102,7 @@ impl Turn {
         let (turn, step, message) = (self.number, self.step, self.message());
         self.parts.events.tell(Event::StepStarted { turn, step, message });
         self.join_words();
+        self.remind_of_todos();
     }
 
     /// Runs the calls of a reply and gives the model their results. The turn's end, if this is it.
@@ -166,15 +167,16 @@ impl Turn {
         budget::exceeded(&settings.limits, self.conversation.before, self.conversation.spent)
     }
 
-    /// What to say if the model keeps making the same failing call.
+    /// What to say if the model keeps making the same call in vain.
     fn stuck(&self) -> Option<String> {
         let limit = self.parts.settings.get().limits.identical_failures.max(1);
-        (self.failing.1 >= limit).then(|| {
+        let fails = || {
             format!(
                 "Stopped: the model made the same failing call {} times in a row. Tell it another way, or prompt \
                  \"continue\" to go on.",
                 self.failing.1
             )
-        })
+        };
+        (self.failing.1 >= limit).then(fails).or_else(|| self.repeats.ended())
     }
 }

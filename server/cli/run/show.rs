@@ -50,6 +50,8 @@ pub(super) struct Show<W> {
     is_live: bool,
     /// The call that was shown last, if nothing was shown since.
     last: Option<CallId>,
+    /// True if the last check of the turn has failed.
+    check_failed: bool,
     /// Tokens and money used by the turn, and by the session.
     used: Option<(Tokens, Tokens)>,
 }
@@ -89,6 +91,7 @@ impl<W: Write> Show<W> {
             waits: None,
             is_live: form != Form::Json && terminal::can_rewrite(),
             last: None,
+            check_failed: false,
             used: None,
         }
     }
@@ -101,10 +104,18 @@ impl<W: Write> Show<W> {
         if let Event::Usage { in_turn, total, .. } = event {
             self.used = Some((*in_turn, *total));
         }
+        if let Event::Check { report, .. } = event {
+            self.check_failed = !report.passed;
+        }
         match self.form {
             Form::Json => self.json(event),
             Form::People(_) => self.people(event),
         }
+    }
+
+    /// True if the last check of the turn has failed.
+    pub(super) fn check_failed(&self) -> bool {
+        self.check_failed
     }
 
     /// Says what runs now and for how many seconds, where that line can be rewritten.
@@ -204,16 +215,6 @@ impl<W: Write> Show<W> {
                 let line = format!("({reason}; try {attempt} in {seconds:.1} s{void})");
                 self.line(QUIET, &plain(&line))
             }
-            Event::Waiting { waited_ms, is_queued, .. } => {
-                let whom = if *is_queued { "its turn at the model" } else { "the model" };
-                self.line(QUIET, &format!("(waits for {whom} since {} s)", waited_ms / 1000))
-            }
-            Event::Compacting { .. } => {
-                self.line(QUIET, "(sums up the conversation, which fills the model's context)")
-            }
-            Event::Compacted { before, after, .. } => {
-                self.line(QUIET, &format!("({before} tokens became {after})"))
-            }
             Event::ToolCall { call, tool, title, .. } => {
                 let line = titled(tool, title);
                 self.line(CALL, &format!("> {line}"))?;
@@ -225,23 +226,21 @@ impl<W: Write> Show<W> {
             Event::ToolResult { call, is_error, preview, .. } => {
                 self.result(call, *is_error, preview)
             }
-            Event::Notice { level, message } => {
-                let level = match level {
-                    Level::Info => "",
-                    Level::Warning => "warning: ",
-                    Level::Error => "error: ",
-                };
-                self.finish_line()?;
-                say(&format!("{level}{message}"));
-                Ok(())
-            }
             Event::TurnEnded { .. } => {
                 self.waits = None;
                 self.finish_line()
             }
             // The rest is the JSON's: thoughts, output of running commands, hunks (the diff at the end has
             // them), what concerns a user who is there to be asked.
-            _ => Ok(()),
+            event => match (meanwhile(event), told(event)) {
+                (Some(words), _) => self.line(QUIET, &words),
+                (None, Some(words)) => {
+                    self.finish_line()?;
+                    say(&words);
+                    Ok(())
+                }
+                (None, None) => Ok(()),
+            },
         }
     }
 
@@ -330,6 +329,43 @@ fn titled(tool: &str, title: &str) -> String {
         title.push('…');
     }
     format!("{tool}: {}", title.trim_end().replace('\n', "\n  "))
+}
+
+/// What is said in passing of what goes on.
+fn meanwhile(event: &Event) -> Option<String> {
+    Some(match event {
+        Event::Waiting { waited_ms, is_queued, .. } => {
+            let whom = if *is_queued { "its turn at the model" } else { "the model" };
+            format!("(waits for {whom} since {} s)", waited_ms / 1000)
+        }
+        Event::Compacting { .. } => {
+            "(sums up the conversation, which fills the model's context)".to_owned()
+        }
+        Event::Compacted { before, after, .. } => format!("({before} tokens became {after})"),
+        _ => return None,
+    })
+}
+
+/// What is said on a line of its own.
+fn told(event: &Event) -> Option<String> {
+    Some(match event {
+        Event::Notice { level, message } => {
+            let level = match level {
+                Level::Info => "",
+                Level::Warning => "warning: ",
+                Level::Error => "error: ",
+            };
+            format!("{level}{message}")
+        }
+        Event::Todos { todos, .. } if !todos.0.is_empty() => {
+            let completed = || format!("{}/{} completed", todos.done(), todos.0.len());
+            format!("Todos: {}", todos.progress().unwrap_or_else(completed))
+        }
+        Event::Check { report, .. } => {
+            report.in_words().unwrap_or_else(|| "The check passed.".to_owned())
+        }
+        _ => return None,
+    })
 }
 
 #[cfg(test)]

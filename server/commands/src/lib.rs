@@ -295,8 +295,12 @@ async fn result_of(
     }
     let is_error =
         matches!(outcome.exit, Exit::TimedOut(_) | Exit::Interrupted) || outcome.lost.is_some();
+    let exit_code = match outcome.exit {
+        Exit::Exited(code) => Some(code),
+        Exit::Signalled(_) | Exit::TimedOut(_) | Exit::Interrupted => None,
+    };
     let output = ToolOutput::text(result_text(outcome, context.bounds));
-    ToolOutput { is_error, failure: failure_of(outcome), ..output }
+    ToolOutput { is_error, failure: failure_of(outcome), exit_code, ..output }
 }
 
 /// See [`ToolOutput::failure`].

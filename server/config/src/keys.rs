@@ -74,6 +74,8 @@ pub(crate) enum Kind {
     Thinking,
     CaFile,
     Parallel,
+    Verify,
+    SelfCheck,
 }
 
 const LEAN: Kind =
@@ -284,6 +286,16 @@ pub const KEYS: &[Key] = &[
         (0, 10),
         |l| &mut l.mechanisms.check_rounds,
     ),
+    own(
+        "check.self",
+        Kind::SelfCheck,
+        "Whether the model is asked once, before a turn ends in which it called a tool, if all is done.",
+    ),
+    own(
+        "verify",
+        Kind::Verify,
+        "A command that checks what the agent did, such as `cargo test`: run as `bash` runs it, before a turn ends that changed something; what it writes is dropped. Not run where commands run in place. Not taken from an editor's settings.",
+    ),
     limit("verify_seconds", "Seconds that `verify` may run.", (1, 86_400), |l| {
         &mut l.mechanisms.verify_seconds
     }),
@@ -434,7 +446,8 @@ impl Key {
             }
             Kind::Tools | Kind::Variables => "a list of names".to_owned(),
             Kind::Rules(_) => "a list of rules".to_owned(),
-            Kind::Mechanism | Kind::Fact { .. } => "`true` or `false`".to_owned(),
+            Kind::Mechanism | Kind::SelfCheck | Kind::Fact { .. } => "`true` or `false`".to_owned(),
+            Kind::Verify => "text in one line".to_owned(),
             Kind::Locked => "a list of keys".to_owned(),
             Kind::PromptFile | Kind::CaFile => "a path".to_owned(),
             Kind::PromptAppend | Kind::Log => "text".to_owned(),
@@ -471,7 +484,7 @@ impl Key {
             Kind::Mode => KeyDefault::Value(format!("\"{}\"", Mode::default().as_str())),
             Kind::Tools => KeyDefault::Unset("all tools"),
             Kind::Mechanism => KeyDefault::Value("true".to_owned()),
-            Kind::PrintedCalls => KeyDefault::Value("false".to_owned()),
+            Kind::PrintedCalls | Kind::SelfCheck => KeyDefault::Value("false".to_owned()),
             Kind::Parallel => KeyDefault::Unset("1 on this machine, elsewhere no bound"),
             Kind::OverFork => KeyDefault::Value(format!("\"{}\"", OverFork::default().as_str())),
             Kind::CommandBound { field, .. } => {
@@ -503,6 +516,7 @@ impl Key {
             Kind::Thinking => KeyDefault::Unset("`off`: nothing is asked for"),
             Kind::Fact { unset, .. } => KeyDefault::Unset(unset),
             Kind::CaFile
+            | Kind::Verify
             | Kind::PromptFile
             | Kind::PromptAppend
             | Kind::KeyCommand
@@ -525,7 +539,7 @@ impl Key {
     /// Why no editor may set it, if none may: what an editor says may come from a repository's own settings.
     pub(crate) fn not_for_editors(&self) -> Option<&'static str> {
         match self.kind {
-            Kind::KeyCommand => Some("it starts a program"),
+            Kind::KeyCommand | Kind::Verify => Some("it starts a program"),
             Kind::CaFile => Some("it says whom to trust"),
             Kind::Variables => Some("it gives away what you keep there"),
             _ => None,
@@ -544,6 +558,7 @@ impl Key {
             Kind::Tools
                 | Kind::Rules(_)
                 | Kind::Mechanism
+                | Kind::SelfCheck
                 | Kind::Locked
                 | Kind::KeyCommand
                 | Kind::Tokens { .. }

@@ -271,6 +271,10 @@ pub struct Config {
     pub ca_file: Option<PathBuf>,
     /// Text added to the system prompt.
     pub system_prompt_append: Option<String>,
+    /// A command that checks what was done, in one line.
+    pub verify: Option<String>,
+    /// True if the model is asked before a turn ends if all is done.
+    pub check_self: bool,
     /// The filter of the log, in the syntax of `RUST_LOG`.
     pub log: String,
     /// Everything that was ignored, refused or missing, lowest layer first.

@@ -107,6 +107,8 @@ impl<'a> Builder<'a> {
             system_prompt_file: None,
             ca_file: None,
             system_prompt_append: None,
+            verify: None,
+            check_self: false,
             log: DEFAULT_LOG.to_owned(),
             problems: Vec::new(),
             watched: Vec::new(),
@@ -397,6 +399,10 @@ impl<'a> Builder<'a> {
             Setting::Rules(list, rules) => list.add(config, rules),
             Setting::PromptFile(path) => config.system_prompt_file = Some(path),
             Setting::PromptAppend(text) => config.system_prompt_append = Some(text),
+            Setting::Verify(command) => {
+                config.verify = Some(command).filter(|command| !command.is_empty());
+            }
+            Setting::SelfCheck(on) => config.check_self = on,
             Setting::Log(filter) => config.log = filter,
             Setting::Limit(field, number) => *field(&mut config.limits) = number,
             Setting::Keep(field, number) => *field(&mut config.keep) = number,

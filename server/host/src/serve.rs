@@ -113,6 +113,7 @@ impl Host {
     }
 
     fn status(&self, session: &Session) -> Status {
+        let todos = session.todos();
         Status {
             session: session.id().clone().into(),
             title: session.title(),
@@ -122,6 +123,8 @@ impl Host {
             model: session.model(),
             hunks: session.review().pending(),
             approvals: session.waiting_approvals().iter().map(|asked| asked.id).collect(),
+            todos: todos.0.len(),
+            todos_done: todos.done(),
             messages: session.message_count(),
             tokens: session.spent().into(),
             context: session.context(),

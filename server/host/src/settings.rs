@@ -165,6 +165,8 @@ pub fn settings_of(
         always: None,
         limits: config.limits,
         mechanisms: Mechanisms::named(|name| config.mechanism_enabled(name)),
+        verify: config.verify.clone(),
+        check_self: config.check_self,
         facts: PromptFacts {
             date: ropewalk_agent::time::today(),
             platform: std::env::consts::OS.to_owned(),

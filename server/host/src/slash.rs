@@ -32,6 +32,8 @@ pub enum Slash {
     Context,
     /// Says how things stand.
     Status,
+    /// Shows the todos.
+    Todos,
     /// Lists the sessions of these folders.
     Sessions,
     /// Goes on with a session, by its number in the list or its id; none means the last one.
@@ -79,6 +81,7 @@ const TABLE: &[(&str, &str, &str, Reads)] = &[
     ),
     ("context", "", "says how full the model's context is", Reads::Nothing(|| Slash::Context)),
     ("status", "", "says how things stand", Reads::Nothing(|| Slash::Status)),
+    ("todos", "", "shows the steps of the task", Reads::Nothing(|| Slash::Todos)),
     ("sessions", "", "lists the sessions of these folders", Reads::Nothing(|| Slash::Sessions)),
     ("resume", "a number of the list", "goes on with one of them", Reads::Value(resume)),
     ("allow", "", "allows what waits for your approval, once", Reads::Nothing(|| Slash::Allow)),
@@ -169,6 +172,7 @@ mod tests {
             ("/compact the tests", Slash::Compact(words("the tests"))),
             ("/context", Slash::Context),
             ("/status", Slash::Status),
+            ("/todos", Slash::Todos),
             ("/sessions", Slash::Sessions),
             ("/resume", Slash::Resume(None)),
             ("/resume 2", Slash::Resume(words("2"))),

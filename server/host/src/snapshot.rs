@@ -1,7 +1,7 @@
 //! A session as it stands, for front ends to show.
 
 use ropewalk_agent::{ReviewSnapshot, Session};
-use ropewalk_protocol::{Approval, Mode, SessionId};
+use ropewalk_protocol::{Approval, Mode, SessionId, TodoList};
 
 /// See the module. Empty if there is no session.
 #[derive(Clone, Debug, Default)]
@@ -16,6 +16,8 @@ pub struct Snapshot {
     pub review: ReviewSnapshot,
     /// The approvals that wait, the oldest first.
     pub approvals: Vec<Approval>,
+    /// Its todos.
+    pub todos: TodoList,
 }
 
 impl Snapshot {
@@ -27,6 +29,7 @@ impl Snapshot {
             turns: session.turns().iter().map(|mark| mark.turn).collect(),
             review: session.review(),
             approvals: session.waiting_approvals(),
+            todos: session.todos(),
         }
     }
 }

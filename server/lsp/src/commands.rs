@@ -315,6 +315,9 @@ fn in_words(state: &State, status: &Status) -> String {
         let (title, turns) = (named(&status.title), count(status.turns, "turn", "turns"));
         words.push_str(&format!("\n{title}: {turns}, {}.", status.tokens.in_short()));
     }
+    if status.todos > 0 {
+        words.push_str(&format!("\n{} of {} todos are done.", status.todos_done, status.todos));
+    }
     for lock in &status.locks {
         words.push_str(&format!("\n{} is locked by {}.", lock.key, lock.by));
     }

@@ -12,7 +12,7 @@ pub(crate) use document::open_document;
 
 use crate::state::State;
 use approval::ask;
-use ropewalk_protocol::{Event, Level, SessionEvent, SessionId, StopReason, Tokens};
+use ropewalk_protocol::{Event, Level, SessionEvent, SessionId, StopReason, TodoList, Tokens};
 use ropewalk_text::plain::{plain, plain_line};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -77,8 +77,11 @@ pub(crate) async fn show_events(
             }
             event => shown.take(&state, &session, event).await,
         }
-        if !is_over {
-            turns.insert(session, shown);
+        let todos = std::mem::take(&mut shown.todos);
+        // Between turns only the todos last.
+        let shown = if is_over { Shown::default() } else { shown };
+        if !is_over || is_current && todos.open() > 0 {
+            turns.insert(session, Shown { todos, ..shown });
         }
     }
 }
@@ -141,10 +144,14 @@ struct Shown {
     used: Option<Tokens>,
     /// True while a turn runs.
     is_running: bool,
+    /// The todos of the session.
+    todos: TodoList,
+    /// What the last check of the turn has found.
+    found: Option<String>,
 }
 
 /// What the turn's progress says of an event.
-fn progress_words(event: &Event) -> Option<String> {
+fn progress_words(event: &Event, todos: &TodoList) -> Option<String> {
     Some(match event {
         Event::Retrying { attempt, wait_ms, reason, .. } => {
             format!("try {attempt} in {:.1} s: {reason}", *wait_ms as f64 / 1000.0)
@@ -154,7 +161,10 @@ fn progress_words(event: &Event) -> Option<String> {
             format!("waits for {whom} since {} s", waited_ms / 1000)
         }
         Event::Compacting { .. } => "sums up the conversation".to_owned(),
-        Event::ToolCall { tool, title, .. } => format!("{tool} {title}"),
+        Event::ToolCall { tool, title, .. } => {
+            let step = todos.progress().map(|step| format!("{step}: "));
+            format!("{}{tool} {title}", step.unwrap_or_default())
+        }
         Event::ApprovalRequested { .. } => "waits for your approval".to_owned(),
         _ => return None,
     })
@@ -162,7 +172,7 @@ fn progress_words(event: &Event) -> Option<String> {
 
 impl Shown {
     async fn take(&mut self, state: &Arc<State>, session: &str, event: Event) {
-        if let Some(words) = progress_words(&event) {
+        if let Some(words) = progress_words(&event, &self.todos) {
             self.report(state, words).await;
         }
         if !state.facts().options.events
@@ -174,6 +184,8 @@ impl Shown {
             Event::TurnStarted { turn, prompt } => self.begin(state, session, turn, &prompt).await,
             Event::StepStarted { .. } | Event::Retrying { .. } => self.said.clear(),
             Event::Usage { in_turn, .. } => self.used = Some(in_turn),
+            Event::Todos { todos, .. } => self.todos = todos,
+            Event::Check { report, .. } => self.found = report.in_words(),
             Event::TextDelta { text, .. } => self.said.push_str(&text),
             // What is on the screen is of the session before.
             Event::SessionStarted { .. } => state.show_nothing(session).await,
@@ -222,7 +234,7 @@ impl Shown {
 
     async fn begin(&mut self, state: &Arc<State>, session: &str, turn: u64, prompt: &str) {
         self.said.clear();
-        (self.used, self.is_running) = (None, true);
+        (self.used, self.found, self.is_running) = (None, None, true);
         if !state.facts().progress {
             return;
         }
@@ -269,7 +281,8 @@ impl Shown {
             StopReason::Error => lsp::MessageType::ERROR,
             _ => lsp::MessageType::WARNING,
         };
-        let message = message.map(|message| (kind, message));
+        let found = self.found.take().map(|found| (lsp::MessageType::WARNING, found));
+        let message = message.map(|message| (kind, message)).or(found);
         let mut words: Vec<_> =
             said.into_iter().filter(|(_, said)| !said.is_empty()).chain(message).collect();
         let last = words.pop();

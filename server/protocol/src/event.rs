@@ -4,7 +4,8 @@
 //! and `ropewalk run --json` carry. What each says stands in EXTENSIONS.md, in the words of the comments here.
 
 use crate::{
-    Approval, CallId, HunkInfo, MessageId, Mode, Resolution, ReviewAction, SessionId, Tokens,
+    Approval, CallId, CheckReport, HunkInfo, MessageId, Mode, Resolution, ReviewAction, SessionId,
+    TodoList, Tokens,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -198,6 +199,16 @@ pub enum Event {
         /// A piece of its output.
         text: String,
     },
+    /// The look at what is done before a turn ends: `todos` that are open, new `errors` in the editor, and the end of what
+    /// `verify` printed if it failed. The model may be sent back, after which comes another. `verify` is seen as a call
+    /// of that name while it runs.
+    Check {
+        /// The turn.
+        turn: u64,
+        /// What was found, whose fields stand beside the turn.
+        #[serde(flatten)]
+        report: CheckReport,
+    },
     /// A call has its result, of which this is the start. `secret` is the name in the call that may hold secrets, if
     /// it ran: mark what is kept of it. Else null.
     ToolResult {
@@ -243,6 +254,16 @@ pub enum Event {
         done: usize,
         /// Failures, in words.
         failed: Vec<String>,
+    },
+    /// The todos of the session are these now, `done` of them completed. Also told after `session_started` if there are
+    /// any, and after `rewound` if there were others.
+    Todos {
+        /// The turn that has changed them, or the last one.
+        turn: u64,
+        /// All of them, each with `content` and `status`: `pending`, `in_progress` or `completed`.
+        todos: TodoList,
+        /// How many are completed.
+        done: usize,
     },
     /// Tokens of the last step, of the turn so far, and of the session, with what they cost; see Tokens below.
     Usage {

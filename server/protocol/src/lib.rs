@@ -3,10 +3,11 @@
 //! Plain data: every type serialises and has a JSON schema, from which `editors/protocol.json` and the tables of
 //! EXTENSIONS.md are written. Nothing here does anything, waits, or knows LSP, a model or a file.
 //!
-//! Reading order: [`content`], [`request`], [`reply`], [`event`] with [`hunk`], [`approval`] and [`usage`], [`mode`], [`limits`] and [`mechanisms`], [`ids`],
-//! [`schema`].
+//! Reading order: [`content`], [`request`], [`reply`], [`event`] with [`hunk`], [`approval`] and [`usage`], [`mode`], [`limits`] and [`mechanisms`], [`todo`], [`check`],
+//! [`ids`], [`schema`].
 
 pub mod approval;
+pub mod check;
 pub mod content;
 pub mod event;
 pub mod hunk;
@@ -17,9 +18,11 @@ pub mod mode;
 pub mod reply;
 pub mod request;
 pub mod schema;
+pub mod todo;
 pub mod usage;
 
 pub use approval::{Approval, Resolution, Verdict};
+pub use check::CheckReport;
 pub use content::Content;
 pub use event::{CompactionCause, Event, Level, SessionEvent, StopReason};
 pub use hunk::{ChangeKind, HunkInfo, ReviewAction};
@@ -31,4 +34,5 @@ pub use reply::{
     ContextFill, LeftSession, Lock, Refusal, Reply, ResumedSession, SessionInfo, Status,
 };
 pub use request::{Op, Prompt, Request, SelectedText, Selection, Trust, TrustAnswer};
+pub use todo::{Todo, TodoList, TodoStatus};
 pub use usage::{Money, Price, Spent, Tokens, Usage};

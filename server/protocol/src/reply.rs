@@ -81,6 +81,10 @@ pub struct Status {
     pub hunks: usize,
     /// Ids of the approvals that wait, the oldest first.
     pub approvals: Vec<u64>,
+    /// How many todos there are.
+    pub todos: usize,
+    /// How many of them are completed.
+    pub todos_done: usize,
     /// How many messages were said.
     pub messages: usize,
     /// Tokens so far, and what they cost.

@@ -68,7 +68,7 @@ pub struct Money(pub u64);
 
 impl Money {
     /// This many cents.
-    pub fn from_cents(cents: u64) -> Money {
+    pub const fn from_cents(cents: u64) -> Money {
         Money(cents.saturating_mul(10_000_000_000))
     }
 

@@ -150,6 +150,8 @@ pub struct ToolOutput {
     /// Of a command that ended with an exit code other than 0, or by a signal: a number that is the same for the same
     /// end and the same output. Such a result is a good one; only to ask for it again and again is in vain.
     pub failure: Option<u64>,
+    /// Exit code of a command that ended by itself.
+    pub exit_code: Option<i32>,
     /// Changes of files, made on the context's view.
     pub proposals: Vec<Proposal>,
 }

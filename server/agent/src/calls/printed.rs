@@ -24,7 +24,7 @@ const MOST_TOLD: usize = 2_000;
 const LONGEST_ESCAPE: usize = 64;
 
 /// See the module. Once it is dropped, the last piece is shown.
-pub(super) struct Printed {
+pub(crate) struct Printed {
     buffer: Arc<Mutex<Buffer>>,
     show: Arc<Show>,
     wake: mpsc::Sender<()>,
@@ -43,7 +43,7 @@ struct Buffer {
 
 impl Printed {
     /// Shows pieces by `show`, which must not block.
-    pub(super) fn new(show: impl Fn(String) + Send + Sync + 'static) -> Self {
+    pub(crate) fn new(show: impl Fn(String) + Send + Sync + 'static) -> Self {
         let show: Arc<Show> = Arc::new(show);
         let buffer: Arc<Mutex<Buffer>> = Arc::default();
         let (wake, mut woken) = mpsc::channel(1);
@@ -59,14 +59,14 @@ impl Printed {
     }
 
     /// Takes in what was printed.
-    pub(super) fn push(&self, text: &str) {
+    pub(crate) fn push(&self, text: &str) {
         lock(&self.buffer).push(text);
         // Full means that it is woken already.
         let _ = self.wake.try_send(());
     }
 
     /// Shows what waits now.
-    pub(super) fn flush(&self) {
+    pub(crate) fn flush(&self) {
         show_piece(&self.buffer, &*self.show, true);
     }
 }

@@ -92,6 +92,10 @@ fn own_words(words: &[UserWords], most: usize) -> String {
 /// What a session knows by itself: files read, changes that wait, commands in the background.
 pub(super) fn state<'a>(parts: &Parts, reads: impl Iterator<Item = &'a DocId>) -> String {
     let mut out = String::new();
+    let todos = parts.todos.list();
+    if todos.open() > 0 {
+        let _ = writeln!(out, "Todos:\n{todos}");
+    }
     let read: Vec<String> = reads.map(|doc| parts.workspace.shown(doc)).collect();
     if !read.is_empty() {
         let _ = writeln!(out, "Files read or changed: {}", named(&read));

@@ -51,39 +51,14 @@ impl Markdown {
             Record::Decision(audit) => {
                 self.decided.insert(audit.call.to_string(), decision(audit));
             }
-            Record::Review { at, action, what } => {
-                let _ = writeln!(out, "\n*{}: {}: {}*", minute(*at), action.as_str(), plain(what));
-            }
-            Record::Granted(rule) => {
-                let _ = writeln!(out, "\n*Allowed for the session: {}*", code(rule));
-            }
-            Record::Model(model) => {
-                let _ = writeln!(out, "\n*Model: {}*", code(model));
-            }
-            Record::Mode(mode) => {
-                let _ = writeln!(out, "\n*Mode: {mode}*");
-            }
-            Record::Ended { stop_reason, .. } => {
-                let _ = writeln!(out, "\n*Ended: {stop_reason}*");
-            }
-            Record::Compacted { before, after, .. } => {
-                let _ = writeln!(out, "\n*Compacted: {before} tokens became {after}*");
-            }
             Record::Words { text, .. } => {
                 let _ = write!(out, "\n{}\n", quoted(text));
             }
-            Record::Rewound { turn } => {
-                let _ = writeln!(out, "\n*Rewound to before turn {turn}*");
+            record => {
+                if let Some(line) = line(record) {
+                    let _ = writeln!(out, "\n*{line}*");
+                }
             }
-            Record::Usage(_)
-            | Record::Read { .. }
-            | Record::CallIds { .. }
-            // The model itself is told where it is first asked.
-            | Record::ModelChoice(_)
-            | Record::State(_)
-            | Record::Waiting(_)
-            | Record::News(_)
-            | Record::Summary(_) => {}
         }
     }
 
@@ -124,6 +99,26 @@ impl Markdown {
         let title = if title.is_empty() { "Session".to_owned() } else { plain(&title) };
         format!("# {title}\n\n{}{}", self.head, self.body)
     }
+}
+
+/// What a record says in one line; none where it says nothing to people.
+fn line(record: &Record<'_>) -> Option<String> {
+    Some(match record {
+        Record::Review { at, action, what } => {
+            format!("{}: {}: {}", minute(*at), action.as_str(), plain(what))
+        }
+        Record::Granted(rule) => format!("Allowed for the session: {}", code(rule)),
+        Record::Model(model) => format!("Model: {}", code(model)),
+        Record::Mode(mode) => format!("Mode: {mode}"),
+        Record::Ended { stop_reason, .. } => format!("Ended: {stop_reason}"),
+        Record::Compacted { before, after, .. } => {
+            format!("Compacted: {before} tokens became {after}")
+        }
+        Record::Check { report, .. } if report.passed => "Check passed".to_owned(),
+        Record::Check { .. } => "Check failed".to_owned(),
+        Record::Rewound { turn } => format!("Rewound to before turn {turn}"),
+        _ => return None,
+    })
 }
 
 /// The decision about a call, in words.

@@ -6,7 +6,7 @@
 use super::record::{Head, Record, Summary, VERSION};
 use crate::history::{History, HistoryMark};
 use crate::settings::ModelChoice;
-use ropewalk_protocol::{MessageId, Mode, Spent};
+use ropewalk_protocol::{MessageId, Mode, Spent, TodoList};
 use ropewalk_text::plain::plain;
 use ropewalk_workspace::state::Kept;
 use ropewalk_workspace::{ContentHash, DocId, Fork, Note, Workspace};
@@ -26,6 +26,8 @@ pub struct TurnMark {
     pub(crate) history: HistoryMark,
     /// The fork, ledger and news before it.
     pub(crate) kept: Kept,
+    /// The todos before it.
+    pub(crate) todos: TodoList,
 }
 
 /// Words of the user's own.
@@ -65,6 +67,7 @@ pub struct Past {
     pub(crate) model_choice: Option<ModelChoice>,
     pub(crate) mode: Option<Mode>,
     pub(crate) reads: BTreeMap<DocId, ContentHash>,
+    pub(crate) todos: TodoList,
     /// The turn that was running at the end.
     pub(crate) open_turn: Option<u64>,
     /// The highest number of a turn, those taken back included.
@@ -227,8 +230,9 @@ impl Past {
             }
             Record::Rewound { turn } => self.rewound(turn),
             Record::News(notes) => self.notes = notes.into_owned(),
+            Record::Todos(todos) => self.todos = todos.into_owned(),
             Record::Waiting(text) => self.waiting.push(text.into_owned()),
-            Record::Decision(_) | Record::Summary(_) => {}
+            Record::Decision(_) | Record::Check { .. } | Record::Summary(_) => {}
         }
         Ok(())
     }
@@ -241,7 +245,8 @@ impl Past {
         self.turn_begins(&prompt);
         let (history, kept) = (self.history.mark(), self.kept.clone());
         self.words.push(UserWords { turn, text: prompt.clone() });
-        self.turns.push(TurnMark { turn, at, prompt, history, kept });
+        let todos = self.todos.clone();
+        self.turns.push(TurnMark { turn, at, prompt, history, kept, todos });
     }
 
     /// A turn and all after it were taken back.
@@ -254,6 +259,7 @@ impl Past {
             }
             self.earlier.truncate(era);
             self.history.truncate(&mark.history);
+            self.todos.clone_from(&mark.todos);
         }
         self.turns.truncate(at);
         self.words.retain(|words| words.turn < turn);
@@ -338,6 +344,8 @@ fn is_unknown(line: &[u8]) -> bool {
         "news",
         "words",
         "compacted",
+        "todos",
+        "check",
     ];
     if line.iter().all(u8::is_ascii_whitespace) {
         return true;

@@ -7,7 +7,7 @@ use crate::audit::Audit;
 use crate::history::tail::CompactedTail;
 use crate::settings::ModelChoice;
 use ropewalk_model::{Block, Role};
-use ropewalk_protocol::{MessageId, Mode, ReviewAction, Spent, StopReason};
+use ropewalk_protocol::{CheckReport, MessageId, Mode, ReviewAction, Spent, StopReason, TodoList};
 use ropewalk_workspace::state::StateRecord;
 use ropewalk_workspace::{ContentHash, DocId, Note};
 use serde::{Deserialize, Serialize};
@@ -149,6 +149,16 @@ pub enum Record<'a> {
     },
     /// All the news in the inbox that the model has not been told.
     News(Cow<'a, [Note]>),
+    /// The todos are these now.
+    Todos(Cow<'a, TodoList>),
+    /// A turn was checked before its end.
+    Check {
+        /// Its number.
+        turn: u64,
+        /// What was found.
+        #[serde(flatten)]
+        report: Cow<'a, CheckReport>,
+    },
     /// Where the session stands, for whoever lists sessions; says nothing that the lines before it don't.
     Summary(Summary),
 }

@@ -82,6 +82,7 @@ impl Actor {
             Event::SessionStarted { title: snapshot.title(), turns: snapshot.turns.len() as u64 }
         };
         self.parts.events.tell(started);
+        self.parts.todos.session_begins();
         self.parts.changes.show().await;
         let runner = self.parts.runner.clone();
         loop {
@@ -342,8 +343,10 @@ impl Actor {
         let Some(mut conversation) = self.conversation.take() else { return };
         let (interrupt, interrupted) = watch::channel(false);
         let words = prompt.briefly();
-        conversation.begin_turn(turn, &words, self.parts.changes.keep());
+        let todos = self.parts.todos.list();
+        conversation.begin_turn(turn, &words, self.parts.changes.keep(), todos);
         self.parts.events.tell(Event::TurnStarted { turn, prompt: words });
+        self.parts.todos.turn_begins(turn);
         let task = match &self.no_key {
             Some(error) => {
                 let ended = (StopReason::Error, Some(error.to_string()));

@@ -16,7 +16,9 @@ use crate::journal::past::{Past, losses};
 use crate::journal::record::{Record, Summary, now};
 use crate::prelude::PreludeCache;
 use crate::settings::CurrentSettings;
+use crate::todos::Todos;
 use crate::tools::compact::Compact;
+use crate::tools::todo_write::TodoWrite;
 use ropewalk_protocol::{Event, StopReason};
 use ropewalk_tools::{CommandRunner, Registry, Rule, TypedTool as _};
 use ropewalk_workspace::{Editor, Workspace};
@@ -41,6 +43,7 @@ pub(crate) struct Parts {
     pub(crate) approvals: Approvals,
     pub(crate) inbox: Inbox,
     pub(crate) wish: CompactionWish,
+    pub(crate) todos: Arc<Todos>,
     pub(crate) snapshot: watch::Sender<Snapshot>,
 }
 
@@ -69,6 +72,8 @@ impl Beginning {
         let notes = std::mem::take(&mut past.notes);
         let granted = past.granted.iter().filter_map(|rule| rule.parse().ok()).collect();
         let (saved, snapshot) = (past.kept.clone(), watch::Sender::default());
+        let told = (journal.clone(), events.clone(), settings.clone());
+        let todos = Arc::new(Todos::new(std::mem::take(&mut past.todos), past.last_turn, told));
         let conversation = conversation(past, goes_on, &settings, &journal, snapshot.clone());
         let changes = Changes::new(ChangesConfig {
             session: id.clone(),
@@ -90,8 +95,9 @@ impl Beginning {
             approvals: Approvals::new(approvals, granted),
             changes: Arc::new(changes),
             runner,
-            tools: tools.with(Compact::new(wish.clone())),
+            tools: tools.with(TodoWrite::new(todos.clone())).with(Compact::new(wish.clone())),
             wish,
+            todos,
             id,
             workspace,
             outputs,
@@ -144,11 +150,15 @@ impl Parts {
     /// The tools that are offered now.
     pub(crate) fn registry(&self) -> Registry {
         let settings = self.settings.get();
-        let is_offered = |name: &str| {
-            let is_on = name != Compact::NAME || settings.mechanisms.compaction;
-            is_on && settings.tools.as_ref().is_none_or(|names| names.iter().any(|one| one == name))
+        let is_on = |name: &str| match name {
+            Compact::NAME => settings.mechanisms.compaction,
+            TodoWrite::NAME => settings.mechanisms.todos,
+            _ => true,
         };
-        self.tools.clone().only(is_offered)
+        let is_offered = |name: &str| {
+            settings.tools.as_ref().is_none_or(|names| names.iter().any(|one| one == name))
+        };
+        self.tools.clone().only(|name| is_on(name) && is_offered(name))
     }
 
     /// The number of a new turn, from one.

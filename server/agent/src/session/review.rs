@@ -146,7 +146,9 @@ async fn rewind(parts: &Parts, conversation: &mut Conversation, turn: u64) -> Ou
     parts.journal.write(&Record::Rewound { turn });
     let folded = if is_compacted { folded(&parts.journal).await } else { None };
     conversation.rewind(mark, folded);
+    let todos = parts.todos.go_back(turn, mark.todos.clone());
     parts.events.tell(Event::Rewound { turn, prompt: mark.prompt.clone() });
+    todos.into_iter().for_each(|todos| parts.events.tell(todos));
     (count, failed)
 }
 

@@ -2,6 +2,7 @@
 
 use super::Turn;
 use super::reply::{StepReply, says_nothing, take_cut_call};
+use crate::budget;
 use crate::calls::{Call, read_loosely};
 use crate::context;
 use crate::conversation::Conversation;
@@ -149,6 +150,9 @@ impl Turn {
             in_turn: in_turn.into(),
             total: total.into(),
         });
+        if let Some(words) = budget::dear(in_turn.money, step.money) {
+            self.warn(words);
+        }
         let cut = take_cut_call(&mut reply);
         let is_empty = says_nothing(&reply.blocks);
         let mut calls = Vec::new();

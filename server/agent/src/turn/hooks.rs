@@ -31,7 +31,7 @@ impl Turn {
         }
     }
 
-    /// True if this is not the end: a hook has said something, or the user interrupts.
+    /// True if this is not the end: a hook or the user has said something, or the user interrupts.
     pub(crate) async fn goes_on_at_stop(&mut self, reply: &Reply) -> bool {
         for hook in self.hooks.clone().iter() {
             let words = self.interrupt.or(hook.at_stop(&self.conversation, reply)).await;
@@ -42,9 +42,13 @@ impl Turn {
                     return true;
                 }
                 // The loop looks for that first.
-                Err(Interrupted) => return true,
+                Err(Interrupted) => {
+                    self.parts.runner.settled().await;
+                    return true;
+                }
             }
         }
-        false
+        // They may have come meanwhile.
+        self.parts.inbox.has_words()
     }
 }

@@ -1,5 +1,6 @@
 //! State of a running turn, from its prompt to its end.
 
+use crate::calls::Repeats;
 use crate::conversation::Conversation;
 use crate::hooks::StepHook;
 use crate::interrupt::{Interrupt, Interrupted};
@@ -20,6 +21,7 @@ pub(crate) struct Turn {
     pub(super) step: u32,
     /// The last failing call, and in how many steps in a row it failed.
     pub(crate) failing: (String, u32),
+    pub(crate) repeats: Repeats,
     /// How often the model has printed a call as text.
     pub(crate) printed: u32,
     /// How many replies in a row were cut at the bound for output tokens.
@@ -45,6 +47,7 @@ impl Turn {
             conversation,
             step: 0,
             failing: (String::new(), 0),
+            repeats: Repeats::default(),
             printed: 0,
             cuts: 0,
             asked_again: false,

@@ -21,8 +21,8 @@ use ropewalk_workspace::{
     ContentChange, DocId, DocumentEdit, Editor, EditorError, Habits, Roots, Workspace,
 };
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::{Notify, mpsc};
 
@@ -43,6 +43,8 @@ pub(crate) struct Echo {
     pub(crate) go: Arc<Notify>,
     /// Told when a turn is about to make a view.
     pub(crate) synced: Notify,
+    /// What it shows, as a client with our plugin tells it.
+    pub(crate) diagnostics: Mutex<Option<String>>,
 }
 
 impl Editor for Echo {
@@ -77,8 +79,12 @@ impl Editor for Echo {
     fn save(&self, _: DocId) -> BoxFuture<'static, Result<(), EditorError>> {
         Box::pin(async { Ok(()) })
     }
+    fn gives_diagnostics(&self) -> bool {
+        self.diagnostics.lock().unwrap().is_some()
+    }
     fn diagnostics(&self, _: Option<DocId>) -> BoxFuture<'static, Result<String, EditorError>> {
-        Box::pin(async { Ok(String::new()) })
+        let told = self.diagnostics.lock().unwrap().clone().unwrap_or_default();
+        Box::pin(async { Ok(told) })
     }
 }
 
@@ -128,6 +134,8 @@ pub(crate) fn settings(model: Arc<dyn Model>) -> Settings {
         always: None,
         limits: SessionLimits::default(),
         mechanisms: Mechanisms::default(),
+        verify: None,
+        check_self: false,
         facts: PromptFacts {
             date: "2026-01-31".into(),
             platform: "linux".into(),
@@ -269,6 +277,19 @@ pub(crate) fn start_with_tool(
     start_having(dir, model, change, (journal, None), (Vec::new(), |tools| tools.with(tool)))
 }
 
+/// A session whose commands this runs.
+pub(crate) fn start_running(
+    replies: impl IntoIterator<Item = ScriptedReply>,
+    runner: Arc<dyn CommandRunner>,
+    change: impl FnOnce(&mut Settings),
+) -> Bench {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("w")).unwrap();
+    let model = ScriptedModel::start(replies).unwrap();
+    let more = |tools| tools;
+    start_over_runner(dir, model, change, (Journal::none(), None), (Vec::new(), more), runner)
+}
+
 fn start_in(
     dir: tempfile::TempDir,
     model: ScriptedModel,
@@ -279,11 +300,10 @@ fn start_in(
     start_having(dir, model, change, (journal, past), (hooks, |tools| tools))
 }
 
-/// Runner of commands in place, and the standard tools over it.
-fn tools(editor: &Arc<Echo>) -> (Arc<dyn CommandRunner>, Registry) {
+/// Runner of commands in place.
+fn in_place() -> Arc<dyn CommandRunner> {
     let settings = CommandSettings { over_fork: OverFork::Off, ..CommandSettings::default() };
-    let runner: Arc<dyn CommandRunner> = Arc::new(Commands::new(settings));
-    (runner.clone(), Registry::standard(runner, editor.clone()))
+    Arc::new(Commands::new(settings))
 }
 
 fn start_having(
@@ -291,7 +311,18 @@ fn start_having(
     model: ScriptedModel,
     change: impl FnOnce(&mut Settings),
     (journal, past): (Journal, Option<Past>),
+    more: (Vec<Arc<dyn StepHook>>, impl FnOnce(Registry) -> Registry),
+) -> Bench {
+    start_over_runner(dir, model, change, (journal, past), more, in_place())
+}
+
+fn start_over_runner(
+    dir: tempfile::TempDir,
+    model: ScriptedModel,
+    change: impl FnOnce(&mut Settings),
+    (journal, past): (Journal, Option<Past>),
     (hooks, more): (Vec<Arc<dyn StepHook>>, impl FnOnce(Registry) -> Registry),
+    runner: Arc<dyn CommandRunner>,
 ) -> Bench {
     let root = dir.path().join("w");
     let workspace = Arc::new(Workspace::new(Roots::new(vec![("w".to_owned(), root)])));
@@ -307,10 +338,11 @@ fn start_having(
         held: Notify::new(),
         go: Arc::default(),
         synced: Notify::new(),
+        diagnostics: Mutex::default(),
     });
     let mut settings = settings(client(&model));
     change(&mut settings);
-    let (runner, tools) = tools(&editor);
+    let tools = Registry::standard(runner.clone(), editor.clone());
     let config = SessionConfig {
         id: "s".into(),
         settings,
@@ -335,7 +367,8 @@ pub(crate) fn session(
     editor: &Arc<Echo>,
     outputs: Option<PathBuf>,
 ) -> (Session, mpsc::UnboundedReceiver<Event>) {
-    let (runner, tools) = tools(editor);
+    let runner = in_place();
+    let tools = Registry::standard(runner.clone(), editor.clone());
     let config = SessionConfig {
         id: id.into(),
         settings,

@@ -360,6 +360,24 @@ async fn a_budget_ends_the_turn_and_the_next_goes_on() {
 }
 
 #[tokio::test]
+async fn a_dear_turn_is_told_of_once_and_goes_on() {
+    // Three dollars a step.
+    let steps = (0..4).map(|_| costing(3_000_000));
+    let server = ScriptedModel::start(steps.chain([says("done"), says("cheap")])).unwrap();
+    let model = priced(&server);
+    let mut bench = start_with([], |settings| settings.model = Ok(model));
+    assert_eq!(bench.run("go").await, StopReason::EndTurn);
+    assert_eq!(bench.run("again").await, StopReason::EndTurn);
+    let told = bench.seen.iter().filter_map(|event| match event {
+        Event::Notice { message, .. } if message.contains("has cost") => Some(message.clone()),
+        _ => None,
+    });
+    let told: Vec<String> = told.collect();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].contains("$6.00"), "{told:?}");
+}
+
+#[tokio::test]
 async fn a_budget_in_money_that_nobody_can_keep_is_told_once() {
     let mut bench = start_with([says("one"), says("two")], |settings| {
         settings.limits.session_cents = 1;

@@ -48,6 +48,9 @@ pub(super) enum Setting {
     Thinking(Thinking),
     CaFile(PathBuf),
     Parallel(u32),
+    /// Empty means none.
+    Verify(String),
+    SelfCheck(bool),
 }
 
 #[derive(Clone, Copy)]
@@ -111,6 +114,10 @@ fn single(key: &Key, value: Value, context: &Context<'_>) -> Result<Setting, Ref
                 known_name(context.name, "mechanism", &known.mechanisms)?;
                 Ok(Setting::Switch(on))
             }
+            other => Err(expected(key, other.describe())),
+        },
+        Kind::SelfCheck => match value {
+            Value::Bool(on) => Ok(Setting::SelfCheck(on)),
             other => Err(expected(key, other.describe())),
         },
         Kind::PrintedCalls | Kind::Fact { .. } => {
@@ -177,6 +184,8 @@ fn text(key: &Key, text: String, context: &Context<'_>) -> Result<Setting, Refus
         Kind::PromptFile => Setting::PromptFile(path(trimmed, context)?),
         Kind::CaFile => Setting::CaFile(path(trimmed, context)?),
         Kind::PromptAppend => Setting::PromptAppend(text),
+        Kind::Verify if trimmed.contains(char::is_control) => return Err(wrong()),
+        Kind::Verify => Setting::Verify(trimmed.to_owned()),
         Kind::Log => {
             let filter = Some(trimmed).filter(|text| !text.is_empty()).ok_or_else(wrong)?;
             Setting::Log(filter.to_owned())
@@ -193,6 +202,7 @@ fn text(key: &Key, text: String, context: &Context<'_>) -> Result<Setting, Refus
         | Kind::Parallel
         | Kind::Rules(_)
         | Kind::Mechanism
+        | Kind::SelfCheck
         | Kind::Locked
         | Kind::Variables
         | Kind::CommandBound { .. }

@@ -45,6 +45,16 @@ pub(super) fn lines(
             };
             one(format!("tell the model {}{cut}", quoted(text)))
         }
+        Setting::Verify(command) if command.is_empty() => {
+            one("run no command after changes".to_owned())
+        }
+        Setting::Verify(command) => {
+            one(format!("run after the agent's changes, unasked, {}", whole(command)?))
+        }
+        Setting::SelfCheck(on) => {
+            let words = if *on { "ask the model" } else { "ask the model no more" };
+            one(format!("{words} before each turn ends if all is done"))
+        }
         Setting::Log(filter) => one(format!("log with the filter {}", whole(filter)?)),
         Setting::Provider(field, text) => one(of_provider(name, *field, text.as_deref())?),
         // A project has no say in these; none comes this far.
@@ -98,7 +108,8 @@ pub(super) fn canonical(path: &[String], setting: &Setting, root: &Path) -> Stri
         Setting::PromptFile(file) => {
             text(&file.strip_prefix(root).unwrap_or(file).to_string_lossy())
         }
-        Setting::PromptAppend(words) | Setting::Log(words) => text(words),
+        Setting::PromptAppend(words) | Setting::Verify(words) | Setting::Log(words) => text(words),
+        Setting::SelfCheck(on) => on.to_string(),
         Setting::Provider(_, words) => text(words.as_deref().unwrap_or_default()),
         Setting::Locks(_)
         | Setting::KeyCommand(_)

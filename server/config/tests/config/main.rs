@@ -12,4 +12,5 @@ mod providers;
 mod rules;
 mod spelling;
 mod trust;
+mod verify;
 mod world;

@@ -135,6 +135,8 @@ pub(crate) fn value(config: &Config, key: &str) -> String {
             text(config.system_prompt_file.as_ref().map(|path| path.display().to_string()))
         }
         ["system_prompt_append"] => text(config.system_prompt_append.clone()),
+        ["check", "self"] => config.check_self.to_string(),
+        ["verify"] => text(config.verify.clone()),
         ["mechanisms", name] => config.mechanism_enabled(name).to_string(),
         ["commands", "over_fork"] => text(Some(config.commands.over_fork.as_str().to_owned())),
         ["commands", "environment"] => format!("{:?}", config.commands.environment),

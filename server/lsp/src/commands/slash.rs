@@ -66,6 +66,7 @@ async fn act(state: &Arc<State>, slash: Slash) -> Result<Option<String>> {
         Slash::Refuse(words) => {
             answer(state, json!({ "answer": "refuse", "words": words }), "Refused.").await?
         }
+        Slash::Todos => state.host.snapshot(None).todos.to_string(),
         Slash::Help => Slash::help(),
         // These say by themselves what they did.
         Slash::Compact(focus) => {

@@ -1,0 +1,68 @@
+//! Calls that are made again and again, though each gives what it gave before: the model is told, then the turn ends.
+//!
+//! A result that is new to the turn begins the count anew: after an edit, the same test may say the same.
+
+use crate::tools::check_background::CheckBackground;
+use ropewalk_tools::{ToolOutput, TypedTool as _};
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// The time at which the model is told.
+const TOLD: u32 = 3;
+
+/// The time at which the turn ends.
+const MOST: u32 = 6;
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(crate) struct Repeats {
+    /// How often each call of the turn gave its result, since one was new.
+    counts: HashMap<u64, u32>,
+}
+
+impl Repeats {
+    /// Counts the calls of a step, each with its tool and what tells it from other calls. The same call made twice in one message counts once: the model had not seen its
+    /// result.
+    pub(super) fn note<'a>(
+        &mut self,
+        done: impl Iterator<Item = (&'a str, String, &'a mut ToolOutput)>,
+    ) {
+        let mut seen = HashSet::new();
+        for (tool, call, output) in done {
+            let key = key(&call, output);
+            if tool == CheckBackground::NAME || !seen.insert(key) {
+                continue;
+            }
+            if !self.counts.contains_key(&key) {
+                self.counts.values_mut().for_each(|count| *count = 0);
+            }
+            let count = self.counts.entry(key).or_default();
+            // Failures have a count of their own.
+            let is_good = !output.is_error && output.failure.is_none();
+            *count = if is_good { *count + 1 } else { 0 };
+            if *count == TOLD {
+                output.say(&format!(
+                    "\n(This call has given the same result {TOLD} times, and nothing was new between. Do not make it \
+                     again: go on with what it says, or try another way.)"
+                ));
+            }
+        }
+    }
+
+    /// The words with which the turn ends, if it does.
+    pub(crate) fn ended(&self) -> Option<String> {
+        self.counts.values().any(|count| *count >= MOST).then(|| {
+            format!(
+                "Stopped: the model made the same call {MOST} times, and each time it gave the same. Tell it another way, \
+                 or prompt \"continue\" to go on."
+            )
+        })
+    }
+}
+
+fn key(call: &str, output: &ToolOutput) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let content = serde_json::to_string(&output.content).unwrap_or_default();
+    (call, output.is_error, content).hash(&mut hasher);
+    hasher.finish()
+}
