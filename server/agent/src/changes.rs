@@ -5,6 +5,7 @@
 //! the workspace is read or written; the journal's append is the only write.
 
 mod hidden;
+mod made;
 mod review;
 mod show;
 mod work;

@@ -12,14 +12,14 @@ use crate::conversation::Conversation;
 use crate::hooks::{Ended, StepHook};
 use crate::journal::record::Record;
 use crate::session::parts::Parts;
-use errors::{Baseline, ErrorLine};
+use errors::{Baseline, ErrorLine, new_errors};
 use futures::future::BoxFuture;
 use ropewalk_model::{Reply, StopReason as ModelStop};
 use ropewalk_protocol::{CheckReport, Content, Event, TodoList};
 use ropewalk_tools::ToolOutput;
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use verify::Verified;
+use verify::{Verified, verify};
 
 /// See the module.
 pub(crate) struct Check {
@@ -126,7 +126,7 @@ impl Check {
             (findings.has_looked, findings.todos) = (true, list.clone());
         }
         let baseline = self.state().errors.clone();
-        if let Some(errors) = self.new_errors(&baseline).await {
+        if let Some(errors) = new_errors(&self.parts, &baseline).await {
             (findings.has_looked, findings.errors) = (true, errors);
         }
         let (run, is_due) = {
@@ -134,7 +134,8 @@ impl Check {
             state.runs += 1;
             (state.runs, *changes > state.changes_before.max(state.verified))
         };
-        if is_due && let Some(verified) = self.verify(run).await {
+        let turn = self.state().turn;
+        if is_due && let Some(verified) = verify(&self.parts, turn, run).await {
             findings.has_looked |= !matches!(verified, Verified::Unknown);
             let mut state = self.state();
             state.verified = *changes;

@@ -1,67 +1,16 @@
 //! What a turn has done to files so far: how often a call changed some, and what reached the user's text.
 
-use super::Changes;
-use ropewalk_workspace::{DocId, Editor, HunkId};
-use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, MutexGuard, PoisonError};
+use ropewalk_workspace::DocId;
+use std::collections::HashSet;
 use tokio::time::Instant;
 
 /// See the module.
 #[derive(Default)]
 pub(super) struct Work {
     /// How often calls have proposed changes, since the session began.
-    merges: u64,
+    pub(super) merges: u64,
     /// Documents with published changes, since the turn began.
-    published: HashSet<DocId>,
+    pub(super) published: HashSet<DocId>,
     /// When the last of them was.
-    last: Option<Instant>,
-}
-
-impl Changes {
-    fn work(&self) -> MutexGuard<'_, Work> {
-        // A panic while the lock was held leaves plain data behind, which stays usable.
-        self.work.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(crate) fn editor(&self) -> Arc<dyn Editor> {
-        self.editor.clone()
-    }
-
-    /// A turn begins. Gives how often calls have changed something until then.
-    pub(crate) fn work_begins(&self) -> u64 {
-        let mut work = self.work();
-        (work.published, work.last) = (HashSet::new(), None);
-        work.merges
-    }
-
-    /// How often calls have changed something.
-    pub(crate) fn merges(&self) -> u64 {
-        self.work().merges
-    }
-
-    pub(super) fn note_merge(&self) {
-        self.work().merges += 1;
-    }
-
-    /// The documents of the hunks that are pending, for an editor that tells what is wrong in them.
-    pub(super) fn documents(&self) -> HashMap<HunkId, DocId> {
-        if !self.editor.gives_diagnostics() {
-            return HashMap::new();
-        }
-        self.hunks().into_iter().map(|hunk| (hunk.id, hunk.doc)).collect()
-    }
-
-    pub(super) fn note_published(&self, done: &[HunkId], documents: &HashMap<HunkId, DocId>) {
-        if !done.is_empty() {
-            let mut work = self.work();
-            work.last = Some(Instant::now());
-            work.published.extend(done.iter().filter_map(|hunk| documents.get(hunk)).cloned());
-        }
-    }
-
-    /// Documents with changes that were published since the turn began, and when the last of them was.
-    pub(crate) fn published(&self) -> (HashSet<DocId>, Option<Instant>) {
-        let work = self.work();
-        (work.published.clone(), work.last)
-    }
+    pub(super) last: Option<Instant>,
 }

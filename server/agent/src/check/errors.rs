@@ -2,7 +2,7 @@
 //!
 //! Only a client with our plugin tells its diagnostics.
 
-use super::Check;
+use crate::session::parts::Parts;
 use ropewalk_workspace::{DocId, Editor};
 use std::collections::HashMap;
 use std::fmt;
@@ -73,27 +73,25 @@ fn read(told: &str) -> impl Iterator<Item = (DocId, &str, &str)> {
     })
 }
 
-impl Check {
-    /// Errors that are new in what the turn has brought into the user's text; None where nobody tells them.
-    pub(super) async fn new_errors(&self, before: &Baseline) -> Option<Vec<ErrorLine>> {
-        let (published, last) = self.parts.changes.published();
-        let editor = self.parts.changes.editor();
-        if !editor.gives_diagnostics() {
-            return None;
-        }
-        sleep_until(last? + PATIENCE).await;
-        let told = timeout(PATIENCE, editor.diagnostics(None)).await.ok()?.ok()?;
-        let mut known = before.counts();
-        let is_new = |(doc, _, message): &(DocId, &str, &str)| {
-            let left = known.get_mut(&(doc.clone(), (*message).to_owned()));
-            published.contains(doc)
-                && left.is_none_or(|left| std::mem::replace(left, left.saturating_sub(1)) == 0)
-        };
-        let shown = |(doc, line, message): (DocId, &str, &str)| ErrorLine {
-            file: self.parts.workspace.shown(&doc),
-            line: line.to_owned(),
-            message: message.to_owned(),
-        };
-        Some(read(&told).filter(is_new).map(shown).collect())
+/// Errors that are new in what the turn has brought into the user's text; None where nobody tells them.
+pub(super) async fn new_errors(parts: &Parts, before: &Baseline) -> Option<Vec<ErrorLine>> {
+    let (published, last) = parts.changes.published();
+    let editor = parts.changes.editor();
+    if !editor.gives_diagnostics() {
+        return None;
     }
+    sleep_until(last? + PATIENCE).await;
+    let told = timeout(PATIENCE, editor.diagnostics(None)).await.ok()?.ok()?;
+    let mut known = before.counts();
+    let is_new = |(doc, _, message): &(DocId, &str, &str)| {
+        let left = known.get_mut(&(doc.clone(), (*message).to_owned()));
+        published.contains(doc)
+            && left.is_none_or(|left| std::mem::replace(left, left.saturating_sub(1)) == 0)
+    };
+    let shown = |(doc, line, message): (DocId, &str, &str)| ErrorLine {
+        file: parts.workspace.shown(&doc),
+        line: line.to_owned(),
+        message: message.to_owned(),
+    };
+    Some(read(&told).filter(is_new).map(shown).collect())
 }

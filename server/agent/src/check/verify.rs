@@ -1,7 +1,7 @@
 //! `verify`: the user's own command over the fork, once more for each change. What it writes is dropped.
 
-use super::Check;
 use crate::calls::Printed;
+use crate::session::parts::Parts;
 use ropewalk_protocol::{CallId, Event, Level};
 use ropewalk_tools::bounds::{PREVIEW_CHARS, preview};
 use ropewalk_tools::runner::Command;
@@ -42,83 +42,81 @@ impl Verified {
     }
 }
 
-impl Check {
-    /// Runs it, unless there is none, or commands would change the disk. `run` tells its runs apart in a turn.
-    pub(super) async fn verify(&self, run: u32) -> Option<Verified> {
-        let settings = self.parts.settings.get();
-        let command = settings.verify.clone()?;
-        let view = Arc::new(self.parts.changes.view().await);
-        let runner = &self.parts.runner;
-        runner.begin(&view, &self.parts.settings.hides()).await;
-        let cwd = view.roots().first()?.path().to_owned();
-        let mode = runner.info().mode;
-        if !mode.sees_fork() {
-            return None;
-        }
-        let (turn, time) = (self.state().turn, settings.limits.mechanisms.verify_seconds);
-        let call = CallId::from(format!("{NAME}-{turn}.{run}"));
-        let printed = self.shown_output(turn, &call);
-        let showing = printed.clone();
-        let (hides, secrets) = (self.parts.settings.hides(), self.parts.settings.secrets());
-        let context = Context {
-            bounds: Bounds { max_chars: TAKEN },
-            grant: Grant { reach: Reach { mode, ..Reach::default() }, hides, secrets },
-            progress: Progress::new(move |text| showing.push(text)),
-            ..Context::new(call.clone(), turn, view)
-        };
-        self.parts.events.tell(Event::ToolCall {
-            turn,
-            call: call.clone(),
-            tool: NAME.to_owned(),
-            title: command.clone(),
-            input: serde_json::json!({ "command": command }),
-        });
-        let timeout = Duration::from_secs(time.into());
-        let asked = Command { command: command.clone(), cwd, timeout, output_file: None };
-        let mut output = runner.run(asked, context).await;
-        let writes = !std::mem::take(&mut output.proposals).is_empty();
-        if writes {
-            output.say("\n(what it wrote is dropped)");
-        }
-        printed.flush();
-        let verified = self.judged(command, &output);
-        self.parts.events.tell(Event::ToolResult {
-            turn,
-            call,
-            is_error: !matches!(verified, Verified::Passed),
-            preview: preview(&self.parts.settings.keys().redact(output.words()), PREVIEW_CHARS),
-            secret: None,
-        });
-        Some(verified)
+/// Runs it over what `turn` has made, unless there is none, or commands would change the disk. `run` tells its runs apart.
+pub(super) async fn verify(parts: &Parts, turn: u64, run: u32) -> Option<Verified> {
+    let settings = parts.settings.get();
+    let command = settings.verify.clone()?;
+    let view = Arc::new(parts.changes.view().await);
+    let runner = &parts.runner;
+    runner.begin(&view, &parts.settings.hides()).await;
+    let cwd = view.roots().first()?.path().to_owned();
+    let mode = runner.info().mode;
+    if !mode.sees_fork() {
+        return None;
     }
+    let time = settings.limits.mechanisms.verify_seconds;
+    let call = CallId::from(format!("{NAME}-{turn}.{run}"));
+    let printed = shown_output(parts, turn, &call);
+    let showing = printed.clone();
+    let (hides, secrets) = (parts.settings.hides(), parts.settings.secrets());
+    let context = Context {
+        bounds: Bounds { max_chars: TAKEN },
+        grant: Grant { reach: Reach { mode, ..Reach::default() }, hides, secrets },
+        progress: Progress::new(move |text| showing.push(text)),
+        ..Context::new(call.clone(), turn, view)
+    };
+    parts.events.tell(Event::ToolCall {
+        turn,
+        call: call.clone(),
+        tool: NAME.to_owned(),
+        title: command.clone(),
+        input: serde_json::json!({ "command": command }),
+    });
+    let timeout = Duration::from_secs(time.into());
+    let asked = Command { command: command.clone(), cwd, timeout, output_file: None };
+    let mut output = runner.run(asked, context).await;
+    let writes = !std::mem::take(&mut output.proposals).is_empty();
+    if writes {
+        output.say("\n(what it wrote is dropped)");
+    }
+    printed.flush();
+    let verified = judged(parts, command, &output);
+    parts.events.tell(Event::ToolResult {
+        turn,
+        call,
+        is_error: !matches!(verified, Verified::Passed),
+        preview: preview(&parts.settings.keys().redact(output.words()), PREVIEW_CHARS),
+        secret: None,
+    });
+    Some(verified)
+}
 
-    fn judged(&self, command: String, output: &ToolOutput) -> Verified {
-        let unknown = |why: &str| {
-            let message = format!("`verify` says nothing of these changes: {why} (`{command}`).");
-            self.parts.changes.notice_once(Level::Warning, NAME, message);
-            Verified::Unknown
-        };
-        match output.exit_code {
-            _ if output.is_error => {
-                let first = output.words().lines().next().unwrap_or_default();
-                let first = first.split(". ").next().unwrap_or_default();
-                unknown(first.trim_start_matches("Error: ").trim_end_matches('.'))
-            }
-            Some(0) => Verified::Passed,
-            Some(code) if NO_PROGRAM.contains(&code) => unknown("its program was not found"),
-            _ => {
-                let printed = self.parts.settings.keys().redact(output.words()).into_owned();
-                Verified::Failed { command, printed: end_of(&printed) }
-            }
+fn judged(parts: &Parts, command: String, output: &ToolOutput) -> Verified {
+    let unknown = |why: &str| {
+        let message = format!("`verify` says nothing of these changes: {why} (`{command}`).");
+        parts.changes.notice_once(Level::Warning, NAME, message);
+        Verified::Unknown
+    };
+    match output.exit_code {
+        _ if output.is_error => {
+            let first = output.words().lines().next().unwrap_or_default();
+            let first = first.split(". ").next().unwrap_or_default();
+            unknown(first.trim_start_matches("Error: ").trim_end_matches('.'))
+        }
+        Some(0) => Verified::Passed,
+        Some(code) if NO_PROGRAM.contains(&code) => unknown("its program was not found"),
+        _ => {
+            let printed = parts.settings.keys().redact(output.words()).into_owned();
+            Verified::Failed { command, printed: end_of(&printed) }
         }
     }
+}
 
-    fn shown_output(&self, turn: u64, call: &CallId) -> Arc<Printed> {
-        let (events, call) = (self.parts.events.clone(), call.clone());
-        Arc::new(Printed::new(move |text| {
-            events.tell(Event::ToolOutput { turn, call: call.clone(), text });
-        }))
-    }
+fn shown_output(parts: &Parts, turn: u64, call: &CallId) -> Arc<Printed> {
+    let (events, call) = (parts.events.clone(), call.clone());
+    Arc::new(Printed::new(move |text| {
+        events.tell(Event::ToolOutput { turn, call: call.clone(), text });
+    }))
 }
 
 /// The last of it, from the start of a line if it is cut.
