@@ -40,6 +40,9 @@ impl CommandRunner for Runs {
     fn background(&self) -> Vec<BackgroundInfo> {
         NoCommands.background()
     }
+    fn look(&self, id: u64) -> Option<BackgroundInfo> {
+        NoCommands.look(id)
+    }
     fn stop(&self, which: Stop) -> usize {
         NoCommands.stop(which)
     }
