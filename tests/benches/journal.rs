@@ -134,6 +134,7 @@ fn going_on(report: &mut Report) {
             always: None,
             limits: SessionLimits::default(),
             mechanisms: ropewalk_protocol::Mechanisms::default(),
+            user_folders: Arc::default(),
             facts: PromptFacts::default(),
             interactive: false,
             secrets: Arc::default(),

@@ -122,6 +122,7 @@ fn accept(files: usize) -> Duration {
         always: None,
         limits: SessionLimits::default(),
         mechanisms: ropewalk_protocol::Mechanisms::default(),
+        user_folders: Arc::default(),
         facts: PromptFacts::default(),
         interactive: false,
         secrets: Arc::default(),

@@ -116,7 +116,8 @@ impl Turn {
         let Conversation { context, prelude, history, .. } = &mut self.conversation;
         context.tell(&parts.events, model);
         let tools = (parts.registry(), parts.runner.info().mode);
-        let prelude = prelude.prelude(settings, model, tools, &parts.workspace.roots());
+        let (roots, found) = (parts.workspace.roots(), parts.skills.found());
+        let prelude = prelude.prelude(settings, model, tools, (&roots, &found));
         let sent = context::bytes(&prelude, &pieces, history.images());
         let max_tokens = context.longest_reply(model, settings.limits.wanted_output(), sent);
         (Request { prelude, pieces, max_tokens }, sent)

@@ -8,6 +8,7 @@ use crate::history::History;
 use crate::journal::Journal;
 use crate::journal::past::{TurnMark, title_of};
 use crate::journal::record::{Record, now};
+use crate::knowledge::SharedKnowledge;
 use crate::prelude::PreludeCache;
 use crate::reads::Read;
 use crate::session::Settings;
@@ -33,6 +34,8 @@ pub struct Conversation {
     pub(crate) told_unkept: bool,
     pub(crate) context: ContextNotices,
     pub(crate) prelude: PreludeCache,
+    /// Texts that the model was told beside the prelude.
+    pub(crate) knowledge: Arc<SharedKnowledge>,
     pub(crate) journal: Journal,
     /// Where everybody else reads it.
     pub(crate) snapshot: watch::Sender<Snapshot>,
@@ -105,7 +108,8 @@ impl Conversation {
     pub(crate) fn begin_turn(&mut self, turn: u64, prompt: &str, kept: Kept) {
         let (at, prompt) = (now(), prompt.to_owned());
         self.journal.write(&Record::Turn { turn, at, prompt: (&*prompt).into() });
-        let mark = TurnMark { turn, at, prompt, history: self.history.place(), kept };
+        let (history, knowledge) = (self.history.place(), self.knowledge.lock().clone());
+        let mark = TurnMark { turn, at, prompt, history, kept, knowledge };
         Arc::make_mut(&mut self.turns).push(mark);
         self.publish();
     }
@@ -113,8 +117,16 @@ impl Conversation {
     /// Forgets a turn and all after it.
     pub(crate) fn rewind(&mut self, to: &TurnMark) {
         self.history.truncate(&to.history);
+        *self.knowledge.lock() = to.knowledge.clone();
         Arc::make_mut(&mut self.turns).retain(|mark| mark.turn < to.turn);
         self.publish();
+    }
+
+    /// The system prompt is made anew for the next request, by the skills and instructions of then, and nested
+    /// instructions count as untold. For what replaces all that was said.
+    pub fn forget_told(&mut self) {
+        self.prelude.forget();
+        self.knowledge.forget_told();
     }
 
     /// Adds what a step has used.

@@ -1,10 +1,15 @@
 //! The mechanisms around the loop: which hooks a session has, in the order in which they run.
 
+use crate::background::BackgroundRecords;
 use crate::hooks::StepHook;
+use crate::nested::NestedInstructions;
 use crate::session::parts::Parts;
 use std::sync::Arc;
 
 /// Hooks of the mechanisms. Each looks by itself at whether it is switched on.
-pub(crate) fn hooks(_parts: &Arc<Parts>) -> Vec<Arc<dyn StepHook>> {
-    Vec::new()
+pub(crate) fn hooks(parts: &Arc<Parts>) -> Vec<Arc<dyn StepHook>> {
+    vec![
+        Arc::new(BackgroundRecords::new(parts.clone())),
+        Arc::new(NestedInstructions::new(parts.clone())),
+    ]
 }

@@ -13,11 +13,12 @@ use crate::journal::past::{Past, TurnMark};
 use crate::mechanisms;
 use crate::op::Input;
 use crate::prompt::PromptFacts;
+use crate::tools::load_skill::LoadSkill;
 use actor::Actor;
 use parts::{Beginning, Parts};
 use ropewalk_model::Model;
 use ropewalk_protocol::{Approval, Event, Mechanisms, Mode, Op, Prompt, SessionLimits, Spent};
-use ropewalk_tools::{CommandRunner, Registry, Rule, Rules};
+use ropewalk_tools::{CommandRunner, Registry, Rule, Rules, TypedTool as _};
 use ropewalk_workspace::publish::Bounds;
 use ropewalk_workspace::{Editor, Workspace};
 use serde::{Deserialize, Serialize};
@@ -50,12 +51,26 @@ pub struct Settings {
     pub limits: SessionLimits,
     /// Which mechanisms are on.
     pub mechanisms: Mechanisms,
+    /// The user's folders that may hold skills and prompt commands, the first before the others.
+    pub user_folders: Arc<[PathBuf]>,
     /// What the system prompt is made of, apart from tools and roots.
     pub facts: PromptFacts,
     /// Whether somebody is there to be asked.
     pub interactive: bool,
     /// The variables of the environment that hold keys: no command gets them.
     pub secrets: Arc<[String]>,
+}
+
+impl Settings {
+    /// True if the tool of this name may be offered.
+    pub(crate) fn offers(&self, tool: &str) -> bool {
+        self.tools.as_ref().is_none_or(|offered| offered.iter().any(|name| name == tool))
+    }
+
+    /// True if skills are switched on, and the tool that loads them is.
+    pub(crate) fn offers_skills(&self) -> bool {
+        self.mechanisms.skills && self.offers(LoadSkill::NAME)
+    }
 }
 
 /// A model chosen by command. It holds until the configuration names another model than it did then.

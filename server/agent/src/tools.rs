@@ -1,8 +1,10 @@
 //! The tools about the session itself, by the same trait as all others.
 
 pub mod check_background;
+pub(crate) mod load_skill;
 
-use ropewalk_tools::{CommandRunner, NoCommands, Registry};
+use load_skill::LoadSkill;
+use ropewalk_tools::{CommandRunner, NoCommands, Registry, TypedTool as _};
 use ropewalk_workspace::{Editor, NoEditor};
 use std::sync::Arc;
 
@@ -12,8 +14,8 @@ pub fn registry(runner: Arc<dyn CommandRunner>, editor: Arc<dyn Editor>) -> Regi
     Registry::standard(runner, editor).with(background)
 }
 
-/// The names of the tools that every session has.
+/// The names of the tools that a session may have.
 pub fn names() -> Vec<String> {
     let all = registry(Arc::new(NoCommands), Arc::new(NoEditor));
-    all.names().map(str::to_owned).collect()
+    all.names().chain([LoadSkill::NAME]).map(str::to_owned).collect()
 }

@@ -9,6 +9,7 @@ use crate::conversation::Conversation;
 use crate::ends::{CUT_OFF, cut_off};
 use crate::hooks::{Ended, StepHook};
 use crate::inbox::Item;
+use crate::opening::open;
 use crate::prompt::{mode_text, news_text, open_files, user_text};
 use crate::reads::changed;
 use crate::session::parts::Parts;
@@ -17,6 +18,7 @@ use ropewalk_model::{Block, Role, StopReason as ModelStop};
 use ropewalk_protocol::content::briefly;
 use ropewalk_protocol::{Event, MessageId, Prompt, Spent, StopReason};
 use ropewalk_workspace::{Note, View};
+use std::borrow::Cow;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -205,6 +207,7 @@ impl Turn {
     async fn begin(&mut self, prompt: &Prompt) {
         // Interrupted here, the words enter the history all the same.
         let view = self.or_interrupted(self.parts.changes.view()).await;
+        let (mut prompt, mut words) = (Cow::Borrowed(prompt), String::new());
         let files = match view {
             Ok(view) => {
                 let view = Arc::new(view);
@@ -214,6 +217,10 @@ impl Turn {
                     let _ = self.or_interrupted(runner.begin(&view, &hides)).await;
                 }
                 self.compare_reads(&view).await;
+                let opening = open(&self.parts, &self.conversation, &view, &prompt);
+                if let Ok(opening) = self.or_interrupted(opening).await {
+                    (prompt, words) = (Cow::Owned(opening.prompt), opening.words);
+                }
                 open_files(&self.parts.workspace, view.buffers())
             }
             Err(Interrupted) => Vec::new(),
@@ -222,14 +229,14 @@ impl Turn {
         let texts = self.conversation.messages().rev().filter(|message| message.role == Role::User);
         let texts =
             texts.flat_map(|message| message.content.iter().rev()).filter_map(Block::as_text);
-        let mode = mode_text(mode, texts);
+        let words = words + mode_text(mode, texts);
         let shown = prompt.content.iter().filter(|part| !part.is_text());
         let shown: Vec<Block> = shown.cloned().map(Block::Content).collect();
         let parts = self.parts.clone();
         parts.inbox.take_news(|more| {
             let mut news = parts.workspace.take_news(&parts.id);
             news.extend(more);
-            let text = Block::text(user_text(prompt, &files, &news, mode));
+            let text = Block::text(user_text(&prompt, &files, &news, &words));
             self.conversation.push_user([text].into_iter().chain(shown).collect());
         });
     }

@@ -63,7 +63,7 @@ struct Recent {
 }
 
 impl Recent {
-    /// What came since the last look, and true if that is not all of it.
+    /// Output since the last look, and true if that is not all of it.
     fn look(&mut self) -> (String, bool) {
         let new = std::mem::take(&mut self.new);
         let start = self.text.len().saturating_sub(new);

@@ -74,6 +74,8 @@ impl Markdown {
             | Record::CallIds { .. }
             // The model itself is told where it is first asked.
             | Record::ModelChoice(_)
+            | Record::Skill { .. }
+            | Record::Background { .. }
             | Record::State(_)
             | Record::Waiting(_)
             | Record::News(_)

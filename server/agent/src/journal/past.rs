@@ -4,7 +4,9 @@
 //! themselves. Nothing here looks at today's texts: [`Kept`] does that when it is restored.
 
 use super::record::{Head, Record, Summary, VERSION};
+use crate::background::Running;
 use crate::history::{History, Place};
+use crate::knowledge::{Knowledge, LoadedSkill};
 use crate::session::ModelChoice;
 use ropewalk_protocol::{MessageId, Mode, Spent};
 use ropewalk_text::plain::plain;
@@ -26,6 +28,8 @@ pub struct TurnMark {
     pub(crate) history: Place,
     /// The fork, ledger and news before it.
     pub(crate) kept: Kept,
+    /// Knowledge of the model before it.
+    pub(crate) knowledge: Knowledge,
 }
 
 /// See the module. The default is that of a new session.
@@ -53,6 +57,8 @@ pub struct Past {
     pub(crate) model_choice: Option<ModelChoice>,
     pub(crate) mode: Option<Mode>,
     pub(crate) reads: BTreeMap<DocId, ContentHash>,
+    pub(crate) knowledge: Knowledge,
+    pub(crate) background: Running,
     /// The turn that was running at the end.
     pub(crate) open_turn: Option<u64>,
     /// The highest number of a turn, those taken back included.
@@ -185,7 +191,8 @@ impl Past {
                 self.last_turn = self.last_turn.max(turn);
                 self.turn_begins(&prompt);
                 let (history, kept) = (self.history.place(), self.kept.clone());
-                self.turns.push(TurnMark { turn, at, prompt, history, kept });
+                let knowledge = self.knowledge.clone();
+                self.turns.push(TurnMark { turn, at, prompt, history, kept, knowledge });
             }
             Record::Said { id, role, content } => {
                 let content = content.into_owned();
@@ -210,6 +217,15 @@ impl Past {
             Record::Read { doc, hash } => {
                 self.reads.insert(doc, hash);
             }
+            Record::Background { id, ended: true, .. } => {
+                self.background.remove(&id);
+            }
+            Record::Background { id, turn, command, ended: false } => {
+                self.background.insert(id, (turn, command.into_owned()));
+            }
+            Record::Skill { name, hash } => {
+                self.knowledge.load(LoadedSkill { name: name.into_owned(), hash });
+            }
             Record::State(state) => {
                 let taken = self.kept.take(state);
                 taken.map_err(|error| format!("A line of the journal is left out: {error}."))?;
@@ -218,9 +234,11 @@ impl Past {
                 if let Some(at) = self.turns.iter().position(|mark| mark.turn == turn) {
                     if let Some(mark) = self.turns.get(at) {
                         self.history.truncate(&mark.history);
+                        self.knowledge = mark.knowledge.clone();
                     }
                     self.turns.truncate(at);
                     self.notes.clear();
+                    self.background.retain(|_, (started, _)| *started < turn);
                 }
             }
             Record::News(notes) => self.notes = notes.into_owned(),
@@ -306,6 +324,8 @@ fn is_unknown(line: &[u8]) -> bool {
         "summary",
         "call_ids",
         "news",
+        "skill",
+        "background",
     ];
     if line.iter().all(u8::is_ascii_whitespace) {
         return true;

@@ -397,8 +397,11 @@ async fn take_in(parts: Arc<Parts>, finished: Finished) {
     let text = parts.settings.keys().strike(output.words()).into_owned();
     let command = preview(&command, PREVIEW_CHARS);
     let said = format!("The command in the background number {id} has ended: {command}");
-    let finished = inbox::Finished { id, command, text };
+    let finished = inbox::Finished { id, command: command.clone(), text };
     parts.inbox.put(Item::Finished(finished));
+    let command = parts.settings.keys().strike(&command).into_owned().into();
+    let ended = Record::Background { id, turn: started_in, command, ended: true };
+    parts.journal.write(&ended);
     parts.events.notice(if output.is_error { Level::Warning } else { Level::Info }, said);
 }
 

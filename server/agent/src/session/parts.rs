@@ -4,6 +4,7 @@
 use super::SessionConfig;
 use crate::approvals::Approvals;
 use crate::audit::Audit;
+use crate::background::tell_ended;
 use crate::calls::commands;
 use crate::changes::{Changes, ChangesConfig};
 use crate::context::ContextNotices;
@@ -13,10 +14,14 @@ use crate::inbox::Inbox;
 use crate::journal::Journal;
 use crate::journal::past::{Past, losses};
 use crate::journal::record::{Record, Summary, now};
+use crate::knowledge::{LoadedSkill, SharedKnowledge};
 use crate::prelude::PreludeCache;
+use crate::readable::ReadableFolders;
 use crate::settings::CurrentSettings;
+use crate::skills::Skills;
+use crate::tools::load_skill::LoadSkill;
 use ropewalk_protocol::{Event, StopReason};
-use ropewalk_tools::{CommandRunner, Registry, Rule};
+use ropewalk_tools::{CommandRunner, Registry, Rule, TypedTool as _};
 use ropewalk_workspace::{Editor, Workspace};
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -38,6 +43,7 @@ pub(crate) struct Parts {
     pub(crate) changes: Arc<Changes>,
     pub(crate) approvals: Approvals,
     pub(crate) inbox: Inbox,
+    pub(crate) skills: Arc<Skills>,
     pub(crate) snapshot: watch::Sender<Snapshot>,
 }
 
@@ -64,9 +70,12 @@ impl Beginning {
         settings.mode = past.mode.map_or(settings.mode, |mode| mode.max(settings.mode));
         let (settings, events) = (Arc::new(CurrentSettings::new(settings)), Events::new(events));
         let notes = std::mem::take(&mut past.notes);
+        let background = std::mem::take(&mut past.background);
         let granted = past.granted.iter().filter_map(|rule| rule.parse().ok()).collect();
         let (saved, snapshot) = (past.kept.clone(), watch::Sender::default());
         let conversation = conversation(past, goes_on, &settings, &journal, snapshot.clone());
+        let readable = Arc::<ReadableFolders>::default();
+        let skills = Arc::new(Skills::new(conversation.knowledge.clone(), readable.clone()));
         let changes = Changes::new(ChangesConfig {
             session: id.clone(),
             workspace: workspace.clone(),
@@ -75,6 +84,7 @@ impl Beginning {
             journal: journal.clone(),
             settings: settings.clone(),
             events: events.clone(),
+            readable,
             saved: saved.clone(),
             commands: commands(&conversation.history),
         });
@@ -86,7 +96,8 @@ impl Beginning {
             approvals: Approvals::new(approvals, granted),
             changes: Arc::new(changes),
             runner,
-            tools,
+            tools: tools.with(LoadSkill::new(skills.clone())),
+            skills,
             id,
             workspace,
             outputs,
@@ -95,6 +106,7 @@ impl Beginning {
             settings,
             snapshot,
         };
+        tell_ended(background, &parts.inbox, &parts.journal);
         Self { parts, conversation, not_restored }
     }
 }
@@ -110,6 +122,9 @@ fn conversation(
     snapshot.send_modify(|snapshot| {
         (snapshot.given_title, snapshot.last_turn) = (past.title, past.last_turn);
     });
+    // Skills given in a turn that was cut off may not have reached the history.
+    let cut_off = past.open_turn.and(past.turns.last()).map(|mark| mark.knowledge.clone());
+    let knowledge = cut_off.unwrap_or(past.knowledge);
     let mut conversation = Conversation {
         history: past.history,
         turns: Arc::new(past.turns),
@@ -119,6 +134,7 @@ fn conversation(
         told_unkept: false,
         context: ContextNotices::default(),
         prelude: PreludeCache::default(),
+        knowledge: Arc::new(SharedKnowledge::new(knowledge, keeping(journal.clone()))),
         journal: journal.clone(),
         snapshot,
     };
@@ -133,13 +149,19 @@ fn conversation(
     conversation
 }
 
+/// Writes down the skills that are loaded.
+fn keeping(journal: Journal) -> impl Fn(&LoadedSkill) + Send + Sync {
+    move |LoadedSkill { name, hash }| {
+        journal.write(&Record::Skill { name: name.into(), hash: *hash });
+    }
+}
+
 impl Parts {
     /// The tools that are offered now.
     pub(crate) fn registry(&self) -> Registry {
-        match &self.settings.get().tools {
-            Some(offered) => self.tools.clone().only(|name| offered.iter().any(|one| one == name)),
-            None => self.tools.clone(),
-        }
+        let settings = self.settings.get();
+        let skills = settings.offers_skills() && self.skills.had_any();
+        self.tools.clone().only(|name| settings.offers(name) && (skills || name != LoadSkill::NAME))
     }
 
     /// The number of a new turn, from one.
