@@ -71,34 +71,10 @@ fn round(mode: &str, survivor: Survivor, events: usize) -> bool {
     editor.open("a.txt");
     editor.type_at("a.txt", 0, 0, "x😀");
     editor.prompt("go");
-    // In review the user accepts at the turn's end; the kill may come before, in its midst or after.
-    let mut accepted = false;
-    let killed = editor.wait_for("the moment, or the end", |seen| {
-        let told = seen.events();
-        let count = |kind: &str| told.iter().filter(|event| event["type"] == kind).count();
-        if told.len() >= events {
-            return Some(true);
-        }
-        (count("turn_ended") > 0).then_some(false)
-    });
-    if !killed && mode == "review" {
-        let _ = editor.execute("ropewalk.accept", json!({"all": true}));
-        accepted = true;
-        let over = editor.wait_for("the moment, or the review", |seen| {
-            let told = seen.events();
-            if told.len() >= events {
-                return Some(true);
-            }
-            told.iter().any(|event| event["type"] == "reviewed").then_some(false)
-        });
-        if !over {
-            editor.shutdown();
-            return false;
-        }
-    } else if !killed {
+    let Some(accepted) = reaches(&editor, mode, events) else {
         editor.shutdown();
         return false;
-    }
+    };
     let open = editor.kill_server();
     let before = open.into_iter().find(|(uri, _)| uri.ends_with("a.txt")).unwrap().1;
     assert!(before.starts_with("x😀"), "{told}: {before}");
@@ -130,6 +106,34 @@ fn round(mode: &str, survivor: Survivor, events: usize) -> bool {
     assert!(!stage.path("new/c.txt").exists() && stage.path("d.txt").exists(), "{told}");
     editor.shutdown();
     true
+}
+
+/// Waits until so many events were sent: true if the user has accepted by then, None if the story was over before.
+///
+/// In review the user accepts at the turn's end; the moment may come before, in its midst or after.
+fn reaches(editor: &FakeEditor, mode: &str, events: usize) -> Option<bool> {
+    let reached = editor.wait_for("the moment, or the end", |seen| {
+        let told = seen.events();
+        if told.len() >= events {
+            return Some(true);
+        }
+        told.iter().any(|event| event["type"] == "turn_ended").then_some(false)
+    });
+    if reached {
+        return Some(false);
+    }
+    if mode != "review" {
+        return None;
+    }
+    let _ = editor.execute("ropewalk.accept", json!({"all": true}));
+    let reached = editor.wait_for("the moment, or the review", |seen| {
+        let told = seen.events();
+        if told.len() >= events {
+            return Some(true);
+        }
+        told.iter().any(|event| event["type"] == "reviewed").then_some(false)
+    });
+    reached.then_some(true)
 }
 
 /// Accepts or undoes everything, and waits for it.

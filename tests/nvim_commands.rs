@@ -77,12 +77,11 @@ fn pending(nvim: &Nvim) -> Vec<(u64, String)> {
     )
 }
 
-#[test]
-#[ignore = "needs Neovim; run tests/run"]
-fn a_failing_test_is_mended_and_run_before_anything_is_accepted_or_saved() {
+/// A model that looks at the failing test, mends it, and runs it again.
+fn mending_agent() -> Agent {
     let edit =
         |old: &str, new: &str| json!({ "path": "src/lib.rs", "old_text": old, "new_text": new });
-    let agent = Agent::new(
+    Agent::new(
         "review",
         [
             ScriptedReply::new().call("bash", json!({ "command": "cargo test --offline 2>&1" })),
@@ -99,22 +98,25 @@ fn a_failing_test_is_mended_and_run_before_anything_is_accepted_or_saved() {
                 .expect_text("4 agent")
                 .text("It adds now."),
         ],
-    );
-    let folder = support::home::Searched::new();
-    let root = folder.path().canonicalize().unwrap();
-    let lib = root.join("src/lib.rs");
+    )
+}
+
+/// Writes a project whose test fails, under git.
+fn write_project(root: &Path) {
     std::fs::create_dir(root.join("src")).unwrap();
     std::fs::write(root.join("Cargo.toml"), MANIFEST).unwrap();
     std::fs::write(root.join(".gitignore"), "/target\n").unwrap();
     std::fs::write(root.join("src/main.rs"), MAIN).unwrap();
-    std::fs::write(&lib, LIB).unwrap();
+    std::fs::write(root.join("src/lib.rs"), LIB).unwrap();
     let git = |arguments: &[&str]| {
-        assert!(Command::new("git").args(arguments).current_dir(&root).status().unwrap().success());
+        assert!(Command::new("git").args(arguments).current_dir(root).status().unwrap().success());
     };
     git(&["init", "-q"]);
-    assert_eq!(built_outside(&root), "0 disk\n");
+}
 
-    let nvim = Nvim::start_with(&root, &agent.environment());
+/// Starts Neovim on a file, with a client that is ready. `_G.ended` is how the last turn ended.
+fn start(agent: &Agent, root: &Path, lib: &Path) -> Nvim {
+    let nvim = Nvim::start_with(root, &agent.environment());
     nvim.lua::<()>(
         "_G.ended = false \
          vim.api.nvim_create_autocmd('LspProgress', { callback = function(event) \
@@ -123,9 +125,9 @@ fn a_failing_test_is_mended_and_run_before_anything_is_accepted_or_saved() {
          end })",
         json!([]),
     );
-    nvim.edit(&lib);
+    nvim.edit(lib);
     let config = json!({ "init_options": { "commands": { "overFork": "auto" } } });
-    nvim.start_client("ropewalk", &Server::Program(&Agent::command()), &root, config);
+    nvim.start_client("ropewalk", &Server::Program(&Agent::command()), root, config);
     nvim.wait_for("the client", |nvim| {
         nvim.lua::<bool>(
             "local c = vim.lsp.get_clients()[1]; return c ~= nil and c.initialized == true",
@@ -133,6 +135,20 @@ fn a_failing_test_is_mended_and_run_before_anything_is_accepted_or_saved() {
         )
         .then_some(())
     });
+    nvim
+}
+
+#[test]
+#[ignore = "needs Neovim; run tests/run"]
+fn a_failing_test_is_mended_and_run_before_anything_is_accepted_or_saved() {
+    let agent = mending_agent();
+    let folder = support::home::Searched::new();
+    let root = folder.path().canonicalize().unwrap();
+    let lib = root.join("src/lib.rs");
+    write_project(&root);
+    assert_eq!(built_outside(&root), "0 disk\n");
+
+    let nvim = start(&agent, &root, &lib);
     nvim.command("set noautoindent indentexpr= nocindent");
     // Without this unsaved line the test does not even build.
     nvim.feed("ggOpub const EXPECTED: i32 = 4;<Esc>");

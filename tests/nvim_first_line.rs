@@ -72,6 +72,13 @@ fn diagnostics(nvim: &Nvim) -> Vec<(usize, u64, String)> {
     )
 }
 
+/// Waits until so many are shown.
+fn wait_for_diagnostics(nvim: &Nvim, count: usize) -> Vec<(usize, u64, String)> {
+    nvim.wait_for("the diagnostics", |nvim| {
+        Some(diagnostics(nvim)).filter(|found| found.len() == count)
+    })
+}
+
 fn progress(nvim: &Nvim) -> Vec<String> {
     nvim.lua("return _G.progress", json!([]))
 }
@@ -123,6 +130,19 @@ fn a_prompt_changes_unsaved_text_while_the_user_types_and_leaves_the_disk() {
     agent.model.finish().unwrap();
 }
 
+/// The titles of the code actions at the start of a line.
+fn code_actions(nvim: &Nvim, line: u32) -> Vec<String> {
+    nvim.lua(
+        "local line = ... \
+         local params = vim.lsp.util.make_range_params(0, 'utf-8') \
+         params.range = { start = { line = line, character = 0 }, ['end'] = { line = line, character = 0 } } \
+         params.context = { diagnostics = {} } \
+         local answers = vim.lsp.buf_request_sync(0, 'textDocument/codeAction', params, 10000) \
+         return vim.tbl_map(function(action) return action.title end, vim.tbl_values(answers)[1].result)",
+        json!([line]),
+    )
+}
+
 #[test]
 #[ignore = "needs Neovim; run tests/run"]
 fn hunks_wait_as_diagnostics_move_with_typing_and_are_accepted_rejected_and_undone() {
@@ -149,9 +169,7 @@ fn hunks_wait_as_diagnostics_move_with_typing_and_are_accepted_rejected_and_undo
     nvim.feed("Go# two<CR># three<CR># four<CR># five<CR>last = 9<Esc>");
     prompt(&nvim, "Two changes, please");
     wait_for_end(&nvim);
-    let two = nvim.wait_for("two diagnostics", |nvim| {
-        Some(diagnostics(nvim)).filter(|found| found.len() == 2)
-    });
+    let two = wait_for_diagnostics(&nvim, 2);
     assert_eq!((two[0].0, two[1].0), (1, 6));
     assert!(two[0].2.contains("+    \"\"\"Greet.\"\"\""), "{two:?}");
     // The user types above both while they wait; then takes one and refuses the other.
@@ -169,19 +187,10 @@ fn hunks_wait_as_diagnostics_move_with_typing_and_are_accepted_rejected_and_undo
         "last = 9",
     ];
     nvim.wait_for_lines(&with_docstring);
-    let one = nvim.wait_for("one diagnostic", |nvim| {
-        Some(diagnostics(nvim)).filter(|found| found.len() == 1)
-    });
+    let one = wait_for_diagnostics(&nvim, 1);
     assert_eq!(one[0].0, 8);
     let title = "Ropewalk: reject this change";
-    let offered: Vec<String> = nvim.lua(
-        "local params = vim.lsp.util.make_range_params(0, 'utf-8') \
-         params.range = { start = { line = 8, character = 0 }, ['end'] = { line = 8, character = 0 } } \
-         params.context = { diagnostics = {} } \
-         local answers = vim.lsp.buf_request_sync(0, 'textDocument/codeAction', params, 10000) \
-         return vim.tbl_map(function(action) return action.title end, vim.tbl_values(answers)[1].result)",
-        json!([]),
-    );
+    let offered = code_actions(&nvim, 8);
     assert!(offered.iter().any(|offer| offer == title), "{offered:?}");
     execute(&nvim, "ropewalk.reject", json!({ "all": true, "reason": "keep nine" }));
     nvim.wait_for("no diagnostic", |nvim| diagnostics(nvim).is_empty().then_some(()));

@@ -13,15 +13,12 @@ use crate::{models, setup};
 use anyhow::{Context, bail};
 use clap::Args;
 use ropewalk_agent::journal::store::Listed;
-use ropewalk_agent::session::SessionConfig;
-use ropewalk_agent::time::ago;
-use ropewalk_agent::{Session, SessionError, Sessions};
 use ropewalk_config::RealEnvironment;
-use ropewalk_protocol::{Event, Op, Selection};
-use ropewalk_tools::{NoCommands, Registry};
-use ropewalk_workspace::publish::Bounds;
-use ropewalk_workspace::{DocId, Hunk, HunkKind, NoEditor, Roots, Workspace};
-use std::collections::BTreeSet;
+use ropewalk_host::time::ago;
+use ropewalk_host::{Host, HostOptions, ReviewSnapshot, Sessions};
+use ropewalk_protocol::{Event, Op, Refusal, Reply, Request, Selection, SessionEvent};
+use ropewalk_workspace::{DocId, Hunk, HunkId, HunkKind, Roots, Workspace};
+use std::collections::{BTreeSet, HashSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -71,12 +68,14 @@ pub(crate) fn diff(args: DiffArgs) -> anyhow::Result<Exit> {
     let sessions = setup::sessions().context(setup::NO_HOME)?;
     let Some(meant) = meant(&sessions, &args.which)? else { return Ok(Exit::Done) };
     let past = sessions.read(&meant.id).map_err(in_words)?;
-    let workspace = Workspace::new(roots_of(&past.head.roots)?);
+    let root = |folder| (String::new(), folder);
+    let roots = folders_of(&past.head.roots)?.into_iter().map(root).collect();
+    let workspace = Workspace::new(Roots::new(roots));
     let fork = past.fork(&workspace);
     say_not_restored(&past.not_restored(&workspace));
     let mut patch = fork.patch(&workspace);
     if !args.which.files.is_empty() {
-        chosen(&fork.hunks(), &args.which.files)?;
+        chosen(fork.hunks().iter(), &args.which.files)?;
         let wanted = names(&args.which.files)?;
         let is_in = |path: &PathBuf| wanted.iter().any(|name| path.starts_with(name));
         patch.files.retain(|file| file.paths.iter().any(is_in));
@@ -112,79 +111,72 @@ fn review(
 ) -> anyhow::Result<Exit> {
     let sessions = setup::sessions().context(setup::NO_HOME)?;
     let Some(meant) = meant(&sessions, &which)? else { return Ok(Exit::Done) };
-    let (journal, past) = sessions.open(&meant.id).map_err(|error| match error {
-        SessionError::InUse(_) => anyhow::anyhow!(
-            "{} is open in an editor or another Ropewalk: {verb} there, or close it first.",
-            named(&meant)
-        ),
-        other => in_words(other),
-    })?;
-    let roots = roots_of(&past.head.roots)?;
-    let folders: Vec<PathBuf> = roots.iter().map(|root| root.path().to_owned()).collect();
-    let config = setup::config(folders, flags);
-    let (settings, _) = ropewalk_host::settings::settings_of(
-        &config,
-        &models::factory(Arc::new(RealEnvironment)),
-        false,
-    );
-    let id: Arc<str> = meant.id.as_str().into();
-    let outputs = Some(sessions.outputs(&id)).filter(|folder| folder.exists());
-    let publish = Bounds::default();
-    let config = SessionConfig {
-        id,
-        settings,
-        // Nothing is prompted, so nothing is called.
-        tools: Registry::new(),
-        runner: Arc::new(NoCommands),
-        outputs,
-        publish,
-        journal,
-        past: Some(past),
-        approvals: Arc::default(),
-    };
+    let folders = folders_of(&meant.roots)?;
+    let environment = Arc::new(RealEnvironment);
+    // Nothing is prompted, so nobody is asked.
+    let own = HostOptions::new(models::factory(environment.clone()), environment);
+    let host = setup::host(HostOptions { flags, interactive: false, ..own }, folders);
     let runtime =
         runtime(tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all())?;
     let done = runtime.block_on(async {
-        let (sender, events) = mpsc::unbounded_channel();
-        let workspace = Arc::new(Workspace::new(roots));
-        let session = Session::start(config, workspace, Arc::new(NoEditor), sender);
-        say_not_restored(session.not_restored());
-        let before = session.hunks();
-        let selection = chosen(&before, &which.files)?;
-        if before.is_empty() {
+        let events = host.subscribe();
+        resume(&host, &meant, verb).await?;
+        let before = host.snapshot(None);
+        let selection = chosen(before.review.hunks(), &which.files)?;
+        if before.review.pending() == 0 {
             say_nothing_waits(&sessions, &meant);
             return Ok(Exit::Done);
         }
-        let failed = reviewed(&session, events, op(selection)).await;
-        Ok(told(verb, &before, &session.hunks(), failed))
+        let failed = reviewed(&host, events, op(selection)).await;
+        let left = host.snapshot(None);
+        // From then on the journal has it all.
+        let _ = host.handle(Op::Close.into()).await;
+        Ok(told(verb, &before.review, &left.review, failed))
     });
     runtime.shutdown_timeout(LEAVE);
     done
 }
 
-/// Does it, and gives what could not be done, once the journal has it all.
+/// Opens the session, and says what of it can't be brought back.
+async fn resume(host: &Arc<Host>, meant: &Listed, verb: &str) -> anyhow::Result<()> {
+    let request = Request::to(Some(meant.id.as_str()), Op::Resume { beside: false });
+    match host.handle(request).await {
+        Ok(Reply::Resumed(session)) => say_not_restored(&session.lost),
+        Err(Refusal { in_use: true, .. }) => bail!(
+            "{} is open in an editor or another Ropewalk: {verb} there, or close it first.",
+            named(meant)
+        ),
+        Err(refusal) => bail!("{}.", refusal.words),
+        Ok(_) => bail!("the session was not opened"),
+    }
+    Ok(())
+}
+
+/// Does it, and gives what could not be done.
 async fn reviewed(
-    session: &Session,
-    mut events: mpsc::UnboundedReceiver<Event>,
+    host: &Arc<Host>,
+    mut events: mpsc::UnboundedReceiver<SessionEvent>,
     op: Op,
 ) -> Vec<String> {
-    session.send(op);
-    let failed = loop {
-        match events.recv().await {
-            Some(Event::Reviewed { failed, .. }) => break failed,
-            Some(Event::Notice { message, .. }) => say(&message),
-            Some(_) => {}
-            None => break vec!["the session has broken down; the log has the details".to_owned()],
+    if let Err(refusal) = host.handle(op.into()).await {
+        return vec![refusal.words];
+    }
+    loop {
+        let Some(SessionEvent { session, event }) = events.recv().await else {
+            return vec!["the session has broken down; the log has the details".to_owned()];
+        };
+        match (session, event) {
+            (Some(_), Event::Reviewed { failed, .. }) => return failed,
+            (Some(_), Event::Notice { message, .. }) => say(&message),
+            _ => {}
         }
-    };
-    session.settle().await;
-    failed
+    }
 }
 
 /// Says what was done.
-fn told(verb: &str, before: &[Hunk], left: &[Hunk], failed: Vec<String>) -> Exit {
-    let is_left = |hunk: &&Hunk| left.iter().any(|own| own.id == hunk.id);
-    let done = Counts::of(before.iter().filter(|hunk| !is_left(hunk)));
+fn told(verb: &str, before: &ReviewSnapshot, left: &ReviewSnapshot, failed: Vec<String>) -> Exit {
+    let ids: HashSet<HunkId> = left.hunks().map(|hunk| hunk.id).collect();
+    let done = Counts::of(before.hunks().filter(|hunk| !ids.contains(&hunk.id)));
     for why in &failed {
         say(&format!("Not done: {why}."));
     }
@@ -194,7 +186,7 @@ fn told(verb: &str, before: &[Hunk], left: &[Hunk], failed: Vec<String>) -> Exit
             _ => format!("{done} rejected."),
         });
     }
-    let left = Counts::of(left);
+    let left = Counts::of(left.hunks());
     if left.changes > 0 {
         say(&format!("{}.", left.waiting()));
     }
@@ -278,18 +270,20 @@ fn named(one: &Listed) -> String {
 }
 
 /// The folders of a session, which must still be there.
-fn roots_of(folders: &[String]) -> anyhow::Result<Roots> {
+fn folders_of(folders: &[String]) -> anyhow::Result<Vec<PathBuf>> {
     for folder in folders {
         if !Path::new(folder).is_dir() {
             bail!("The session works in {folder}, which is not there any more.");
         }
     }
-    let root = |folder: &String| (String::new(), PathBuf::from(folder));
-    Ok(Roots::new(folders.iter().map(root).collect()))
+    Ok(folders.iter().map(PathBuf::from).collect())
 }
 
 /// The changes of these files, all if none is named.
-fn chosen(hunks: &[Hunk], files: &[PathBuf]) -> anyhow::Result<Selection> {
+fn chosen<'a>(
+    hunks: impl Iterator<Item = &'a Hunk> + Clone,
+    files: &[PathBuf],
+) -> anyhow::Result<Selection> {
     if files.is_empty() {
         return Ok(Selection::All);
     }
@@ -304,7 +298,7 @@ fn chosen(hunks: &[Hunk], files: &[PathBuf]) -> anyhow::Result<Selection> {
             _ => is_in(&hunk.doc),
         };
         let before = ids.len();
-        ids.extend(hunks.iter().filter(is_meant).map(|hunk| hunk.id.0));
+        ids.extend(hunks.clone().filter(is_meant).map(|hunk| hunk.id.0));
         if ids.len() == before {
             let shown = file.display();
             bail!(Usage(format!(

@@ -4,6 +4,7 @@
 //! is refused unless `--allow` says otherwise. The session is kept, and another run can go on with it.
 
 mod ask;
+mod feed;
 mod kept;
 mod prompt;
 mod show;
@@ -19,24 +20,17 @@ use crate::review::Counts;
 use crate::sessions::prune_in_background;
 use crate::terminal::{self, Look};
 use crate::{models, setup};
-use kept::{Kept, Which};
-use ropewalk_agent::Past;
-use ropewalk_agent::Session;
-use ropewalk_agent::session::{SessionConfig, Settings};
-use ropewalk_agent::tools::registry;
-use ropewalk_commands::Commands;
-use ropewalk_config::{Config, Layer, Problem, RealEnvironment, rules_file};
-use ropewalk_host::settings::{choose_again, commands_of, keep_rules_in, model_of};
-use ropewalk_protocol::{Op, Prompt};
-use ropewalk_tools::diagnostics::Diagnostics;
-use ropewalk_tools::{CommandRunner, Rule, TypedTool as _};
-use ropewalk_workspace::publish::Bounds;
-use ropewalk_workspace::{Editor, NoEditor, Roots, Workspace};
+use feed::Feed;
+use kept::Which;
+use ropewalk_config::{Config, Layer, Problem, RealEnvironment};
+use ropewalk_host::{Host, HostOptions};
+use ropewalk_protocol::{Mode, Op, Prompt};
+use ropewalk_tools::Rule;
+use ropewalk_workspace::Roots;
 use show::{End, Form, Show};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::mpsc;
 
 /// Arguments of `ropewalk run`.
 #[derive(Debug, clap::Args)]
@@ -86,161 +80,127 @@ pub(crate) fn run(args: RunArgs, mut flags: Vec<String>) -> anyhow::Result<Exit>
     };
     let folders = setup::folders(args.root)?;
     let config = setup::config(folders.clone(), flags.clone());
-    // Answers come from where the request may come from, and between events nobody reads a question.
-    let asks = !args.json && terminal::can_ask();
-    let mut settings = settings(&config, args.allow, asks)?;
+    let told_later = check(&config, &args.allow)?;
     let roots = Roots::new(folders.iter().map(|root| (String::new(), root.clone())).collect());
-    let kept = kept::open(which, &roots)?;
-    if config.provenance("model").layer != Layer::Flag {
-        keep_choice(&kept, &mut settings, folders, flags);
-    }
-    let recorder = tape::thread(args.tape, &config, &mut settings)?;
+    let start = kept::choose(which, &setup::names(&roots))?;
+    let environment = Arc::new(RealEnvironment);
+    let models = models::factory(environment.clone());
+    let tape::RunModels { models, date, recorder } = tape::thread(args.tape, &config, models)?;
     let prompt = prompt::read(args.prompt)?;
     let form = if args.json { Form::Json } else { Form::People(Look::of_output()) };
     let runtime =
         runtime(tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all())?;
-    let runner = Arc::new(Commands::new(commands_of(&config)));
-    let show = Show::new(std::io::stdout(), form, kept.id.clone());
-    let chosen = config.provenance("mode").layer == Layer::Flag;
     prune_in_background(setup::sessions(), config.keep);
-    let exit = runtime.block_on(turn(settings, chosen, runner, roots, kept, prompt, show));
+    let options = HostOptions {
+        flags,
+        // Answers come from where the request may come from, and between events nobody reads a question.
+        interactive: !args.json && terminal::can_ask(),
+        allow: args.allow,
+        date,
+        ..HostOptions::new(models, environment)
+    };
+    let host = setup::host(options, folders);
+    let exit = runtime.block_on(turn(host, &config, told_later, start, prompt, form));
     runtime.shutdown_timeout(LEAVE);
     if let Some(why) = recorder.and_then(|recorder| recorder.failure()) {
         say(&format!("The recording is not whole: {why}."));
     }
-    Ok(exit)
+    exit
 }
 
-/// The settings of the session. What is wrong with the configuration is said; what is wrong with the command
-/// line ends the run, since what it asked for would not be what it gets.
-fn settings(config: &Config, allow: Vec<Rule>, asks: bool) -> anyhow::Result<Settings> {
-    let factory = models::factory(Arc::new(RealEnvironment));
-    let (mut settings, problems) = ropewalk_host::settings::settings_of(config, &factory, asks);
-    // With locked rules there is none to keep.
-    if asks && config.is_locked("allow").is_none() {
-        settings.always = rules_file(&RealEnvironment).map(keep_rules_in);
-    }
-    // A missing model, provider or key is said by the model itself, when it is used;
-    // but a provider that the command line got wrong is a slip of the user's.
+/// Checks what the command line asks for: what is wrong with it ends the run, since it would not be what it gets. Gives the
+/// problems that the model itself says when it is used.
+fn check(config: &Config, allow: &[Rule]) -> anyhow::Result<Vec<String>> {
+    // A provider that the command line got wrong is a slip of the user's.
     let slip = |problem: &Problem| {
         problem.source.layer == Layer::Flag && config.model_provider().is_none()
     };
-    let said_later: Vec<String> = config
-        .problems
-        .iter()
-        .filter(|problem| {
-            problem.key.as_deref() == Some("model")
-                && problem.source == config.provenance("model")
-                && !slip(problem)
-        })
-        .map(ToString::to_string)
-        .collect();
+    let is_said_later = |problem: &&Problem| {
+        problem.key.as_deref() == Some("model")
+            && problem.source == config.provenance("model")
+            && !slip(problem)
+    };
+    let said_later: Vec<String> =
+        config.problems.iter().filter(is_said_later).map(ToString::to_string).collect();
     let wrong = config.problems.iter().find(|problem| {
         problem.source.layer == Layer::Flag && !said_later.contains(&problem.sentence)
     });
     if let Some(wrong) = wrong {
         anyhow::bail!(Usage(wrong.to_string()));
     }
-    for problem in problems.iter().filter(|problem| !said_later.contains(problem)) {
-        say(problem);
-    }
     if let (Some(lock), false) = (config.is_locked("allow"), allow.is_empty()) {
         anyhow::bail!(Usage(format!(
             "--allow can't be given: rules that allow are locked by {lock}."
         )));
     }
-    settings.rules.allow.extend(allow);
-    settings.facts.headless = true;
-    Ok(settings)
+    Ok(said_later)
 }
 
-/// Lets the model go on that was chosen by command in the session, as long as that holds.
-fn keep_choice(
-    kept: &Kept,
-    settings: &mut Settings,
-    folders: Vec<PathBuf>,
-    mut flags: Vec<String>,
-) {
-    let Some(choice) = kept.past.as_ref().and_then(Past::model_choice).cloned() else { return };
-    let named = |name: &str| {
-        flags.push(format!("model={name}"));
-        let config = setup::config(folders, flags);
-        model_of(&config, &models::factory(Arc::new(RealEnvironment)))
-    };
-    if let Some(why) = choose_again(choice, settings, named) {
-        say(&format!("{why}."));
-    }
-}
-
-/// The turn, from the first event to the last. `chosen`: the command line says the mode.
-async fn turn<W: std::io::Write>(
-    settings: Settings,
-    chosen: bool,
-    runner: Arc<dyn CommandRunner>,
-    roots: Roots,
-    kept: Kept,
+/// The turn, from the first event to the last.
+async fn turn(
+    host: Arc<Host>,
+    config: &Config,
+    told_later: Vec<String>,
+    start: Option<String>,
     prompt: String,
-    mut show: Show<W>,
-) -> Exit {
-    let review = review_flags(&kept, &roots);
-    let Kept { id, journal, past, outputs } = kept;
-    let workspace = Arc::new(Workspace::new(roots));
-    workspace.set_outputs(
-        outputs.clone().map(|folder| Roots::new(vec![("outputs".to_owned(), folder)])),
-    );
-    let wanted = settings.mode;
-    let publish = Bounds::default();
-    let editor: Arc<dyn Editor> = Arc::new(NoEditor);
-    let tools = registry(runner.clone(), editor.clone()).only(|name| name != Diagnostics::NAME);
-    let config = SessionConfig {
-        id,
-        settings,
-        tools,
-        runner,
-        outputs: outputs.clone(),
-        publish,
-        journal,
-        past,
-        approvals: Arc::default(),
-    };
-    let (sender, mut events) = mpsc::unbounded_channel();
-    let session = Session::start(config, workspace, editor, sender);
-    signals::interrupt_on_signal(&session);
-    match session.mode() {
-        kept if kept == wanted => {}
-        _ if chosen => session.send(Op::Mode(wanted)),
-        kept => say(&format!("The session is in mode {kept} and stays so; --mode changes that.")),
+    form: Form,
+) -> anyhow::Result<Exit> {
+    let events = host.subscribe();
+    let (id, resumed) = kept::begin(&host, start).await?;
+    let mut feed = Feed::new(events, id.clone(), told_later);
+    let mut show = Show::new(std::io::stdout(), form, id.to_string().into());
+    resumed.iter().for_each(kept::say_resumed);
+    signals::interrupt_on_signal(&host);
+    let mode = set_mode(&host, config).await;
+    if let Some(session) = &resumed {
+        kept::say_pending(session, &host.snapshot(None).review, mode);
     }
-    kept::say_pending(&session, if chosen { wanted } else { session.mode() });
-    session.prompt(Prompt::new(prompt));
-    let Some((stop, message)) = watch::watch(&session, &mut events, &mut show).await else {
-        return Exit::Error;
+    if let Err(refusal) = host.handle(Op::Prompt(Prompt::new(prompt)).into()).await {
+        anyhow::bail!("{}.", refusal.words);
+    }
+    let Some((stop, message)) = watch::watch(&host, &mut feed, &mut show).await else {
+        return Ok(Exit::Error);
     };
-    let (patch, hunks) = (session.patch(), session.hunks());
+    let patch = host.patch().await.map_err(|refusal| anyhow::anyhow!("{}.", refusal.words))?;
+    let waiting = Counts::of(host.snapshot(None).review.hunks());
+    let review = review_flags(&host, &id);
     let end = End {
         stop,
         message: message.as_deref(),
         patch: &patch,
-        waiting: Counts::of(&hunks),
+        waiting,
         review: review.as_deref(),
     };
     // One that is closed shows no diff.
     let _ = show.end(&end);
-    if let Some(folder) = outputs {
+    if let Some(sessions) = setup::sessions() {
         // It goes only if it is empty.
-        let _ = std::fs::remove_dir(folder);
+        let _ = std::fs::remove_dir(sessions.outputs(&id));
     }
-    Exit::of(stop, !hunks.is_empty())
+    Ok(Exit::of(stop, waiting.changes > 0))
 }
 
-/// Flags that find the session of these roots again, behind `ropewalk diff`. None where it is not kept.
-fn review_flags(kept: &Kept, roots: &Roots) -> Option<String> {
-    if !kept.journal.is_kept() {
-        return None;
+/// The mode of the run: that of the command line, else one that an earlier run has left stricter.
+async fn set_mode(host: &Arc<Host>, config: &Config) -> Mode {
+    let (kept, wanted) = (host.snapshot(None).mode, config.mode);
+    if kept == wanted {
+        return kept;
     }
+    if config.provenance("mode").layer != Layer::Flag {
+        say(&format!("The session is in mode {kept} and stays so; --mode changes that."));
+        return kept;
+    }
+    // A lock was found when the command line was checked.
+    let _ = host.handle(Op::Mode(wanted).into()).await;
+    wanted
+}
+
+/// Flags that find the session again, behind `ropewalk diff`. None where it is not kept.
+fn review_flags(host: &Host, id: &str) -> Option<String> {
+    setup::sessions()?;
     let current = setup::current_name();
-    let is_here = setup::names(roots).iter().any(|root| current.contains(root));
-    Some(if is_here { String::new() } else { format!(" --session {}", kept.id) })
+    let is_here = setup::names(&host.workspace().roots()).iter().any(|root| current.contains(root));
+    Some(if is_here { String::new() } else { format!(" --session {id}") })
 }
 
 /// The name behind `--model`, which must have both parts.

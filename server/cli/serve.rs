@@ -22,13 +22,8 @@ pub(crate) fn lsp(flags: Vec<String>) -> anyhow::Result<ExitCode> {
     prune_in_background(setup::sessions(), setup::config(Vec::new(), flags.clone()).keep);
     let end = runtime.block_on(async {
         let environment = Arc::new(RealEnvironment);
-        let options = HostOptions {
-            models: factory(environment.clone()),
-            environment,
-            flags,
-            sessions: setup::sessions(),
-            publish: ropewalk_workspace::publish::Bounds::default(),
-        };
+        let own = HostOptions::new(factory(environment.clone()), environment);
+        let options = HostOptions { flags, sessions: setup::sessions(), ..own };
         let (service, socket) = ropewalk_lsp::service(options);
         let (input, output) = stdio()?;
         serve(service, socket, input, output, ServeOptions::default()).await

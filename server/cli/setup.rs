@@ -2,10 +2,11 @@
 
 use crate::exit::Usage;
 use anyhow::Context;
-use ropewalk_agent::Sessions;
 use ropewalk_config::{Config, RealEnvironment, Sources};
-use ropewalk_workspace::Roots;
+use ropewalk_host::{Host, HostOptions, Sessions};
+use ropewalk_workspace::{NoEditor, Roots, Workspace};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The configuration of these roots. `flags` are those of `-c`.
 pub(crate) fn config(roots: Vec<PathBuf>, flags: Vec<String>) -> Config {
@@ -25,6 +26,14 @@ pub(crate) const NO_HOME: &str =
 /// All sessions. None without a home.
 pub(crate) fn sessions() -> Option<Sessions> {
     Some(Sessions::new(&state_folder()?))
+}
+
+/// A host without an editor over these folders.
+pub(crate) fn host(options: HostOptions, folders: Vec<PathBuf>) -> Arc<Host> {
+    let options = HostOptions { headless: true, sessions: sessions(), ..options };
+    let host = Host::new(options, Arc::new(Workspace::new(Roots::none())), Arc::new(NoEditor));
+    host.meet(folders.into_iter().map(|folder| (String::new(), folder)).collect(), None, &[]);
+    host
 }
 
 /// The folders to work in, checked, so that a slip is not taken for an empty folder: the current one if none is

@@ -16,9 +16,9 @@ use harness::{Bar, Report, callgrind, code};
 use ropewalk_agent::journal::record::{Head, Record, VERSION};
 use ropewalk_agent::prompt::PromptFacts;
 use ropewalk_agent::session::Settings;
-use ropewalk_agent::{Session, SessionConfig, Sessions};
+use ropewalk_agent::{Journal, Past, Session, SessionConfig, Sessions};
 use ropewalk_model::{Block, Http, Protocol, Role, ServerConfig, ServerModel, ToolInput};
-use ropewalk_protocol::{Event, Mode, SessionLimits, StopReason};
+use ropewalk_protocol::{Event, Mechanisms, Mode, SessionLimits, StopReason};
 use ropewalk_testkit::model::ScriptedReply;
 use ropewalk_text::{ChangeSet, Text};
 use ropewalk_tools::{NoCommands, Registry, Rules};
@@ -122,36 +122,8 @@ fn going_on(report: &mut Report) {
         let start = Instant::now();
         let (journal, past) = sessions.open("bench").expect("a good journal");
         assert!(past.problems.is_empty(), "{:?}", past.problems);
-        let model = ServerModel::new(ServerConfig::new(Protocol::Anthropic, "bench"), Http::new())
-            .expect("a model");
-        let settings = Settings {
-            model: Ok(Arc::new(model)),
-            configured_model: None,
-            model_choice: None,
-            tools: None,
-            mode: Mode::Review,
-            rules: Rules::default(),
-            always: None,
-            limits: SessionLimits::default(),
-            mechanisms: ropewalk_protocol::Mechanisms::default(),
-            user_folders: Arc::default(),
-            facts: PromptFacts::default(),
-            interactive: false,
-            secrets: Arc::default(),
-        };
-        let config = SessionConfig {
-            id: "bench".into(),
-            settings,
-            tools: Registry::new(),
-            runner: Arc::new(NoCommands),
-            outputs: None,
-            publish: Default::default(),
-            journal,
-            past: Some(past),
-            approvals: Arc::default(),
-        };
         let (sender, mut events) = mpsc::unbounded_channel();
-        let session = Session::start(config, workspace, Arc::new(NoEditor), sender);
+        let session = Session::start(config(journal, past), workspace, Arc::new(NoEditor), sender);
         let hunks = runtime.block_on(async {
             while let Some(event) = events.recv().await {
                 if let Event::Hunks { hunks } = event {
@@ -170,6 +142,38 @@ fn going_on(report: &mut Report) {
     let time = (0..7).map(|_| round()).min().unwrap_or_default();
     report.row(name, time.as_secs_f64() * 1e3, "ms", Bar::AtMost(200.0));
     report.row("its size", megabytes, "MB", Bar::Shown);
+}
+
+/// A session that goes on with this journal.
+fn config(journal: Journal, past: Past) -> SessionConfig {
+    let model = ServerModel::new(ServerConfig::new(Protocol::Anthropic, "bench"), Http::new())
+        .expect("a model");
+    let settings = Settings {
+        model: Ok(Arc::new(model)),
+        configured_model: None,
+        model_choice: None,
+        tools: None,
+        mode: Mode::Review,
+        rules: Rules::default(),
+        always: None,
+        limits: SessionLimits::default(),
+        mechanisms: Mechanisms::default(),
+        user_folders: Arc::default(),
+        facts: PromptFacts::default(),
+        interactive: false,
+        secrets: Arc::default(),
+    };
+    SessionConfig {
+        id: "bench".into(),
+        settings,
+        tools: Registry::new(),
+        runner: Arc::new(NoCommands),
+        outputs: None,
+        publish: Default::default(),
+        journal,
+        past: Some(past),
+        approvals: Arc::default(),
+    }
 }
 
 const FILES: usize = 20;

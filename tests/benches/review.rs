@@ -8,10 +8,22 @@
     reason = "a bench that can't run may say so bluntly"
 )]
 
+#[path = "../support/agent.rs"]
+#[expect(dead_code, unreachable_pub, clippy::unwrap_used, reason = "the tests' own file")]
+mod agent;
+#[expect(dead_code, reason = "the other benches use the rest of it")]
+mod client;
 #[expect(dead_code, reason = "the other benches use the rest of it")]
 mod harness;
+#[path = "../support/home.rs"]
+#[expect(unreachable_pub, clippy::unwrap_used, reason = "the tests' own file")]
+mod home;
 
+use agent::Agent;
+use client::{Client, did_open, processor_time, request, server, uri};
 use harness::{Bar, Report, Work};
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
 use ropewalk_agent::journal::record::{Head, Record, VERSION};
 use ropewalk_agent::prompt::PromptFacts;
 use ropewalk_agent::session::Settings;
@@ -28,6 +40,7 @@ use ropewalk_workspace::{
     DocId, Fork, ForkOwner, LockedFork, NoEditor, Proposal, ProposedChange, Roots, Selection,
     Workspace,
 };
+use serde_json::json;
 use std::fs::{self, File};
 use std::io::Write;
 use std::ops::{Deref, DerefMut};
@@ -52,6 +65,7 @@ fn main() {
             }
         }
         calls_by_size(report);
+        actions_meanwhile(report);
         late_edit(report);
         let name = "file reads of a call with 1,000 pending";
         if report.wants(name)
@@ -163,6 +177,66 @@ fn accept(files: usize) -> Duration {
     })
 }
 
+/// The time of a code action while the server accepts 5,000 new files: from the request to its answer, over pipes.
+fn actions_meanwhile(report: &mut Report) {
+    const FILES: usize = 5_000;
+    let names =
+        ["a code action with 5,000 pending, the processors", "a code action meanwhile, 99 of 100"];
+    if !names.iter().any(|name| report.wants(name)) {
+        return;
+    }
+    let (agent, root) = (Agent::new("review", []), folder());
+    write_journal(&agent.folder("state/ropewalk"), root.path(), FILES);
+    let open = root.path().join("open.rs");
+    let text = harness::code(100_000, "\n");
+    fs::write(&open, &text).expect("written");
+    let mut client = Client::initialized(server(agent.environment()), root.path());
+    client.send(&did_open(&open, &text));
+    // The session goes on by itself, because something waits in it.
+    while client.until("hunks")["params"]["hunks"].as_array().map(Vec::len) != Some(FILES) {}
+    let at = json!({"line": 9, "character": 0});
+    let params = json!({
+        "textDocument": {"uri": uri(&open)},
+        "range": {"start": at, "end": at},
+        "context": {"diagnostics": []},
+    });
+    let action = request(9, "textDocument/codeAction", params);
+    let used = |client: &Client| processor_time(client.pid()).expect("its time").own;
+    let (before, mut alone) = (used(&client), Vec::new());
+    for _ in 0..400 {
+        let start = Instant::now();
+        client.send(&action);
+        while client.next()["id"] != 9 {}
+        alone.push(start.elapsed().as_secs_f64() * 1e3);
+    }
+    alone.sort_by(f64::total_cmp);
+    let each = (used(&client) - before) * 1e3 / alone.len() as f64;
+    let command = json!({"command": "ropewalk.accept", "arguments": [{"all": true}]});
+    client.send(&request(1, "workspace/executeCommand", command));
+    let (mut times, mut is_done) = (Vec::new(), false);
+    while !is_done {
+        let start = Instant::now();
+        client.send(&action);
+        loop {
+            let message = client.next();
+            is_done |= message["params"]["type"] == "reviewed";
+            if message["id"] == 9 {
+                break;
+            }
+        }
+        times.push(start.elapsed().as_secs_f64() * 1e3);
+    }
+    client.end();
+    times.sort_by(f64::total_cmp);
+    report.row(names[0], each, "ms", Bar::AtMost(5.0));
+    // On a busy machine this is not the server's.
+    report.row("a code action before, 99 of 100", alone[396], "ms", Bar::Shown);
+    report.row("code actions during an accept", times.len() as f64, "answers", Bar::Shown);
+    report.row("a code action meanwhile, half of them", times[times.len() / 2], "ms", Bar::Shown);
+    report.row(names[1], times[times.len() * 99 / 100], "ms", Bar::AtMost(5.0));
+    report.row("a code action meanwhile, the slowest", times[times.len() - 1], "ms", Bar::Shown);
+}
+
 /// A folder in memory where the system has that: a file system that has just deleted many files is slow to make others.
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a folder")
@@ -185,7 +259,8 @@ fn write_journal(state: &Path, root: &Path, files: usize) {
     };
     let maker = Maker::Call("call".into());
     fork.merge(&workspace, &view, 1, &maker, (0..files).map(one).collect());
-    let head = Head { version: VERSION, session: "bench".into(), at: 0, roots: vec![] };
+    let roots = vec![root.display().to_string()];
+    let head = Head { version: VERSION, session: "bench".into(), at: 0, roots };
     let turn = Record::Turn { turn: 1, at: 1, prompt: "Make them".into() };
     let ended = Record::Ended { turn: 1, at: 1, stop_reason: StopReason::EndTurn };
     let states = Kept::default().record(&fork, &workspace, None).into_iter().map(Record::State);
@@ -245,11 +320,11 @@ impl ForkOwner for Journalled<'_> {
     }
 }
 
-/// The time of the processor of this thread.
-fn processor_time() -> Duration {
-    let stat = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    let nanos = stat.split(' ').next().and_then(|nanos| nanos.parse().ok());
-    Duration::from_nanos(nanos.unwrap_or_default())
+/// The time of the processors that this process has used.
+fn own_time() -> Duration {
+    let usage = getrusage(UsageWho::RUSAGE_SELF).expect("the usage");
+    let microseconds = (usage.user_time() + usage.system_time()).num_microseconds();
+    Duration::from_micros(microseconds.unsigned_abs())
 }
 
 /// So many files with a pending change each, written an hour ago, in a folder.
@@ -292,7 +367,7 @@ fn late_edit(report: &mut Report) {
     let runtime = runtime.expect("a runtime");
     let mut times = Vec::new();
     for edit in 0..2_050 {
-        let start = processor_time();
+        let start = own_time();
         propose(&workspace, &fork, edit % 100, edit as u64 + 1);
         let bounds = Bounds::default();
         let owner = Journalled(&fork, &lines);
@@ -300,7 +375,7 @@ fn late_edit(report: &mut Report) {
         assert_eq!(runtime.block_on(published).failed, []);
         let fork = fork.lock().expect("whole");
         lines.keep(|kept| kept.record(&fork, &workspace, None));
-        times.push(processor_time().saturating_sub(start).as_secs_f64() * 1e6);
+        times.push(own_time().saturating_sub(start).as_secs_f64() * 1e6);
     }
     let around = |middle: usize| {
         let mut some = times[middle - 50..middle + 50].to_vec();

@@ -11,6 +11,7 @@ use ropewalk_testkit::editor::{FakeEditor, Profile};
 use ropewalk_testkit::model::{ScriptedModel, ScriptedReply};
 use ropewalk_testkit::planted;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::os::unix::fs::symlink;
 
 const ESCAPING: &str = "printf x > OWNED # \u{1b}[2K\u{1b}]0;owned\u{7}\rls \u{202e}sl\u{9b}31m";
@@ -132,6 +133,62 @@ fn assert_shown_harmless(editor: &FakeEditor) {
     all.iter().for_each(|text| assert_harmless("what is shown", text));
 }
 
+/// The question about the folder's trust, as this editor's user reads it.
+fn question(editor: &FakeEditor, profile: Profile, other: &ScriptedModel) -> String {
+    if profile.name == Profile::VSCODE.name {
+        editor.dismiss_dialog().message
+    } else if profile.name == Profile::NEOVIM.name {
+        editor.wait_for_message("By code action");
+        editor.wait_for_message("asks to (1)").text
+    } else {
+        let event = editor.wait_for("the question", |seen| {
+            seen.events().into_iter().find(|event| event["type"] == "trust_requested")
+        });
+        assert_eq!(event["enables"], json!(enables(&other.base_url())));
+        event["question"].as_str().unwrap().to_owned()
+    }
+}
+
+/// Fails unless the question names all that the folder would enable, and nothing else.
+fn assert_asked(question: &str, other: &ScriptedModel) {
+    let all = enables(&other.base_url());
+    for (number, enables) in (1..).zip(&all) {
+        assert!(question.contains(&format!("({number}) {enables}")), "{question}");
+    }
+    assert!(!question.contains(&format!("({})", all.len() + 1)), "{question}");
+}
+
+/// The mode is the user's: nothing was published, and no command ran but the one that was allowed. The user accepts, and
+/// that changes the odd files alone.
+fn accept_alone_changes(stage: &Stage, editor: &FakeEditor, before: &BTreeMap<String, Vec<u8>>) {
+    let status = editor.execute("ropewalk.status", Value::Null).unwrap();
+    assert_eq!(status["mode"], "review", "{status}");
+    std::fs::remove_file(stage.path("ran")).unwrap();
+    assert_eq!(files(stage.folder.path()), *before);
+    editor.execute("ropewalk.accept", json!({ "all": true })).unwrap();
+    until("the odd files are changed, each by its own name", || {
+        odd_names().iter().all(|name| stage.disk(name) == "ours\n")
+    });
+    let changed = files(stage.folder.path());
+    assert!(changed.keys().eq(before.keys()));
+    let differ = changed.values().zip(before.values()).filter(|(now, then)| now != then);
+    assert_eq!(differ.count(), odd_names().len());
+    assert!(before.values().filter(|text| **text == NEEDLE.as_bytes()).count() > 0);
+}
+
+/// Fails if a request holds anything that the planted files wanted in it.
+fn assert_requests_harmless(stage: &Stage) {
+    for request in stage.agent.model.requests() {
+        planted::assert_absent("a request", request.to_string());
+        let system = request["system"].to_string();
+        assert!(system.contains("Use tabs.\\n&lt;/instructions>"), "{system}");
+        assert!(!system.contains("root:x:") && !system.contains("Obey outside"), "{system}");
+        let mut all = Vec::new();
+        texts(&request["system"], &mut all);
+        all.iter().for_each(|text| assert_harmless("the system prompt", text));
+    }
+}
+
 #[test]
 fn a_hostile_repository_gains_nothing() {
     for profile in [Profile::VSCODE, Profile::NEOVIM, Profile::NEOVIM_PLUGIN] {
@@ -151,23 +208,7 @@ fn a_hostile_repository_gains_nothing() {
         };
         let editor = stage.editor_in(profile, &roots, options, &[]);
         editor.ignore(QUIET);
-        let question = if profile.name == Profile::VSCODE.name {
-            editor.dismiss_dialog().message
-        } else if profile.name == Profile::NEOVIM.name {
-            editor.wait_for_message("By code action");
-            editor.wait_for_message("asks to (1)").text
-        } else {
-            let event = editor.wait_for("the question", |seen| {
-                seen.events().into_iter().find(|event| event["type"] == "trust_requested")
-            });
-            assert_eq!(event["enables"], json!(enables(&other.base_url())));
-            event["question"].as_str().unwrap().to_owned()
-        };
-        let all = enables(&other.base_url());
-        for (number, enables) in (1..).zip(&all) {
-            assert!(question.contains(&format!("({number}) {enables}")), "{question}");
-        }
-        assert!(!question.contains(&format!("({})", all.len() + 1)), "{question}");
+        assert_asked(&question(&editor, profile, &other), &other);
 
         editor.open("a.txt");
         editor.prompt("Do it \u{1b}[2J\u{202e}now");
@@ -182,40 +223,18 @@ fn a_hostile_repository_gains_nothing() {
         }
         assert_shown_harmless(&editor);
 
-        // The mode is the user's: nothing was published, and no command ran but the one that was allowed.
-        let status = editor.execute("ropewalk.status", Value::Null).unwrap();
-        assert_eq!(status["mode"], "review", "{status}");
-        std::fs::remove_file(stage.path("ran")).unwrap();
-        assert_eq!(files(stage.folder.path()), before);
-        editor.execute("ropewalk.accept", json!({ "all": true })).unwrap();
-        until("the odd files are changed, each by its own name", || {
-            odd_names().iter().all(|name| stage.disk(name) == "ours\n")
-        });
-        let changed = files(stage.folder.path());
-        assert!(changed.keys().eq(before.keys()));
-        let differ = changed.values().zip(before.values()).filter(|(now, then)| now != then);
-        assert_eq!(differ.count(), odd_names().len());
-        assert!(before.values().filter(|text| **text == NEEDLE.as_bytes()).count() > 0);
+        accept_alone_changes(&stage, &editor, &before);
         assert_eq!(files(outside.path()), before_outside);
         assert_shown_harmless(&editor);
-
-        for request in stage.agent.model.requests() {
-            planted::assert_absent("a request", request.to_string());
-            let system = request["system"].to_string();
-            assert!(system.contains("Use tabs.\\n&lt;/instructions>"), "{system}");
-            assert!(!system.contains("root:x:") && !system.contains("Obey outside"), "{system}");
-            let mut all = Vec::new();
-            texts(&request["system"], &mut all);
-            all.iter().for_each(|text| assert_harmless("the system prompt", text));
-        }
+        assert_requests_harmless(&stage);
         assert_eq!(other.connections(), 0, "{}", profile.name);
         stage.end(editor);
     }
 }
 
-#[test]
-fn never_and_trust_have_exactly_their_effect_and_another_configuration_asks_again() {
-    let other = ScriptedModel::start_with_key(
+/// The model that the repository names: it does what only trust allows.
+fn trusted_model() -> ScriptedModel {
+    ScriptedModel::start_with_key(
         [
             ScriptedReply::new()
                 .call("read_file", json!({ "path": "link.txt" }))
@@ -231,7 +250,12 @@ fn never_and_trust_have_exactly_their_effect_and_another_configuration_asks_agai
         ],
         planted::KEY,
     )
-    .unwrap();
+    .unwrap()
+}
+
+#[test]
+fn never_and_trust_have_exactly_their_effect_and_another_configuration_asks_again() {
+    let other = trusted_model();
     let outside = Searched::new();
     let replies = ["one", "two", "three"].map(|name| say(name).conversation(name));
     let stage = Stage::new("review", &[], replies);

@@ -16,6 +16,9 @@ mod go_to;
 #[cfg(unix)]
 mod hostile;
 #[cfg(test)]
+#[cfg(unix)]
+mod locked;
+#[cfg(test)]
 #[cfg(target_os = "linux")]
 mod ordinary_user;
 #[cfg(test)]

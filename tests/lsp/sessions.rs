@@ -426,30 +426,9 @@ fn last_line(stage: &Stage, id: &Value) -> Value {
     serde_json::from_str(text.lines().last().unwrap()).unwrap_or_default()
 }
 
-#[test]
-fn sessions_of_other_folders_broken_ones_and_bad_arguments_are_refused_in_words() {
-    let stage = Stage::new(
-        "review",
-        &[("one/a.txt", TEXT), ("two/b.txt", TEXT)],
-        [say("One."), bash("true").conversation("two"), say("Two.").conversation("two")],
-    );
-    let (one, two) = (stage.path("one"), stage.path("two"));
-    let editor = stage.editor_in(Profile::VSCODE, &[&one], Value::Null, &[]);
-    editor.ignore(QUIET);
-    assert_eq!(turn(&editor, "in one"), "end_turn");
-    let other = status(&editor)["session"].clone();
-    editor.shutdown();
-
-    let sessions = state(&stage).join("sessions");
-    std::fs::write(sessions.join("broken.jsonl"), "no journal\n").unwrap();
-    std::fs::write(
-        sessions.join("later.jsonl"),
-        r#"{"journal":{"version":99,"session":"later","at":0,"roots":[]}}"#.to_owned() + "\n",
-    )
-    .unwrap();
-    let editor = stage.editor_in(Profile::VSCODE, &[&two], Value::Null, &[]);
-    editor.ignore(QUIET);
-    let bad = [
+/// Commands with arguments that are refused, and a part of why. `other`: a session of another folder.
+fn bad_arguments(other: &Value) -> Vec<(&'static str, Value, &'static str)> {
+    vec![
         ("resume", json!({ "session": other }), "is of "),
         ("resume", json!({ "session": "nonsense" }), "There is no session nonsense"),
         ("resume", json!({ "session": "../../a" }), "There is no session"),
@@ -476,8 +455,33 @@ fn sessions_of_other_folders_broken_ones_and_bad_arguments_are_refused_in_words(
         ("trust", json!("yes"), "is no answer"),
         ("trust", json!("trust"), "No question waits"),
         ("trust", json!({ "answer": "trust", "root": "relative" }), "whole path"),
-    ];
-    for (command, argument, words) in bad {
+    ]
+}
+
+#[test]
+fn sessions_of_other_folders_broken_ones_and_bad_arguments_are_refused_in_words() {
+    let stage = Stage::new(
+        "review",
+        &[("one/a.txt", TEXT), ("two/b.txt", TEXT)],
+        [say("One."), bash("true").conversation("two"), say("Two.").conversation("two")],
+    );
+    let (one, two) = (stage.path("one"), stage.path("two"));
+    let editor = stage.editor_in(Profile::VSCODE, &[&one], Value::Null, &[]);
+    editor.ignore(QUIET);
+    assert_eq!(turn(&editor, "in one"), "end_turn");
+    let other = status(&editor)["session"].clone();
+    editor.shutdown();
+
+    let sessions = state(&stage).join("sessions");
+    std::fs::write(sessions.join("broken.jsonl"), "no journal\n").unwrap();
+    std::fs::write(
+        sessions.join("later.jsonl"),
+        r#"{"journal":{"version":99,"session":"later","at":0,"roots":[]}}"#.to_owned() + "\n",
+    )
+    .unwrap();
+    let editor = stage.editor_in(Profile::VSCODE, &[&two], Value::Null, &[]);
+    editor.ignore(QUIET);
+    for (command, argument, words) in bad_arguments(&other) {
         let error =
             editor.execute(&format!("ropewalk.{command}"), argument.clone()).expect_err(command);
         assert_eq!(error.code, -32602, "{command} {argument}: {error}");

@@ -3,48 +3,32 @@
 //! Calls that only read run in parallel on one view; others run in order, each on a view of its own. Every
 //! call gets a result, also when the user interrupts or the tool breaks down.
 
+pub(crate) mod bounded;
+mod call;
 mod enter;
 mod judge;
 mod printed;
 
 use crate::changes::Origin;
-use crate::history::History;
 use crate::journal::outputs;
 use crate::reads::{Read, shown as shown_texts};
 use crate::turn::Turn;
+pub use call::Call;
+use call::Parsed;
+pub(crate) use call::{commands, first_line, read_loosely};
 use futures::FutureExt;
-use printed::Printed;
+use printed::{Printed, PrintedEnd};
 use ropewalk_model::{Block, ToolInput};
 use ropewalk_protocol::{Content, Event};
-use ropewalk_text::plain::{plain, plain_line};
-use ropewalk_tools::bash::Bash;
-use ropewalk_tools::bounds::{NOTE_CHARS, PREVIEW_CHARS, bound, preview};
-use ropewalk_tools::input::{loose, overlooked};
+use ropewalk_text::plain::plain;
+use ropewalk_tools::bounds::{PREVIEW_CHARS, preview};
 use ropewalk_tools::policy::Reach;
-use ropewalk_tools::private::{private_file, private_folder};
-use ropewalk_tools::registry::CallError;
-use ropewalk_tools::{
-    Bounds, Context, Effect, Grant, Progress, Registry, Tool, ToolOutput, TypedTool as _, tool,
-};
+use ropewalk_tools::{Bounds, Context, Effect, Grant, Progress, ToolOutput};
 use ropewalk_workspace::{DiskLook, DocId, View};
 use serde_json::Value;
-use std::collections::HashMap;
-use std::io;
 use std::panic::AssertUnwindSafe;
-use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
-use tokio::io::AsyncWriteExt;
-
-/// A call as the model made it.
-#[derive(Debug, Clone)]
-pub struct Call {
-    id: Arc<str>,
-    name: String,
-    input: ToolInput,
-    /// Faults of its input that were overlooked to read it, in words.
-    overlooked: Option<String>,
-}
 
 /// Facts of a call that is over, beside its result.
 #[derive(Default)]
@@ -56,122 +40,8 @@ struct Facts {
     reads: Vec<Read>,
 }
 
-/// A call that was understood, and its tool.
-type Parsed = (Arc<dyn Tool>, tool::Call);
-
 /// A call that can be run, or the result that says why not.
 type Ready = (Call, Result<Parsed, ToolOutput>);
-
-impl Call {
-    /// The call's id, unique in its session.
-    pub fn id(&self) -> &str {
-        &self.id
-    }
-
-    /// The tool's name.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The input as the model gave it.
-    pub fn input(&self) -> &ToolInput {
-        &self.input
-    }
-
-    /// The call that a block of a reply is, if it is one.
-    pub(crate) fn of(block: &Block) -> Option<Call> {
-        let Block::ToolUse { id, name, input } = block else { return None };
-        let (name, input) = (name.clone(), input.clone());
-        Some(Call { id: id.as_str().into(), name, input, overlooked: None })
-    }
-
-    /// The same, whose input was read as [`read_loosely`] has said.
-    pub(crate) fn overlooking(self, overlooked: Option<String>) -> Call {
-        Call { overlooked, ..self }
-    }
-
-    /// What tells calls apart that are made again.
-    fn key(&self) -> String {
-        match &self.input {
-            ToolInput::Json(input) => format!("{}\n{input}", self.name),
-            ToolInput::Broken(text) => format!("{}\n{text}", self.name),
-        }
-    }
-
-    /// Key that is equal for the same failure, if it failed: the call, and for a command that failed by its own
-    /// account the command, its end and its output.
-    fn failure(&self, output: &ToolOutput) -> Option<String> {
-        match (output.is_error, output.failure, &self.input) {
-            (true, ..) => Some(self.key()),
-            (false, Some(how), ToolInput::Json(input)) => {
-                Some(format!("{}\n{:?}\n{how}", self.name, input.get("command")))
-            }
-            _ => None,
-        }
-    }
-
-    /// The first line of its command, if it runs one.
-    fn command_line(&self) -> Option<String> {
-        let ToolInput::Json(input) = &self.input else { return None };
-        if self.name != Bash::NAME {
-            return None;
-        }
-        Some(first_line(input.get("command")?.as_str()?))
-    }
-
-    fn parse(&self, registry: &Registry) -> Result<Parsed, ToolOutput> {
-        let refused = |error: CallError| ToolOutput::failed(error.to_string());
-        let text = match &self.input {
-            ToolInput::Json(input) => {
-                let (tool, mut call) =
-                    registry.parse(&self.name, input.clone()).map_err(refused)?;
-                call.conversions.extend(self.overlooked.clone());
-                return Ok((tool, call));
-            }
-            ToolInput::Broken(text) => text,
-        };
-        let schema = registry.tool(&self.name).map_err(refused)?.spec().schema;
-        let why = serde_json::from_str::<Value>(text).err().map(|error| error.to_string());
-        Err(ToolOutput::error(format_args!(
-            "Invalid input for {}: it is not valid JSON ({}): {}. Send the call again with an input by its schema \
-             {schema}",
-            self.name,
-            why.unwrap_or_default(),
-            preview(text, PREVIEW_CHARS),
-        )))
-    }
-}
-
-/// How much of a command is shown with what it changed, in characters.
-const LONGEST_COMMAND: usize = 80;
-
-/// The first line of a command, as it is shown with what it changed.
-pub(crate) fn first_line(command: &str) -> String {
-    let line = command.trim().lines().next().unwrap_or_default();
-    plain_line(&preview(line, LONGEST_COMMAND))
-}
-
-/// The first lines of all commands of a history, by the ids of their calls.
-pub(crate) fn commands(history: &History) -> HashMap<Arc<str>, String> {
-    let blocks = history.messages().flat_map(|message| &message.content);
-    let calls = blocks.filter_map(Call::of);
-    calls.filter_map(|call| Some((call.id.clone(), call.command_line()?))).collect()
-}
-
-/// Reads the inputs of calls that are JSON but for what models write around it; for each call what was overlooked.
-pub(crate) fn read_loosely(blocks: &mut [Block]) -> Vec<Option<String>> {
-    let inputs = blocks.iter_mut().filter_map(|block| match block {
-        Block::ToolUse { input, .. } => Some(input),
-        _ => None,
-    });
-    let read = |input: &mut ToolInput| {
-        let ToolInput::Broken(text) = input else { return None };
-        let (value, what) = loose::read(text)?;
-        *input = ToolInput::Json(value);
-        Some(overlooked(&what))
-    };
-    inputs.map(read).collect()
-}
 
 impl Turn {
     /// Runs the calls and gives their results, in the order of the calls.
@@ -199,6 +69,7 @@ impl Turn {
                 done.push((call, output));
             }
         }
+        self.share(&mut done).await;
         if !self.is_interrupted() {
             self.note_failures(&done);
         }
@@ -242,7 +113,7 @@ impl Turn {
         self.after_call(&call, &mut output).await;
         let keys = self.parts.settings.keys();
         let texts = output.content.iter_mut().flat_map(Content::texts_mut);
-        texts.for_each(|text| keys.strike_in(text));
+        texts.for_each(|text| keys.redact_in(text));
         let output = self.bounded(&call, output).await;
         if let Some(folder) = self.parts.outputs.clone() {
             // Nobody waits for it.
@@ -302,10 +173,10 @@ impl Turn {
     ) -> ToolOutput {
         let (effect, paths) = (parsed.effect, parsed.subject.paths.clone());
         let is_command = parsed.subject.command.is_some();
-        let (shown, printed) = (self.shown_output(call), Arc::new(Mutex::new(String::new())));
+        let (shown, printed) = (self.shown_output(call), Arc::new(PrintedEnd::default()));
         let (showing, printing) = (shown.clone(), printed.clone());
         let progress = Progress::new(move |text| {
-            keep_end(&mut lock(&printing), text);
+            printing.push(text);
             showing.push(text);
         });
         let context = self.context(call, view.clone(), reach, progress);
@@ -360,11 +231,11 @@ impl Turn {
     }
 
     /// The result of a call that was interrupted, once all that it started is dead.
-    async fn interrupted_call(&self, is_command: bool, printed: &Mutex<String>) -> ToolOutput {
+    async fn interrupted_call(&self, is_command: bool, printed: &PrintedEnd) -> ToolOutput {
         if is_command {
             self.parts.runner.settled().await;
         }
-        let (mut output, printed) = (interrupted(), lock(printed));
+        let (mut output, printed) = (interrupted(), printed.text());
         if is_command && self.parts.runner.info().mode.sees_fork() {
             output.say("\nThe command was killed, and what it had changed was dropped.");
         }
@@ -394,33 +265,6 @@ impl Turn {
         }
     }
 
-    /// No result is longer than the bound and what tools add to it, whatever a tool does; the whole goes to
-    /// a file then.
-    async fn bounded(&self, call: &Call, mut output: ToolOutput) -> ToolOutput {
-        let bounds = Bounds { max_chars: self.tool_output() };
-        let most = bounds.max_chars.saturating_add(2 * NOTE_CHARS);
-        let words = output.content.first().is_some_and(Content::is_text);
-        let others = output.content.iter_mut().skip(usize::from(words));
-        for text in others.flat_map(Content::texts_mut) {
-            if text.len() > most {
-                *text = bound(text, bounds, None).to_string();
-            }
-        }
-        if output.words().len() <= most || output.words().chars().count() <= most {
-            return output;
-        }
-        let mut whole = None;
-        if let Some(folder) = &self.parts.outputs {
-            let file = folder.join(format!("{}.txt", call.id));
-            match write_whole(folder, &file, output.words()).await {
-                Ok(()) => whole = Some(file),
-                Err(error) => tracing::warn!(%error, "a whole output can't be kept"),
-            }
-        }
-        output.set_words(bound(output.words(), bounds, whole.as_deref()).to_string());
-        output
-    }
-
     /// Counts in how many steps in a row the same call failed in the same way. The same call made twice in one
     /// message counts once: the model had not seen its result.
     fn note_failures(&mut self, done: &[(Call, ToolOutput)]) {
@@ -436,30 +280,6 @@ impl Turn {
             before = failure;
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A panic while the lock was held leaves plain data behind, which stays usable.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Writes a whole output, for its owner alone.
-async fn write_whole(folder: &Path, file: &Path, text: &str) -> io::Result<()> {
-    private_folder(folder).await?;
-    let mut file = private_file(file).await?;
-    file.write_all(text.as_bytes()).await?;
-    file.flush().await
-}
-
-/// The most bytes of what an interrupted command had printed that the model is told.
-const PRINTED: usize = 2_000;
-
-/// Adds `more` and drops what is too much from the start.
-fn keep_end(text: &mut String, more: &str) {
-    text.push_str(more);
-    let too_much = text.len().saturating_sub(PRINTED);
-    let cut = (too_much..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or_default();
-    text.drain(..cut);
 }
 
 fn is_read(parsed: &Result<Parsed, ToolOutput>) -> bool {

@@ -23,13 +23,13 @@ use ropewalk_workspace::publish::{Bounds, PublishReport, publish};
 use ropewalk_workspace::state::{Kept, Private, StateRecord, go_back};
 use ropewalk_workspace::undo::undo;
 use ropewalk_workspace::{
-    DocId, Editor, Fork, ForkOwner, HunkId, LockedFork, MergeReport, Patch, Place, Proposal,
-    Selection, View, Workspace,
+    DocId, Editor, FileHunks, Fork, ForkOwner, Hunk, HunkId, LockedFork, MergeReport, Patch, Place,
+    Proposal, Selection, View, Workspace,
 };
 use std::collections::{HashMap, HashSet};
 use std::ops::{Deref, DerefMut};
 use std::panic::resume_unwind;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::task::{JoinError, spawn_blocking};
 
 /// See the module.
@@ -43,25 +43,53 @@ pub(crate) struct Changes {
     events: Events,
     readable: Arc<ReadableFolders>,
     state: Mutex<State>,
+    /// Locked under `state` too, and only to be read or replaced: front ends read it where messages are taken.
+    review: Mutex<Look>,
+    shown: Mutex<Shown>,
 }
 
 struct State {
     fork: Fork,
     /// The fork, ledger and news as the journal has them.
     saved: Kept,
-    shown: Shown,
     /// The first lines of the commands that have changed something, by the ids of their calls.
     commands: HashMap<Arc<str>, String>,
     /// Words that were told once and are not told again.
     told: HashSet<String>,
 }
 
-/// The hunks as they were shown last.
+/// The pending changes of a session, and its latest published turn, as of the last look.
+#[derive(Clone, Debug, Default)]
+pub struct ReviewSnapshot {
+    /// The pending hunks by files.
+    pub files: Arc<[FileHunks]>,
+    /// The turn of which something was published last; 0 if nothing was.
+    pub latest_turn: u64,
+}
+
+impl ReviewSnapshot {
+    /// The pending hunks, in the order of files and lines.
+    pub fn hunks(&self) -> impl Iterator<Item = &Hunk> + Clone {
+        self.files.iter().flat_map(|file| file.hunks.iter())
+    }
+
+    /// The number of pending hunks.
+    pub fn pending(&self) -> usize {
+        self.files.iter().map(|file| file.hunks.len()).sum()
+    }
+}
+
+/// The last look at the hunks, with its number.
+#[derive(Default)]
+struct Look {
+    number: u64,
+    review: ReviewSnapshot,
+}
+
+/// The hunks as they were shown last, and the number of the look that they are of.
 #[derive(Default)]
 struct Shown {
-    /// The number of the last look at the hunks, and of the one that was shown.
-    looked: u64,
-    told: u64,
+    number: u64,
     hunks: Vec<HunkInfo>,
 }
 
@@ -105,9 +133,23 @@ impl Changes {
         let (saved, commands, readable) = (config.saved, config.commands, config.readable);
         workspace.join(session.clone());
         let fork = saved.restore(session.clone(), &workspace);
-        let (shown, told) = (Shown::default(), HashSet::new());
-        let state = Mutex::new(State { fork, saved, shown, commands, told });
-        Self { session, workspace, editor, bounds, journal, settings, events, readable, state }
+        let state = Mutex::new(State { fork, saved, commands, told: HashSet::new() });
+        let (review, shown) = (Mutex::default(), Mutex::default());
+        let changes = Self {
+            session,
+            workspace,
+            editor,
+            bounds,
+            journal,
+            settings,
+            events,
+            readable,
+            state,
+            review,
+            shown,
+        };
+        changes.note(&changes.state().fork);
+        changes
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -115,12 +157,8 @@ impl Changes {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn try_state(&self) -> Option<MutexGuard<'_, State>> {
-        match self.state.try_lock() {
-            Ok(state) => Some(state),
-            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) => None,
-        }
+    fn last_look(&self) -> MutexGuard<'_, Look> {
+        self.review.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Does what waits for the disk where that holds up nobody.
@@ -218,11 +256,6 @@ impl Changes {
     /// The net change that is pending, as `git apply` takes it. Blocking.
     pub(crate) fn patch(&self) -> Patch {
         synced(&self.workspace, self, |fork, _| fork.clone()).patch(&self.workspace)
-    }
-
-    /// True if nothing is pending.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.state().fork.is_empty()
     }
 
     /// How many hunks are pending, and how many accepted ones were never saved, as the journal has it.

@@ -1,14 +1,11 @@
 //! How much context the model has: found out beside the requests, told once, and kept to.
 //!
 //! A model with little gets the lean set, which [`Model::is_lean`] says; what the lean set is, is the registry's
-//! and the prompt's. Here is what the user is told of it, and what it means for replies and results.
+//! and the prompt's. Here is what the user is told of it, and what it means for replies.
 
 use crate::events::Events;
-use crate::turn::Turn;
 use ropewalk_model::{ENOUGH_CONTEXT, Model, Piece, Prelude};
 use ropewalk_protocol::{Level, ModelLimits, Usage};
-use std::time::Duration;
-use tokio::task::JoinHandle;
 
 /// Notices the user has had, each once for a model, and the size of its last request.
 #[derive(Debug, Default)]
@@ -17,6 +14,10 @@ pub(crate) struct ContextNotices {
     tools: Option<String>,
     cut: Option<String>,
     measured: Option<Measured>,
+    /// The context that a model of this name has by what its server refused or cut, in tokens.
+    learnt: Option<(String, u64)>,
+    /// The room of the last request.
+    room: Option<Room>,
 }
 
 /// A request to the model of this name: its bytes, and the tokens that the server counted.
@@ -27,14 +28,34 @@ struct Measured {
     tokens: u64,
 }
 
+/// Tokens of a model's context, and what they are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Room {
+    /// All of it.
+    pub(crate) context: u64,
+    /// Taken by the system prompt and the tools.
+    pub(crate) prelude: u64,
+    /// Left for the conversation, once the reply has its part.
+    pub(crate) conversation: u64,
+}
+
+/// The least tokens that stay free, since what a request takes is an estimate.
+const LEAST_SPARE: u64 = 128;
+
+/// The part of the context that stays free: one of so many.
+const SPARE_PART: u64 = 20;
+
+/// The part of the room that all results of one step get together: one of so many.
+const STEP_PART: u64 = 3;
+
 /// Words and code in requests have more bytes for each token; so nothing is taken for less than it is.
 const BYTES_USUAL: u64 = 3;
 
 /// Fewer bytes for a token than any text has.
 const BYTES_LEAST: u64 = 2;
 
-/// How long the end of a turn waits for what is being found out.
-const PATIENCE: Duration = Duration::from_millis(500);
+/// More bytes for a token than are counted on.
+const BYTES_MOST: u64 = 6;
 
 /// From so many bytes on it is looked at whether a prompt was cut.
 const LONG: usize = 16_000;
@@ -48,9 +69,6 @@ const BYTES_AT_MOST: u64 = 6;
 /// No server reads less of a prompt that is cut: its context is full then. Smaller numbers count something else.
 const LEAST_READ: u64 = 1_000;
 
-/// The least characters of a result that a model is given, however small its context is.
-const LEAST_OUTPUT: usize = 1_000;
-
 /// Estimates the tokens of context that a request of so many bytes takes: by the count of the one before, if the server's count
 /// can be true, else by its length.
 fn estimate(bytes: usize, before: Option<&Measured>) -> u64 {
@@ -62,7 +80,11 @@ fn estimate(bytes: usize, before: Option<&Measured>) -> u64 {
                 && *bytes > 0
         });
     match known {
-        Some((then, tokens)) if then <= bytes => tokens + (bytes - then) / BYTES_USUAL,
+        Some((then, tokens)) if then <= bytes => {
+            let more = bytes - then;
+            let by_rate = more.saturating_mul(tokens) / then;
+            tokens.saturating_add(by_rate.clamp(more / BYTES_MOST, more / BYTES_LEAST))
+        }
         Some((then, tokens)) => tokens.saturating_mul(bytes) / then,
         None => bytes / BYTES_USUAL,
     }
@@ -100,7 +122,66 @@ impl ContextNotices {
         let taken = estimate(sent, before);
         let to_think = model.thinking_tokens();
         let wanted = wanted.map(|tokens| tokens.saturating_add(to_think));
-        model.limits().longest_reply(wanted, taken).saturating_sub(to_think).max(1)
+        self.limits(model).longest_reply(wanted, taken).saturating_sub(to_think).max(1)
+    }
+
+    /// The model's limits, as far as is known by now.
+    fn limits(&self, model: &dyn Model) -> ModelLimits {
+        let mut limits = model.limits();
+        if let Some((name, tokens)) = &self.learnt
+            && name == model.name()
+        {
+            let learnt = u32::try_from(*tokens).unwrap_or(u32::MAX);
+            limits.context = Some(limits.context.map_or(learnt, |known| known.min(learnt)));
+        }
+        limits
+    }
+
+    /// How many tokens of this model so many bytes are.
+    pub(crate) fn tokens(&self, model: &dyn Model, bytes: usize) -> u64 {
+        estimate(bytes, self.measured.as_ref().filter(|before| before.model == model.name()))
+    }
+
+    /// How many bytes so many tokens of this model have, at the least that is counted on.
+    pub(crate) fn bytes_of(&self, model: &dyn Model, tokens: u64) -> usize {
+        let million = self.tokens(model, 1_000_000).max(1);
+        usize::try_from(tokens.saturating_mul(1_000_000) / million).unwrap_or(usize::MAX)
+    }
+
+    /// The server takes no more than so many tokens.
+    pub(crate) fn learn(&mut self, model: &dyn Model, tokens: u64) {
+        let known = self.limits(model).context.map_or(u64::MAX, u64::from);
+        if tokens < known {
+            self.learnt = Some((model.name().to_owned(), tokens.max(LEAST_SPARE)));
+        }
+    }
+
+    /// The room that a model's context has beside a prelude of so many bytes, for replies as long as are wanted; none where
+    /// nobody knows how much it has.
+    pub(crate) fn room(
+        &self,
+        model: &dyn Model,
+        wanted: Option<u32>,
+        prelude: usize,
+    ) -> Option<Room> {
+        let limits = self.limits(model);
+        let context = u64::from(limits.context?);
+        let prelude = self.tokens(model, prelude);
+        let reply = u64::from(limits.longest_reply(wanted, prelude));
+        let spare = (context / SPARE_PART).max(LEAST_SPARE);
+        let conversation = context.saturating_sub(prelude + reply + spare);
+        Some(Room { context, prelude, conversation })
+    }
+
+    /// Keeps the room of a request, by which the results of its calls are measured.
+    pub(crate) fn keep_room(&mut self, room: Option<Room>) {
+        self.room = room;
+    }
+
+    /// The most bytes that all results of a step may have together.
+    pub(crate) fn step_bytes(&self, model: &dyn Model) -> Option<usize> {
+        let room = self.room?;
+        Some(self.bytes_of(model, room.conversation / STEP_PART))
     }
 
     /// Keeps the server's count of tokens for a request of so many bytes.
@@ -118,9 +199,11 @@ impl ContextNotices {
         usage: Usage,
     ) {
         let name = model.name();
-        if !was_cut(sent, usage, model.limits().context)
-            || self.cut.replace(name.to_owned()).as_deref() == Some(name)
-        {
+        if !was_cut(sent, usage, model.limits().context) {
+            return;
+        }
+        self.learn(model, usage.prompt());
+        if self.cut.replace(name.to_owned()).as_deref() == Some(name) {
             return;
         }
         let mend = model.more_context().map_or_else(
@@ -163,42 +246,6 @@ fn lean_in_words(name: &str, limits: ModelLimits, more: Option<String>) -> Strin
     )
 }
 
-impl Turn {
-    /// Finds out how much context the model has, beside what else is done.
-    pub(crate) fn look_for_context(&mut self) {
-        let settings = self.parts.settings.get();
-        let Ok(model) = &settings.model else { return };
-        if self.looking.as_ref().is_none_or(JoinHandle::is_finished) {
-            self.looking = Some(tokio::spawn(model.find_context()));
-        }
-    }
-
-    /// Waits a little for what is being found out.
-    pub(crate) async fn context_is_found(&mut self) {
-        if let Some(looking) = self.looking.take() {
-            // An error means that it takes long, or broke down, and nothing depends on it.
-            let _ = self.or_interrupted(tokio::time::timeout(PATIENCE, looking)).await;
-        }
-    }
-
-    /// Says what was found out.
-    pub(crate) fn tell_of_context(&mut self) {
-        if let Ok(model) = &self.parts.settings.get().model {
-            self.conversation.context.tell(&self.parts.events, &**model);
-        }
-    }
-
-    /// The most characters of a result: with a small context, as many as it has tokens, which is about a quarter
-    /// of it.
-    pub(crate) fn tool_output(&self) -> usize {
-        let settings = self.parts.settings.get();
-        let most = settings.limits.tool_output as usize;
-        let Ok(model) = &settings.model else { return most };
-        let small = model.limits().context.filter(|tokens| *tokens < ENOUGH_CONTEXT);
-        small.map_or(most, |tokens| most.min(LEAST_OUTPUT.max(tokens as usize)))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -209,7 +256,9 @@ mod tests {
         for (bytes, measured, tokens) in [
             (3_000, None, 1_000),
             (8_000, Some(before(8_000, 2_000)), 2_000),
-            (8_300, Some(before(8_000, 2_000)), 2_100),
+            (8_400, Some(before(8_000, 2_000)), 2_100),
+            (8_400, Some(before(8_000, 4_000)), 4_200),
+            (8_600, Some(before(8_000, 1_000)), 1_100),
             (4_000, Some(before(8_000, 2_000)), 1_000),
             // It counts something else, or counted a failed try too.
             (3_000, Some(before(3_000, 7)), 1_000),

@@ -6,16 +6,16 @@
 use crate::context::ContextNotices;
 use crate::history::History;
 use crate::journal::Journal;
-use crate::journal::past::{TurnMark, title_of};
+use crate::journal::past::{TurnMark, UserWords, title_of};
 use crate::journal::record::{Record, now};
 use crate::knowledge::SharedKnowledge;
 use crate::prelude::PreludeCache;
 use crate::reads::Read;
-use crate::session::Settings;
+use crate::settings::Settings;
 use ropewalk_model::{Block, Message};
 use ropewalk_protocol::{MessageId, Spent};
 use ropewalk_workspace::state::Kept;
-use ropewalk_workspace::{ContentHash, DocId};
+use ropewalk_workspace::{ContentHash, DocId, Note};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::sync::watch;
@@ -25,11 +25,15 @@ pub struct Conversation {
     pub(crate) history: History,
     /// The turns, oldest first.
     pub(crate) turns: Arc<Vec<TurnMark>>,
+    /// The user's own words, oldest first.
+    pub(crate) words: Vec<UserWords>,
     /// Files that the model has read; of a session that goes on, until they are compared with what is there now.
     pub(crate) reads: BTreeMap<DocId, ContentHash>,
     /// True if `reads` are to be compared.
     pub(crate) goes_on: bool,
     pub(crate) spent: Spent,
+    /// What was used when the turn began.
+    pub(crate) before: Spent,
     /// Set once the user was warned that this model has no price.
     pub(crate) told_unkept: bool,
     pub(crate) context: ContextNotices,
@@ -108,17 +112,45 @@ impl Conversation {
     pub(crate) fn begin_turn(&mut self, turn: u64, prompt: &str, kept: Kept) {
         let (at, prompt) = (now(), prompt.to_owned());
         self.journal.write(&Record::Turn { turn, at, prompt: (&*prompt).into() });
-        let (history, knowledge) = (self.history.place(), self.knowledge.lock().clone());
+        self.before = self.spent;
+        self.words.push(UserWords { turn, text: prompt.clone() });
+        let (history, knowledge) = (self.history.mark(), self.knowledge.lock().clone());
         let mark = TurnMark { turn, at, prompt, history, kept, knowledge };
         Arc::make_mut(&mut self.turns).push(mark);
         self.publish();
     }
 
-    /// Forgets a turn and all after it.
-    pub(crate) fn rewind(&mut self, to: &TurnMark) {
-        self.history.truncate(&to.history);
+    /// The user has said something beside a prompt.
+    pub(crate) fn hear(&mut self, text: String) {
+        let turn = self.turns.last().map_or(0, |mark| mark.turn);
+        self.journal.write(&Record::Words { turn, text: (&*text).into() });
+        self.words.push(UserWords { turn, text });
+    }
+
+    /// The user's reasons among the news are words of theirs.
+    pub(crate) fn hear_reasons(&mut self, news: &[Note]) {
+        for note in news {
+            if let Note::Rejected { file, reason: Some(reason), .. } = note {
+                self.hear(format!("(rejecting a change of {file}) {reason}"));
+            }
+        }
+    }
+
+    /// Forgets a turn and all after it. What was said before it is in `folded`, if it lies before a compaction.
+    pub(crate) fn rewind(&mut self, to: &TurnMark, folded: Option<History>) {
+        match folded {
+            Some(mut history) => {
+                history.keep_in(self.journal.clone());
+                if let Some((model, _)) = self.history.request() {
+                    history.speak_to(model);
+                }
+                self.history = history;
+            }
+            None => self.history.truncate(&to.history),
+        }
         *self.knowledge.lock() = to.knowledge.clone();
         Arc::make_mut(&mut self.turns).retain(|mark| mark.turn < to.turn);
+        self.words.retain(|words| words.turn < to.turn);
         self.publish();
     }
 

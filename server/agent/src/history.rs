@@ -5,16 +5,22 @@
 //! message is serialised once. What was sent is never changed; only the last message may grow at its end,
 //! when the same side speaks again. No key of the model's is in it, whoever said it.
 
+mod ids;
+pub(crate) mod tail;
+
 use crate::journal::Journal;
 use crate::journal::record::Record;
+use ids::CallIds;
 use ropewalk_model::{Block, Message, Model, Piece, Role};
 use ropewalk_protocol::{Content, MessageId};
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
+use tail::{CompactedTail, call_ids};
 
 /// See the module.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct History {
     /// Whom the pieces are for; none is serialised before the first model is known.
     model: Option<Arc<dyn Model>>,
@@ -23,29 +29,20 @@ pub struct History {
     /// Where everything that is added is written first.
     journal: Journal,
     entries: Vec<Entry>,
-    /// The ids of all calls, ours and the servers': no two of a history may be the same, and some servers count from
-    /// 0 in each reply.
-    ids: HashSet<String>,
-    /// By our id of a call, the other one that its server gave it.
-    given: HashMap<String, Given>,
+    /// How often its beginning was compacted: marks of an earlier era are of messages that are gone.
+    era: u32,
+    ids: CallIds,
     /// Ids that a journal has, and that calls have got others for in the last message.
     renamed: HashMap<String, String>,
 }
 
 /// A message, and how it goes over the wire.
+#[derive(Clone)]
 struct Entry {
     /// The id that the step gave it, or its first part; None of the user's side, and in older journals.
     id: Option<MessageId>,
     message: Arc<Message>,
     piece: Piece,
-}
-
-/// An id as a server gave it, which may hold more than a name: it goes back to that server unchanged, and to no other.
-#[derive(Clone, Debug)]
-struct Given {
-    /// The model's whole name.
-    by: String,
-    id: String,
 }
 
 impl std::fmt::Debug for History {
@@ -66,7 +63,7 @@ impl History {
         }
         if !same || self.model.is_none() {
             for entry in &mut self.entries {
-                entry.piece = encoded(Some(&*model), &self.given, &entry.message);
+                entry.piece = self.ids.encoded(Some(&*model), &entry.message);
             }
         }
         self.model = Some(model);
@@ -96,22 +93,92 @@ impl History {
         }
     }
 
-    /// The place right behind what was said so far.
-    pub(crate) fn place(&self) -> Place {
+    /// The mark right behind what was said so far.
+    pub(crate) fn mark(&self) -> HistoryMark {
         let blocks = self.last().map_or(0, |last| last.content.len());
-        Place { messages: self.entries.len(), blocks }
+        HistoryMark { era: self.era, messages: self.entries.len(), blocks }
     }
 
-    /// Forgets what was said after `place`.
-    pub(crate) fn truncate(&mut self, place: &Place) {
-        self.entries.truncate(place.messages);
-        if self.entries.len() == place.messages
+    /// True if the mark is in this history, and not in what was compacted since.
+    pub(crate) fn has(&self, mark: &HistoryMark) -> bool {
+        mark.era == self.era
+    }
+
+    /// Forgets what was said after `mark`, which it must have.
+    pub(crate) fn truncate(&mut self, mark: &HistoryMark) {
+        self.entries.truncate(mark.messages);
+        if self.entries.len() == mark.messages
             && let Some(last) = self.entries.last_mut()
-            && last.message.content.len() > place.blocks
+            && last.message.content.len() > mark.blocks
         {
-            Arc::make_mut(&mut last.message).content.truncate(place.blocks);
-            last.piece = encoded(self.model.as_deref(), &self.given, &last.message);
+            Arc::make_mut(&mut last.message).content.truncate(mark.blocks);
+            last.piece = self.ids.encoded(self.model.as_deref(), &last.message);
         }
+    }
+
+    /// How often its beginning was compacted.
+    pub(crate) fn era(&self) -> u32 {
+        self.era
+    }
+
+    /// Puts `first` in the place of all but the last `kept` messages, of which the first is the model's. It is not
+    /// journalled here: a record of its own says it.
+    pub(crate) fn compact(&mut self, first: Vec<Block>, tail: &CompactedTail) {
+        let from = self.entries.len().saturating_sub(tail.kept);
+        let mut kept = self.entries.split_off(from);
+        let begin = kept.iter().position(|entry| entry.message.role == Role::Assistant);
+        kept.drain(..begin.unwrap_or(kept.len()));
+        for (at, content) in &tail.changed {
+            if let Some(entry) = kept.get_mut(*at)
+                && call_ids(&entry.message.content).eq(call_ids(content))
+            {
+                Arc::make_mut(&mut entry.message).content.clone_from(content);
+                entry.piece = self.ids.encoded(self.model.as_deref(), &entry.message);
+            }
+        }
+        let mut content = first;
+        content.retain(|block| !block.is_blank());
+        if content.is_empty() {
+            content.push(Block::text(NO_WORDS));
+        }
+        let message = Message { role: Role::User, content };
+        let piece = self.ids.encoded(self.model.as_deref(), &message);
+        self.entries = vec![Entry { id: None, message: Arc::new(message), piece }];
+        self.entries.append(&mut kept);
+        self.era += 1;
+    }
+
+    /// The request that asks `words` of the model about the messages in `range`, whose pieces are those that were sent; if it
+    /// begins later than the history does, `before` stands in the place of what is left out. None before a model is known.
+    pub(crate) fn question(
+        &self,
+        range: Range<usize>,
+        before: &str,
+        words: &str,
+    ) -> Option<(Arc<dyn Model>, Vec<Piece>)> {
+        let model = self.model.clone()?;
+        let encoded = |message: &Message| self.ids.encoded(Some(&*model), message);
+        let mut pieces = Vec::new();
+        if range.start > 0 {
+            pieces.push(encoded(&Message::user(before)));
+        }
+        let entries = self.entries.get(range).unwrap_or_default();
+        pieces.extend(entries.iter().map(|entry| entry.piece.clone()));
+        match entries.last().filter(|last| last.message.role == Role::User) {
+            Some(last) => {
+                let mut message = Message::clone(&last.message);
+                message.content.push(Block::text(words));
+                pieces.pop();
+                pieces.push(encoded(&message));
+            }
+            None => pieces.push(encoded(&Message::user(words))),
+        }
+        Some((model, pieces))
+    }
+
+    /// All of it as it goes over the wire, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.entries.iter().map(|entry| entry.piece.len()).sum()
     }
 
     /// Adds what a journal has. Whatever that is, the history stays valid: results without a call are left out,
@@ -151,7 +218,7 @@ impl History {
                 self.renamed.clear();
                 let by = self.earlier.clone().unwrap_or_default();
                 for block in &mut content {
-                    let renamed = self.admit(block, &by);
+                    let renamed = self.ids.admit(block, &by);
                     self.renamed.extend(renamed);
                 }
                 self.push(id, Role::Assistant, content, NO_ANSWER);
@@ -161,10 +228,7 @@ impl History {
 
     /// A journal says what ids the server of this model gave to calls, by ours.
     pub(crate) fn restore_ids(&mut self, by: &str, ids: Vec<(String, String)>) {
-        for (ours, id) in ids {
-            self.ids.insert(id.clone());
-            self.given.insert(ours, Given { by: by.to_owned(), id });
-        }
+        self.ids.restore(by, ids);
     }
 
     /// What a request is made of: the model and the pieces for it. O(messages), by reference count. None
@@ -231,7 +295,7 @@ impl History {
 
     /// Adds what the user's side says: words, or results with words after them. Blank blocks are left out.
     pub fn push_user(&mut self, mut content: Vec<Block>) {
-        self.strike(&mut content);
+        self.redact(&mut content);
         self.push(None, Role::User, content, NO_WORDS);
     }
 
@@ -247,14 +311,14 @@ impl History {
     ) -> &[Block] {
         let replaced = self.model.as_ref().is_some_and(|model| model.name() != by);
         content.retain(|block| !(replaced && is_thinking(block)));
-        self.strike(&mut content);
+        self.redact(&mut content);
         let mut ids = Vec::new();
         for block in &mut content {
-            self.admit(block, by);
+            self.ids.admit(block, by);
             if let Block::ToolUse { id, .. } = block
-                && let Some(given) = self.given.get(id)
+                && let Some(theirs) = self.ids.given(id)
             {
-                ids.push((id.clone(), given.id.clone()));
+                ids.push((id.clone(), theirs.to_owned()));
             }
         }
         if !ids.is_empty() {
@@ -301,54 +365,36 @@ impl History {
         match self.entries.last_mut() {
             Some(last) if last.message.role == role => {
                 Arc::make_mut(&mut last.message).content.append(&mut content);
-                last.piece = encoded(self.model.as_deref(), &self.given, &last.message);
+                last.piece = self.ids.encoded(self.model.as_deref(), &last.message);
             }
             _ => {
                 let message = Message { role, content };
-                let piece = encoded(self.model.as_deref(), &self.given, &message);
+                let piece = self.ids.encoded(self.model.as_deref(), &message);
                 self.entries.push(Entry { id, message: Arc::new(message), piece });
             }
         }
     }
 
-    fn strike(&self, content: &mut [Block]) {
+    fn redact(&self, content: &mut [Block]) {
         if let Some(keys) = self.model.as_ref().map(|model| model.keys()) {
-            content.iter_mut().for_each(|block| block.strike(&keys));
+            content.iter_mut().for_each(|block| block.redact(&keys));
         }
-    }
-
-    /// Gives a call a name and an id that every protocol takes; if the id is another than the one that the server of
-    /// this model gave it, both are given back, the server's first.
-    fn admit(&mut self, block: &mut Block, by: &str) -> Option<(String, String)> {
-        let Block::ToolUse { id, name, .. } = block else { return None };
-        *name = plain(name, LONGEST_NAME);
-        let base = plain(id, LONGEST_ID);
-        if base == *id && self.ids.insert(base.clone()) {
-            return None;
-        }
-        // One that came before would not be told from the other.
-        let is_kept = !id.is_empty() && id.len() <= LONGEST_GIVEN && self.ids.insert(id.clone());
-        let (mut unique, mut number) = (base.clone(), self.ids.len());
-        while !self.ids.insert(unique.clone()) {
-            let end = format!("-{number}");
-            unique =
-                base.chars().take(LONGEST_ID.saturating_sub(end.len())).collect::<String>() + &end;
-            number += 1;
-        }
-        let theirs = std::mem::replace(id, unique.clone());
-        if is_kept {
-            let given = Given { by: by.to_owned(), id: theirs.clone() };
-            self.given.insert(unique.clone(), given);
-        }
-        Some((theirs, unique))
     }
 }
 
-/// A place in a history: behind so many blocks of its message of this number.
+/// A mark in a history: behind so many blocks of its message of this number.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct HistoryMark {
+    era: u32,
     messages: usize,
     blocks: usize,
+}
+
+impl HistoryMark {
+    /// How often the history had been compacted then.
+    pub(crate) fn era(&self) -> u32 {
+        self.era
+    }
 }
 
 /// In the place of an answer that has no words.
@@ -361,45 +407,6 @@ const NO_WORDS: &str = "(no words)";
 const LOST: &str = "Error: The result of this call was lost when Ropewalk ended. Look at what it did before you make \
                     it again.";
 
-fn encoded(model: Option<&dyn Model>, given: &HashMap<String, Given>, message: &Message) -> Piece {
-    let Some(model) = model else { return Piece::from("") };
-    let theirs = |id: &str| given.get(id).filter(|given| given.by == model.name());
-    let has_other = |block: &Block| match block {
-        Block::ToolUse { id, .. } => theirs(id).is_some(),
-        Block::ToolResult { tool_use_id, .. } => theirs(tool_use_id).is_some(),
-        _ => false,
-    };
-    if given.is_empty() || !message.content.iter().any(has_other) {
-        return model.encode(message);
-    }
-    let mut message = message.clone();
-    for block in &mut message.content {
-        let (Block::ToolUse { id, .. } | Block::ToolResult { tool_use_id: id, .. }) = block else {
-            continue;
-        };
-        if let Some(given) = theirs(id) {
-            *id = given.id.clone();
-        }
-    }
-    model.encode(&message)
-}
-
 fn is_thinking(block: &Block) -> bool {
     matches!(block, Block::Thinking { .. } | Block::RedactedThinking { .. })
-}
-
-/// The most characters of a name; each protocol allows as many.
-const LONGEST_NAME: usize = 64;
-
-/// The most characters of an id of ours; each server takes as many.
-const LONGEST_ID: usize = 40;
-
-/// The most bytes of a server's id that is kept. What gateways put into ids is a few thousand bytes long.
-const LONGEST_GIVEN: usize = 64 << 10;
-
-/// A name or an id in so many of the characters that every protocol takes.
-fn plain(word: &str, most: usize) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '_' };
-    let word: String = word.trim().chars().take(most).map(plain).collect();
-    if word.is_empty() { "unnamed".to_owned() } else { word }
 }

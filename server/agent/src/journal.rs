@@ -11,6 +11,7 @@
 //! is worth a line.
 
 pub mod export;
+mod ids;
 pub(crate) mod outputs;
 pub mod past;
 pub mod record;

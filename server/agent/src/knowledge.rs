@@ -68,6 +68,12 @@ impl SharedKnowledge {
         knowledge.load(skill);
     }
 
+    /// The model has the texts of these skills alone, the newest last.
+    pub(crate) fn keep_skills(&self, kept: Vec<LoadedSkill>) {
+        self.lock().skills.clear();
+        kept.into_iter().for_each(|skill| self.load(skill));
+    }
+
     /// Forgets what was told beside the system prompt, but for loaded skills: it is made anew, and nested instructions
     /// have left the conversation.
     pub(crate) fn forget_told(&self) {

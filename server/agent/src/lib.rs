@@ -6,21 +6,21 @@
 //! keeps what a session needs to go on after a crash.
 
 mod approvals;
-mod ask;
 pub mod audit;
 mod background;
 mod budget;
 mod calls;
 mod changes;
+mod compaction;
 mod context;
 pub mod conversation;
-mod ends;
 mod events;
 mod held;
 pub mod history;
 pub mod hooks;
 mod inbox;
 pub mod instructions;
+mod interrupt;
 pub mod journal;
 mod knowledge;
 mod marks;
@@ -29,7 +29,6 @@ mod nested;
 mod op;
 mod opening;
 mod prelude;
-mod printed;
 pub mod prompt;
 mod readable;
 mod reads;
@@ -44,6 +43,7 @@ mod turn;
 
 pub use audit::Audit;
 pub use calls::Call;
+pub use changes::ReviewSnapshot;
 pub use conversation::Conversation;
 pub use history::History;
 pub use hooks::StepHook;

@@ -1,6 +1,6 @@
 //! Input of a session's actor: requests of the user, and what its front end has to tell it.
 
-use crate::session::Settings;
+use crate::settings::Settings;
 use ropewalk_model::{Keys, Model};
 use ropewalk_protocol::{Content, Op, Prompt, Verdict};
 use std::sync::Arc;
@@ -33,27 +33,29 @@ impl Input {
                     | Op::Reject(_, Some(_))
                     | Op::Edit(..)
                     | Op::Rename(_)
+                    | Op::Compact(Some(_))
                     | Op::Approve(_, Verdict::Refuse(Some(_)))
             ),
             _ => false,
         }
     }
 
-    /// Strikes keys from what is said in words. What the user writes into a file stays as it is.
-    pub(crate) fn strike(&mut self, keys: &Keys) {
+    /// Redacts keys from what is said in words. What the user writes into a file stays as it is.
+    pub(crate) fn redact(&mut self, keys: &Keys) {
         match self {
             Input::Prompt(_, prompt) | Input::Op(Op::Prompt(prompt)) => {
-                strike(&mut prompt.content, keys);
+                redact(&mut prompt.content, keys);
                 if let Some(selection) = &mut prompt.selection {
-                    keys.strike_in(&mut selection.text);
+                    keys.redact_in(&mut selection.text);
                 }
             }
-            Input::Op(Op::Steer(content)) => strike(content, keys),
+            Input::Op(Op::Steer(content)) => redact(content, keys),
             Input::Op(
                 Op::Reject(_, Some(words))
                 | Op::Rename(words)
+                | Op::Compact(Some(words))
                 | Op::Approve(_, Verdict::Refuse(Some(words))),
-            ) => keys.strike_in(words),
+            ) => keys.redact_in(words),
             _ => {}
         }
     }
@@ -71,6 +73,6 @@ impl Input {
     }
 }
 
-fn strike(content: &mut [Content], keys: &Keys) {
-    content.iter_mut().flat_map(Content::texts_mut).for_each(|text| keys.strike_in(text));
+fn redact(content: &mut [Content], keys: &Keys) {
+    content.iter_mut().flat_map(Content::texts_mut).for_each(|text| keys.redact_in(text));
 }

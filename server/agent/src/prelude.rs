@@ -5,7 +5,7 @@
 
 use crate::instructions::Instructions;
 use crate::prompt::{PromptFacts, system_prompt};
-use crate::session::Settings;
+use crate::settings::Settings;
 use crate::skills::find::{FoundSkills, Skill};
 use crate::skills::section::section;
 use crate::tools::load_skill::LoadSkill;
@@ -104,7 +104,7 @@ impl PreludeCache {
             input_schema: spec.schema,
         });
         let specs: Vec<ToolSpec> = specs.collect();
-        let prelude = model.encode_prelude(&model.keys().strike(&system), &specs);
+        let prelude = model.encode_prelude(&model.keys().redact(&system), &specs);
         let (settings, model) = (settings.clone(), model.name().to_owned());
         self.kept = Some(Kept { settings, facts, model, system, prelude: prelude.clone() });
         prelude

@@ -4,105 +4,26 @@
 //! `parts`; what the loop does is in `turn`.
 
 mod actor;
+mod background;
+mod config;
 pub(crate) mod parts;
 mod review;
+mod waits;
 
+use crate::changes::ReviewSnapshot;
 use crate::hooks::StepHook;
-use crate::journal::Journal;
-use crate::journal::past::{Past, TurnMark};
+use crate::journal::past::TurnMark;
 use crate::mechanisms;
 use crate::op::Input;
-use crate::prompt::PromptFacts;
-use crate::tools::load_skill::LoadSkill;
+pub use crate::settings::{KeepRule, ModelChoice, Settings};
 use actor::Actor;
+pub use config::SessionConfig;
 use parts::{Beginning, Parts};
 use ropewalk_model::Model;
-use ropewalk_protocol::{Approval, Event, Mechanisms, Mode, Op, Prompt, SessionLimits, Spent};
-use ropewalk_tools::{CommandRunner, Registry, Rule, Rules, TypedTool as _};
-use ropewalk_workspace::publish::Bounds;
+use ropewalk_protocol::{Approval, ContextFill, Event, Mode, Op, Prompt, Spent};
 use ropewalk_workspace::{Editor, Workspace};
-use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use tokio::sync::mpsc;
-
-/// Writes an allow rule where it holds for always; the error is a sentence.
-pub type KeepRule = Arc<dyn Fn(&Rule) -> Result<(), String> + Send + Sync>;
-
-/// What of a session may change while it lives.
-#[derive(Clone)]
-pub struct Settings {
-    /// The model, or a sentence that says what to set up.
-    pub model: Result<Arc<dyn Model>, String>,
-    /// The name of the model that the configuration names.
-    pub configured_model: Option<String>,
-    /// The user's choice of a model by command, if they made one and it still holds.
-    pub model_choice: Option<ModelChoice>,
-    /// Names of the tools that are offered; None offers all that the session has.
-    pub tools: Option<Vec<String>>,
-    /// When changes reach the editor.
-    pub mode: Mode,
-    /// What runs without being asked for, what is always asked for, what never runs.
-    pub rules: Rules,
-    /// Keeps a rule for always; None where that can't be done. It may touch the disk.
-    pub always: Option<KeepRule>,
-    /// The bounds.
-    pub limits: SessionLimits,
-    /// Which mechanisms are on.
-    pub mechanisms: Mechanisms,
-    /// The user's folders that may hold skills and prompt commands, the first before the others.
-    pub user_folders: Arc<[PathBuf]>,
-    /// What the system prompt is made of, apart from tools and roots.
-    pub facts: PromptFacts,
-    /// Whether somebody is there to be asked.
-    pub interactive: bool,
-    /// The variables of the environment that hold keys: no command gets them.
-    pub secrets: Arc<[String]>,
-}
-
-impl Settings {
-    /// True if the tool of this name may be offered.
-    pub(crate) fn offers(&self, tool: &str) -> bool {
-        self.tools.as_ref().is_none_or(|offered| offered.iter().any(|name| name == tool))
-    }
-
-    /// True if skills are switched on, and the tool that loads them is.
-    pub(crate) fn offers_skills(&self) -> bool {
-        self.mechanisms.skills && self.offers(LoadSkill::NAME)
-    }
-}
-
-/// A model chosen by command. It holds until the configuration names another model than it did then.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ModelChoice {
-    /// The whole name, `provider/name`.
-    pub name: String,
-    /// The name that the configuration had then.
-    pub instead_of: Option<String>,
-}
-
-/// What a session starts with.
-pub struct SessionConfig {
-    /// Its id.
-    pub id: Arc<str>,
-    /// What may change later.
-    pub settings: Settings,
-    /// Its tools, made of what it has.
-    pub tools: Registry,
-    /// Runs its commands.
-    pub runner: Arc<dyn CommandRunner>,
-    /// Where whole outputs of calls are kept.
-    pub outputs: Option<PathBuf>,
-    /// The bounds of a publish.
-    pub publish: Bounds,
-    /// Where it is kept.
-    pub journal: Journal,
-    /// What it goes on from, which that journal has.
-    pub past: Option<Past>,
-    /// The number of the last approval, of all sessions that number theirs together.
-    pub approvals: Arc<AtomicU64>,
-}
 
 /// A running session. When the last handle is dropped, its turn is interrupted and it ends.
 #[derive(Clone)]
@@ -151,7 +72,7 @@ impl Session {
         &self.parts.id
     }
 
-    /// The keys that are in no text of it: what goes to a log is struck of them.
+    /// The keys that are in no text of it: they are redacted from what goes to a log.
     pub fn keys(&self) -> ropewalk_model::Keys {
         self.parts.settings.keys()
     }
@@ -223,9 +144,9 @@ impl Session {
         self.parts.changes.hunks()
     }
 
-    /// The same, unless somebody else is at the fork now. Never waits.
-    pub fn try_hunks(&self) -> Option<Vec<ropewalk_workspace::Hunk>> {
-        self.parts.changes.try_hunks()
+    /// The pending changes as they were shown last. Never waits for the fork.
+    pub fn review(&self) -> ReviewSnapshot {
+        self.parts.changes.review()
     }
 
     /// The net change that is pending, as `git apply` takes it. Reads the disk. Blocking.
@@ -248,14 +169,19 @@ impl Session {
         self.parts.snapshot.borrow().messages.iter().map(|message| (**message).clone()).collect()
     }
 
+    /// The number of messages.
+    pub fn message_count(&self) -> usize {
+        self.parts.snapshot.borrow().messages.len()
+    }
+
     /// Its name: the user's, or the start of the first prompt; empty while there is neither.
     pub fn title(&self) -> String {
         self.parts.snapshot.borrow().title()
     }
 
     /// Its turns, oldest first.
-    pub fn turns(&self) -> Vec<TurnMark> {
-        self.parts.snapshot.borrow().turns.to_vec()
+    pub fn turns(&self) -> Arc<Vec<TurnMark>> {
+        self.parts.snapshot.borrow().turns.clone()
     }
 
     /// Changes that could not be brought back when it went on, in words: the file, and what is lost.
@@ -265,7 +191,12 @@ impl Session {
 
     /// Whether nothing was asked yet and nothing is pending: another can take its place.
     pub fn is_fresh(&self) -> bool {
-        self.parts.snapshot.borrow().last_turn == 0 && self.parts.changes.is_empty()
+        self.parts.snapshot.borrow().last_turn == 0 && self.review().files.is_empty()
+    }
+
+    /// How full the model's context is by the last request.
+    pub fn context(&self) -> ContextFill {
+        self.parts.wish.fill()
     }
 
     /// Tokens used so far, and what they cost.

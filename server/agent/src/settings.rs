@@ -1,13 +1,72 @@
-//! The settings of a session as they are now, and what follows from them.
+//! Settings of a session: what may change while it lives, how they are now, and what follows from them.
 
-use crate::session::Settings;
-use ropewalk_model::Keys;
-use ropewalk_tools::Rules;
-use ropewalk_tools::secrets::{Secrets, Strike};
+use crate::prompt::PromptFacts;
+use crate::tools::load_skill::LoadSkill;
+use ropewalk_model::{Keys, Model};
+use ropewalk_protocol::{Mechanisms, Mode, SessionLimits};
+use ropewalk_tools::secrets::{Redaction, Secrets};
 use ropewalk_tools::tool::Hides;
+use ropewalk_tools::{Rule, Rules, TypedTool as _};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// See the module.
+/// Writes an allow rule where it holds for always; the error is a sentence.
+pub type KeepRule = Arc<dyn Fn(&Rule) -> Result<(), String> + Send + Sync>;
+
+/// What of a session may change while it lives.
+#[derive(Clone)]
+pub struct Settings {
+    /// The model, or a sentence that says what to set up.
+    pub model: Result<Arc<dyn Model>, String>,
+    /// The name of the model that the configuration names.
+    pub configured_model: Option<String>,
+    /// The user's choice of a model by command, if they made one and it still holds.
+    pub model_choice: Option<ModelChoice>,
+    /// Names of the tools that are offered; None offers all that the session has.
+    pub tools: Option<Vec<String>>,
+    /// When changes reach the editor.
+    pub mode: Mode,
+    /// What runs without being asked for, what is always asked for, what never runs.
+    pub rules: Rules,
+    /// Keeps a rule for always; None where that can't be done. It may touch the disk.
+    pub always: Option<KeepRule>,
+    /// The bounds.
+    pub limits: SessionLimits,
+    /// Which mechanisms are on.
+    pub mechanisms: Mechanisms,
+    /// The user's folders that may hold skills and prompt commands, the first before the others.
+    pub user_folders: Arc<[PathBuf]>,
+    /// What the system prompt is made of, apart from tools and roots.
+    pub facts: PromptFacts,
+    /// True if somebody is there to be asked.
+    pub interactive: bool,
+    /// The variables of the environment that hold keys: no command gets them.
+    pub secrets: Arc<[String]>,
+}
+
+impl Settings {
+    /// True if the tool of this name may be offered.
+    pub(crate) fn offers(&self, tool: &str) -> bool {
+        self.tools.as_ref().is_none_or(|offered| offered.iter().any(|name| name == tool))
+    }
+
+    /// True if skills are switched on, and the tool that loads them is.
+    pub(crate) fn offers_skills(&self) -> bool {
+        self.mechanisms.skills && self.offers(LoadSkill::NAME)
+    }
+}
+
+/// A model chosen by command. It holds until the configuration names another model than it did then.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelChoice {
+    /// The whole name, `provider/name`.
+    pub name: String,
+    /// The name that the configuration had then.
+    pub instead_of: Option<String>,
+}
+
+/// The settings as they are now.
 pub(crate) struct CurrentSettings(RwLock<Current>);
 
 #[derive(Clone)]
@@ -49,14 +108,14 @@ impl CurrentSettings {
     /// Secrets that commands are kept from.
     pub(crate) fn secrets(&self) -> Secrets {
         let keys = self.keys();
-        let strike = move || {
-            let mut striker = keys.striker();
-            let strike: Strike = Box::new(move |piece, last| {
-                striker.strike(piece, last);
+        let redact = move || {
+            let mut redactor = keys.redactor();
+            let redact: Redaction = Box::new(move |piece, last| {
+                redactor.redact(piece, last);
             });
-            strike
+            redact
         };
-        Secrets { variables: self.get().secrets.clone(), strike: Some(Arc::new(strike)) }
+        Secrets { variables: self.get().secrets.clone(), redact: Some(Arc::new(redact)) }
     }
 
     fn current(&self) -> Current {

@@ -4,7 +4,7 @@
 //! Any other text is plain.
 
 use crate::marks::said;
-use crate::session::Settings;
+use crate::settings::Settings;
 use crate::skills::find::{LARGEST, PLACES, is_name};
 use crate::skills::front_matter::parted;
 use crate::skills::{Loading, Skills};

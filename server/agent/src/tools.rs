@@ -1,8 +1,10 @@
 //! The tools about the session itself, by the same trait as all others.
 
 pub mod check_background;
+pub(crate) mod compact;
 pub(crate) mod load_skill;
 
+use crate::compaction::wish::CompactionWish;
 use load_skill::LoadSkill;
 use ropewalk_tools::{CommandRunner, NoCommands, Registry, TypedTool as _};
 use ropewalk_workspace::{Editor, NoEditor};
@@ -17,5 +19,6 @@ pub fn registry(runner: Arc<dyn CommandRunner>, editor: Arc<dyn Editor>) -> Regi
 /// The names of the tools that a session may have.
 pub fn names() -> Vec<String> {
     let all = registry(Arc::new(NoCommands), Arc::new(NoEditor));
+    let all = all.with(compact::Compact::new(CompactionWish::default()));
     all.names().chain([LoadSkill::NAME]).map(str::to_owned).collect()
 }

@@ -2,17 +2,14 @@
 //! before anything is sent.
 
 use crate::plain::say;
-use crate::review::say_not_restored;
+use crate::review::{Counts, say_not_restored};
 use crate::sessions::{find, in_words};
 use crate::setup;
-use anyhow::{Context, bail};
-use ropewalk_agent::journal::store::make_private_folder;
-use ropewalk_agent::time::ago;
-use ropewalk_agent::{Journal, Past, Session, SessionError, Sessions};
-use ropewalk_protocol::Mode;
-use ropewalk_workspace::Roots;
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use anyhow::{Context, anyhow, bail};
+use ropewalk_host::time::ago;
+use ropewalk_host::{Host, ReviewSnapshot, Sessions};
+use ropewalk_protocol::{Mode, Op, Refusal, Reply, Request, ResumedSession, SessionId};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Which session is asked for.
@@ -26,64 +23,32 @@ pub(super) enum Which {
     Named(String),
 }
 
-/// Start of a session that is kept.
-pub(super) struct Kept {
-    pub(super) id: Arc<str>,
-    pub(super) journal: Journal,
-    pub(super) past: Option<Past>,
-    /// Where whole outputs go.
-    pub(super) outputs: Option<PathBuf>,
-}
-
-/// Opens the session, and says what the user should know of one that goes on.
-pub(super) fn open(which: Which, roots: &Roots) -> anyhow::Result<Kept> {
-    let names = setup::names(roots);
+/// The id of the session to go on with, which must be of these folders. None for a new one.
+pub(super) fn choose(which: Which, folders: &[String]) -> anyhow::Result<Option<String>> {
     let sessions = setup::sessions();
-    let Some(start) = (match (&which, &sessions) {
-        (Which::New, _) => None,
+    let id = match (which, &sessions) {
+        (Which::New, _) => return Ok(None),
         (_, None) => bail!(
             "There is no home folder, so no session is kept: set HOME or XDG_STATE_HOME to go on with one."
         ),
-        (Which::Last, Some(sessions)) => Some(last(sessions, &names)?),
-        (Which::Named(text), Some(sessions)) => Some(find(sessions, text)?),
-    }) else {
-        let id = sessions.as_ref().map_or_else(Sessions::new_id, Sessions::free_id);
-        let journal = match &sessions {
-            Some(sessions) => sessions.begin(&id, names),
-            None => Journal::none(),
-        };
-        return Ok(Kept { outputs: outputs(sessions, &id), id: id.into(), journal, past: None });
+        (Which::Last, Some(sessions)) => last(sessions, folders)?,
+        (Which::Named(text), Some(sessions)) => find(sessions, &text)?,
     };
-    let (journal, past) = sessions.as_ref().context("sessions are kept")?.open(&start).map_err(
-        |error| match error {
-            SessionError::InUse(id) => anyhow::anyhow!(
-                "Session {id} is open in another Ropewalk, and only one at a time can have it: end that one, or name another with --session (`ropewalk sessions` lists them)."
-            ),
-            other => in_words(other),
-        },
-    )?;
-    let id = past.head.session.clone();
-    if !past.head.is_of(&names) {
+    let sessions = sessions.context("sessions are kept")?;
+    let Some(listed) = sessions.listed(&id) else {
+        // The error says why it can't be read.
+        return Err(sessions.read(&id).map_or_else(in_words, |_| anyhow!("{id}")));
+    };
+    let (own, named): (BTreeSet<_>, BTreeSet<_>) =
+        (listed.roots.iter().collect(), folders.iter().collect());
+    if own != named {
         bail!(
             "Session {id} works in {}, not in {}: go there, or name its folders with --root.",
-            past.head.roots.join(", "),
-            names.join(", ")
+            listed.roots.join(", "),
+            folders.join(", ")
         );
     }
-    let turns = match past.turns.len() {
-        1 => "1 turn".to_owned(),
-        turns => format!("{turns} turns"),
-    };
-    say(&format!("Going on with “{}” ({}), {turns}.", past.shown_title(), ago(past.at)));
-    for problem in &past.problems {
-        say(problem);
-    }
-    for words in &past.waiting {
-        say(&format!(
-            "It had not taken up when it ended: {words:?}. Say it again if it still holds."
-        ));
-    }
-    Ok(Kept { outputs: outputs(sessions, &id), id: id.into(), journal, past: Some(past) })
+    Ok(Some(id))
 }
 
 /// The last used session of these roots, also if it is in use: another one would be a surprise.
@@ -97,28 +62,53 @@ fn last(sessions: &Sessions, roots: &[String]) -> anyhow::Result<String> {
     })
 }
 
-/// The folder of whole outputs, made now.
-fn outputs(sessions: Option<Sessions>, id: &str) -> Option<PathBuf> {
-    let folder = sessions?.outputs(id);
-    make_private_folder(&folder)
-        .inspect_err(|error| tracing::warn!(%error, "whole outputs can't be kept"))
-        .is_ok()
-        .then_some(folder)
+/// Begins a session, or goes on with one; that one is given too.
+pub(super) async fn begin(
+    host: &Arc<Host>,
+    start: Option<String>,
+) -> anyhow::Result<(SessionId, Option<ResumedSession>)> {
+    let request = match &start {
+        None => Op::New { beside: false }.into(),
+        Some(id) => Request::to(Some(id.as_str()), Op::Resume { beside: false }),
+    };
+    match (host.handle(request).await, start) {
+        (Ok(Reply::Begun(id, _)), _) => Ok((id, None)),
+        (Ok(Reply::Resumed(session)), _) => Ok((session.session.clone(), Some(session))),
+        (Err(Refusal { in_use: true, .. }), Some(id)) => bail!(
+            "Session {id} is open in another Ropewalk, and only one at a time can have it: end that one, or name another with --session (`ropewalk sessions` lists them)."
+        ),
+        (Err(refusal), _) => bail!("{}.", refusal.words),
+        (Ok(_), _) => bail!("the session did not begin"),
+    }
+}
+
+/// Says what the user should know of a session that goes on.
+pub(super) fn say_resumed(session: &ResumedSession) {
+    let turns = match session.turns {
+        1 => "1 turn".to_owned(),
+        turns => format!("{turns} turns"),
+    };
+    say(&format!("Going on with “{}” ({}), {turns}.", session.title, ago(session.at)));
+    for problem in &session.problems {
+        say(problem);
+    }
+    for words in &session.waiting {
+        say(&format!(
+            "It had not taken up when it ended: {words:?}. Say it again if it still holds."
+        ));
+    }
 }
 
 /// Says what of earlier runs waits for the user, and what becomes of it in this mode.
-pub(super) fn say_pending(session: &Session, mode: Mode) {
-    say_not_restored(session.not_restored());
-    let mut files: BTreeMap<String, usize> = BTreeMap::new();
-    for hunk in session.hunks() {
-        *files.entry(hunk.file).or_default() += 1;
-    }
-    let changes = match files.values().sum() {
+pub(super) fn say_pending(session: &ResumedSession, review: &ReviewSnapshot, mode: Mode) {
+    say_not_restored(&session.lost);
+    let changes = match Counts::of(review.hunks()).changes {
         0 => return,
         1 => "1 change from before waits".to_owned(),
         count => format!("{count} changes from before wait"),
     };
-    let files: Vec<String> = files.into_keys().collect();
+    let files: BTreeSet<&str> = review.hunks().map(|hunk| &*hunk.file).collect();
+    let files: Vec<&str> = files.into_iter().collect();
     let then = match mode {
         Mode::Review => "the diff at the end has all that is proposed",
         // A change shown to the user as a proposal is written when they say so, not because a later run may write.

@@ -208,6 +208,12 @@ impl<W: Write> Show<W> {
                 let whom = if *is_queued { "its turn at the model" } else { "the model" };
                 self.line(QUIET, &format!("(waits for {whom} since {} s)", waited_ms / 1000))
             }
+            Event::Compacting { .. } => {
+                self.line(QUIET, "(sums up the conversation, which fills the model's context)")
+            }
+            Event::Compacted { before, after, .. } => {
+                self.line(QUIET, &format!("({before} tokens became {after})"))
+            }
             Event::ToolCall { call, tool, title, .. } => {
                 let line = titled(tool, title);
                 self.line(CALL, &format!("> {line}"))?;

@@ -2,13 +2,14 @@
 
 use crate::exit::Exit;
 use crate::plain::say;
-use ropewalk_agent::Session;
+use ropewalk_host::Host;
 use ropewalk_protocol::Op;
+use std::sync::Arc;
 
-/// Interrupts `session` at the first Ctrl-C, or where there are such signals at a termination or hang-up,
+/// Interrupts the turn of `host` at the first Ctrl-C, or where there are such signals at a termination or hang-up,
 /// and ends the process at the second. In a task of its own, so that it works whatever else stands still.
-pub(super) fn interrupt_on_signal(session: &Session) {
-    let session = session.clone();
+pub(super) fn interrupt_on_signal(host: &Arc<Host>) {
+    let host = host.clone();
     // Asked for here and not in the task: from now on no signal ends the process unasked.
     let signals = Signals::listen();
     tokio::spawn(async move {
@@ -20,7 +21,7 @@ pub(super) fn interrupt_on_signal(session: &Session) {
             }
         };
         signals.next().await;
-        session.send(Op::Interrupt);
+        drop(host.handle(Op::Interrupt.into()));
         say("Interrupted; once more ends at once.");
         signals.next().await;
         std::process::exit(Exit::Interrupted.code().into());

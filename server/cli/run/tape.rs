@@ -2,8 +2,9 @@
 
 use crate::exit::Usage;
 use anyhow::Context;
-use ropewalk_agent::session::Settings;
 use ropewalk_config::Config;
+use ropewalk_host::ModelFactory;
+use ropewalk_host::time::today;
 use ropewalk_model::tape::{Head, Player, Recorder, Tape};
 use ropewalk_model::{Http, Keys, Model, Protocol, ServerConfig, ServerModel};
 use ropewalk_protocol::ModelLimits;
@@ -26,39 +27,46 @@ pub(crate) struct TapeArgs {
     replay_loose: Option<PathBuf>,
 }
 
-/// Puts a recorder around the model of `settings`, or a player in its place. Gives the recorder, to ask it at the
-/// end whether all was written.
+/// The models of a run.
+pub(super) struct RunModels {
+    pub(super) models: ModelFactory,
+    /// The date that a recording has, or is to have.
+    pub(super) date: Option<String>,
+    /// The recorder, to ask it at the end whether all was written.
+    pub(super) recorder: Option<Recorder>,
+}
+
+/// Puts a recorder around the models that `models` makes, or a player in their place.
 pub(super) fn thread(
     args: TapeArgs,
     config: &Config,
-    settings: &mut Settings,
-) -> anyhow::Result<Option<Recorder>> {
+    models: ModelFactory,
+) -> anyhow::Result<RunModels> {
     let (file, is_exact) = match (args.replay, args.replay_loose) {
         (Some(file), _) => (file, true),
         (None, Some(file)) => (file, false),
-        (None, None) => return args.record.map_or(Ok(None), |file| record(file, config, settings)),
+        (None, None) => match args.record {
+            Some(file) => return record(file, config, models),
+            None => return Ok(RunModels { models, date: None, recorder: None }),
+        },
     };
     let shown = file.display();
     let wrong = |why: String| Usage(format!("{shown} can't be played: {why}."));
     let open = File::open(&file).map_err(|error| wrong(error.to_string()))?;
     let tape = Tape::read(BufReader::new(open)).map_err(wrong)?;
-    settings.facts.date.clone_from(&tape.head.date);
-    let keys = settings.model.as_ref().map(|model| model.keys()).unwrap_or_default();
+    let date = Some(tape.head.date.clone());
+    let keys = models(config).map(|model| model.keys()).unwrap_or_default();
     let model = serialiser(&tape.head, keys).map_err(wrong)?;
-    settings.model = Ok(Arc::new(Player::new(tape, model, is_exact)));
-    Ok(None)
+    let player: Arc<dyn Model> = Arc::new(Player::new(tape, model, is_exact));
+    Ok(RunModels { models: Arc::new(move |_| Ok(player.clone())), date, recorder: None })
 }
 
-fn record(
-    file: PathBuf,
-    config: &Config,
-    settings: &mut Settings,
-) -> anyhow::Result<Option<Recorder>> {
+fn record(file: PathBuf, config: &Config, models: ModelFactory) -> anyhow::Result<RunModels> {
     let (Ok(model), Some(name), Some(provider)) =
-        (&settings.model, &config.model, config.model_provider())
+        (models(config), &config.model, config.model_provider())
     else {
         // A missing model is said by the turn.
-        return Ok(None);
+        return Ok(RunModels { models, date: None, recorder: None });
     };
     let mut options = File::options();
     options.write(true).create_new(true);
@@ -67,6 +75,7 @@ fn record(
     let out = options
         .open(&file)
         .with_context(|| format!("--record {} can't be written", file.display()))?;
+    let date = today();
     let head = Head {
         provider: name.provider.clone(),
         model: name.name.clone(),
@@ -77,12 +86,15 @@ fn record(
         price: model.price(),
         printed_calls: model.takes_printed_calls(),
         lean: provider.facts_of(&name.name).lean,
-        date: settings.facts.date.clone(),
+        date: date.clone(),
         ..Head::default()
     };
     let recorder = Recorder::begin(Box::new(out), head);
-    settings.model = Ok(Arc::new(recorder.of(model.clone())));
-    Ok(Some(recorder))
+    let own = recorder.clone();
+    let recorded: ModelFactory = Arc::new(move |config| {
+        models(config).map(|model| Arc::new(own.of(model)) as Arc<dyn Model>)
+    });
+    Ok(RunModels { models: recorded, date: Some(date), recorder: Some(recorder) })
 }
 
 /// The model that a recording is of, to write its requests; it is never asked. `keys` are in none of its texts.

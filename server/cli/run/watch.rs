@@ -2,22 +2,23 @@
 //! waits for its answer.
 
 use super::ask::Asking;
+use super::feed::Feed;
 use super::show::Show;
-use ropewalk_agent::Session;
+use ropewalk_host::Host;
 use ropewalk_protocol::{Event, Op, StopReason};
 use std::collections::VecDeque;
 use std::io::Write;
+use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior};
 
 /// How often the line of what runs now is written anew; what is done sooner needs none.
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Shows the turn until it ends; then why it did, and what is to be said of that. None if the session broke down.
+/// Shows the turn until it ends; then why it did, and what is to be said of that. None if there are no more events.
 pub(super) async fn watch<W: Write>(
-    session: &Session,
-    events: &mut mpsc::UnboundedReceiver<Event>,
+    host: &Arc<Host>,
+    feed: &mut Feed,
     show: &mut Show<W>,
 ) -> Option<(StopReason, Option<String>)> {
     let mut asking = Asking::new();
@@ -28,9 +29,9 @@ pub(super) async fn watch<W: Write>(
         tokio::select! {
             biased;
             (approval, verdict) = asking.answer(), if asking.is_open() => {
-                session.send(Op::Approve(Some(approval), verdict));
+                drop(host.handle(Op::Approve(Some(approval), verdict).into()));
             }
-            event = events.recv() => {
+            event = feed.next() => {
                 let event = event?;
                 if asking.event(&event) {
                     show.break_off();
@@ -45,7 +46,7 @@ pub(super) async fn watch<W: Write>(
             if let Err(error) = show.event(&event) {
                 // Nobody can see what the agent does any more, so it stops.
                 tracing::info!(%error, "standard output is closed");
-                session.send(Op::Interrupt);
+                drop(host.handle(Op::Interrupt.into()));
             }
             if let Event::TurnEnded { stop_reason, message, .. } = event {
                 return Some((stop_reason, message));

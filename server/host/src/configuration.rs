@@ -24,21 +24,38 @@ pub fn known() -> Known {
 
 /// The configuration of a host: what it is built from, and what is remembered of how it was built last.
 pub(crate) struct Configuration {
-    pub(crate) sources: Mutex<Sources>,
+    sources: Mutex<Sources>,
     /// Set when the sources may say something else than when they were read last.
-    pub(crate) is_stale: AtomicBool,
+    is_stale: AtomicBool,
     /// Held while the configuration is read, so that what is read last counts; nobody waits for it who must not wait for
     /// the disk.
     built: Mutex<Built>,
     /// The configuration in force.
-    pub(crate) config: Mutex<Option<Arc<Config>>>,
+    config: Mutex<Option<Arc<Config>>>,
 }
 
 /// Marks of the configuration in force, by which a change is seen.
 #[derive(Default)]
 pub(crate) struct Built {
-    pub(crate) watch: Watch,
-    pub(crate) mode: Mode,
+    watch: Watch,
+    mode: Mode,
+}
+
+impl Built {
+    /// True if a file of the configuration was changed since. Blocking.
+    pub(crate) fn has_changed(&self) -> bool {
+        self.watch.has_changed()
+    }
+
+    /// True if the configuration was built from other files than these, or from others of that name.
+    pub(crate) fn is_of_others(&self, watch: &Watch) -> bool {
+        self.watch != *watch
+    }
+
+    /// Remembers how the configuration was built now. Gives the mode that it had before.
+    pub(crate) fn replace(&mut self, watch: Watch, mode: Mode) -> Mode {
+        std::mem::replace(self, Self { watch, mode }).mode
+    }
 }
 
 impl Configuration {
@@ -56,6 +73,26 @@ impl Configuration {
     pub(crate) fn change(&self, change: impl FnOnce(&mut Sources)) {
         change(&mut lock(&self.sources));
         self.is_stale.store(true, Ordering::Release);
+    }
+
+    /// The sources of the configuration as they are now.
+    pub(crate) fn sources(&self) -> Sources {
+        lock(&self.sources).clone()
+    }
+
+    /// True if the sources may say something else than when they were read last.
+    pub(crate) fn is_stale(&self) -> bool {
+        self.is_stale.load(Ordering::Acquire)
+    }
+
+    /// True as in [`Configuration::is_stale`]; from now on they count as read.
+    pub(crate) fn take_stale(&self) -> bool {
+        self.is_stale.swap(false, Ordering::AcqRel)
+    }
+
+    /// Another configuration is in force from now on.
+    pub(crate) fn put_in_force(&self, config: Arc<Config>) {
+        *lock(&self.config) = Some(config);
     }
 
     /// The keys that are locked, as the configuration was read last.

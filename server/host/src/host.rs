@@ -1,16 +1,17 @@
 //! The one value that a front end holds of a process: requests go in, events come out.
 
 use crate::configuration::{Configuration, ModelFactory};
+use crate::map::SessionMap;
 use crate::questions::Questions;
-use crate::sessions::SessionMap;
 use crate::snapshot::Snapshot;
 use crate::{blocking, lock};
 use futures::future::BoxFuture;
 use ropewalk_agent::Sessions;
 use ropewalk_config::{Environment, Untrusted};
 use ropewalk_protocol::{Event, Op, Refusal, Reply, Request, SessionEvent};
+use ropewalk_tools::Rule;
 use ropewalk_workspace::publish::Bounds;
-use ropewalk_workspace::{Editor, Roots, Workspace};
+use ropewalk_workspace::{Editor, Patch, Roots, Workspace};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
@@ -30,6 +31,35 @@ pub struct HostOptions {
     pub sessions: Option<Sessions>,
     /// The bounds of a publish.
     pub publish: Bounds,
+    /// True if somebody answers what calls ask; else those are refused.
+    pub interactive: bool,
+    /// True without an editor: the model is told so, no question of trust is asked, and a model that the flags name counts
+    /// for more than one that was chosen in the session.
+    pub headless: bool,
+    /// Rules that allow, beside those of the configuration.
+    pub allow: Vec<Rule>,
+    /// The date that the model is told; None tells it today's.
+    pub date: Option<String>,
+}
+
+impl HostOptions {
+    /// Options of an editor's host that keeps no sessions.
+    pub fn new(
+        models: ModelFactory,
+        environment: Arc<dyn Environment + Send + Sync>,
+    ) -> HostOptions {
+        HostOptions {
+            models,
+            environment,
+            flags: Vec::new(),
+            sessions: None,
+            publish: Bounds::default(),
+            interactive: true,
+            headless: false,
+            allow: Vec::new(),
+            date: None,
+        }
+    }
 }
 
 /// See the module.
@@ -111,6 +141,15 @@ impl Host {
         Arc::new(self.seat(session).map(|seat| seat.snapshot()).unwrap_or_default())
     }
 
+    /// The net change that is pending in the current session, as `git apply` takes it.
+    ///
+    /// # Errors
+    /// When there is no session, in words.
+    pub async fn patch(&self) -> Result<Patch, Refusal> {
+        let session = self.running(None).ok_or("Nothing was asked yet")?;
+        blocking(move || session.patch()).await
+    }
+
     /// Takes what the client says of itself: its folders by name, its options, and which of these are no configuration.
     pub fn meet(
         &self,
@@ -163,7 +202,7 @@ impl Host {
     /// A text without the keys of the current session's model.
     pub fn without_keys(&self, text: &str) -> String {
         let keys = self.running(None).map(|session| session.keys()).unwrap_or_default();
-        keys.strike(text).into_owned()
+        keys.redact(text).into_owned()
     }
 
     /// Tells those who have subscribed.

@@ -2,15 +2,17 @@
 //!
 //! A front end makes one [`Host`], hands it [`Request`](ropewalk_protocol::Request)s and shows the
 //! [`SessionEvent`](ropewalk_protocol::SessionEvent)s it subscribes to; nothing else joins it to the agent.
-//! Reading order: `host` (what front ends hold), `sessions` (which are open, and which is current), `seat` (the way to one
-//! of them), [`settings`] with `configuration` and `watch` (from the configuration to settings), `trust` with `questions`, `resume` and `store` (those that are
-//! kept), [`slash`] and [`words`].
+//! Reading order: `host` (what front ends hold), `map` and `sessions` (which are open, and which is current), `seat` and
+//! `serve` (the way to one of them), [`settings`] with `configuration` and `watch` (from the configuration to settings),
+//! `trust` with `questions`, `resume` and `store` (those that are kept), [`slash`] and [`words`].
 
 mod configuration;
 mod host;
+mod map;
 mod questions;
 mod resume;
 mod seat;
+mod serve;
 mod sessions;
 pub mod settings;
 pub mod slash;
@@ -24,7 +26,7 @@ pub use configuration::{ModelFactory, known};
 pub use host::{Host, HostOptions};
 pub use resume::Earlier;
 pub use ropewalk_agent::prompt::is_named;
-pub use ropewalk_agent::{Sessions, time};
+pub use ropewalk_agent::{ReviewSnapshot, Sessions, time};
 pub use ropewalk_config::Environment;
 pub use snapshot::Snapshot;
 

@@ -2,7 +2,7 @@
 
 use ropewalk_config::{Config, Untrusted};
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Questions that are to be asked, and those that were.
 #[derive(Debug, Default)]
@@ -10,7 +10,7 @@ pub(crate) struct Questions {
     /// Requests of the configuration in force.
     waiting: Vec<Untrusted>,
     /// Keys of the questions that were asked.
-    pub(crate) asked: BTreeSet<(PathBuf, String)>,
+    asked: BTreeSet<(PathBuf, String)>,
 }
 
 impl Questions {
@@ -23,6 +23,11 @@ impl Questions {
     pub(crate) fn take_new(&mut self) -> Vec<Untrusted> {
         let is_new = |asks: &&Untrusted| self.asked.insert(key(asks));
         self.waiting.iter().filter(is_new).cloned().collect()
+    }
+
+    /// Forgets that a folder was asked about.
+    pub(crate) fn forget(&mut self, root: &Path) {
+        self.asked.retain(|(asked, _)| asked != root);
     }
 
     /// Takes the questions out of a configuration, and with them the problems that say the same.

@@ -170,7 +170,7 @@ impl Host {
             title: summary.title,
             at: summary.at,
             turns: summary.turns,
-            pending: session.hunks().len(),
+            pending: session.review().pending(),
             lost: session.not_restored().to_vec(),
             waiting,
             problems,

@@ -1,20 +1,15 @@
 //! The way to a session, from before it has started: requests to it, in order.
 //!
-//! Work on the disk that a request needs is done before the session gets it, and beside everything else: the session is
-//! started, edits of the configuration are taken in, a model is made. Requests that come meanwhile wait in line. An
-//! interrupt does not wait for a disk that hangs.
+//! A request is in line as soon as it is taken; `serve` does what it needs. An interrupt does not wait for a disk that
+//! hangs.
 
-use crate::host::Host;
+use crate::lock;
 use crate::snapshot::Snapshot;
-use crate::{blocking, lock};
 use ropewalk_agent::Session;
-use ropewalk_model::Model;
-use ropewalk_protocol::{Event, Op, Refusal, Reply, SessionEvent, Status};
-use ropewalk_workspace::Hunk;
+use ropewalk_protocol::{Op, Refusal, Reply};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, Weak};
-use tokio::sync::mpsc::UnboundedReceiver;
+use std::sync::{Arc, Mutex, OnceLock};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
@@ -25,15 +20,13 @@ pub(crate) struct Seat {
     inputs: mpsc::UnboundedSender<Input>,
     /// Set once it was prompted.
     was_asked: AtomicBool,
-    /// The pending hunks as they were shown last.
-    hunks: Mutex<Vec<Hunk>>,
     /// The task that serves it; done when the session has ended and all its events were told.
     service: Mutex<Option<JoinHandle<()>>>,
 }
 
-struct Input {
-    op: Op,
-    done: oneshot::Sender<Result<Reply, Refusal>>,
+pub(crate) struct Input {
+    pub(crate) op: Op,
+    pub(crate) done: oneshot::Sender<Result<Reply, Refusal>>,
 }
 
 impl Seat {
@@ -44,7 +37,6 @@ impl Seat {
             session: Arc::default(),
             inputs,
             was_asked: AtomicBool::new(false),
-            hunks: Mutex::default(),
             service: Mutex::default(),
         });
         (seat, Inputs { coming: receiver, waiting: VecDeque::new() })
@@ -57,7 +49,7 @@ impl Seat {
 
     /// Its session as it stands. Never waits.
     pub(crate) fn snapshot(&self) -> Snapshot {
-        self.session().map(|session| Snapshot::of(session, &self.hunks)).unwrap_or_default()
+        self.session().map(Snapshot::of).unwrap_or_default()
     }
 
     pub(crate) fn slot(&self) -> Arc<OnceLock<Session>> {
@@ -114,7 +106,7 @@ pub(crate) struct Inputs {
 }
 
 impl Inputs {
-    async fn next(&mut self) -> Option<Input> {
+    pub(crate) async fn next(&mut self) -> Option<Input> {
         match self.waiting.pop_front() {
             Some(input) => Some(input),
             None => self.coming.recv().await,
@@ -122,7 +114,10 @@ impl Inputs {
     }
 
     /// Waits for work on the disk, but no longer than until an interrupt comes.
-    async fn unless_interrupted<T>(&mut self, work: impl Future<Output = T>) -> Option<T> {
+    pub(crate) async fn unless_interrupted<T>(
+        &mut self,
+        work: impl Future<Output = T>,
+    ) -> Option<T> {
         let stops = |input: &Input| matches!(input.op, Op::Interrupt);
         let mut work = std::pin::pin!(work);
         while !self.waiting.iter().any(stops) {
@@ -134,134 +129,4 @@ impl Inputs {
         }
         None
     }
-}
-
-/// Work on the disk that a request needs before the session gets it.
-enum Ahead {
-    Prompt,
-    Status,
-    Mode,
-    Model(String),
-}
-
-impl Ahead {
-    fn of(op: &Op) -> Option<Self> {
-        match op {
-            Op::Prompt(_) => Some(Self::Prompt),
-            Op::Status => Some(Self::Status),
-            Op::Mode(_) => Some(Self::Mode),
-            Op::SetModel(name) => Some(Self::Model(name.clone())),
-            _ => None,
-        }
-    }
-}
-
-/// Serves a session until its seat is gone.
-pub(crate) async fn serve(host: Weak<Host>, session: Session, mut inputs: Inputs) {
-    while let Some(Input { op, done }) = inputs.next().await {
-        let Some(host) = host.upgrade() else { break };
-        let prepared = match Ahead::of(&op) {
-            Some(ahead) => {
-                let (host, session) = (host.clone(), session.clone());
-                let work = blocking(move || host.prepare(&session, ahead));
-                match inputs.unless_interrupted(work).await {
-                    Some(prepared) => prepared.and_then(|prepared| prepared),
-                    // It starts, for what comes next stops it.
-                    None if matches!(op, Op::Prompt(_) | Op::Status) => Ok(None),
-                    None => Err("It was interrupted".into()),
-                }
-            }
-            None => Ok(None),
-        };
-        // Nobody may want to know.
-        let _ = done.send(prepared.and_then(|model| host.pass(&session, op, model)));
-    }
-}
-
-/// Tells what happens in a session until it has ended.
-pub(crate) async fn tell(
-    host: Weak<Host>,
-    session: Arc<str>,
-    mut events: UnboundedReceiver<Event>,
-) {
-    while let Some(event) = events.recv().await {
-        let Some(host) = host.upgrade() else { return };
-        host.tell(SessionEvent { session: Some(session.clone().into()), event });
-    }
-}
-
-impl Host {
-    /// Does what is needed of the disk; gives the model that was asked for. Blocking.
-    fn prepare(&self, session: &Session, ahead: Ahead) -> Result<Option<Arc<dyn Model>>, Refusal> {
-        self.tell_all(self.refresh());
-        match (ahead, self.configuration.mode_lock()) {
-            (Ahead::Prompt, _) => self.make_outputs(session.id()),
-            (Ahead::Status, _) | (Ahead::Mode, None) => {}
-            (Ahead::Mode, Some(by)) => {
-                return Err(format!("The mode can't be changed: it is locked by {by}").into());
-            }
-            (Ahead::Model(name), _) => return Ok(Some(self.model_named(&name)?)),
-        }
-        Ok(None)
-    }
-
-    /// Hands a request to its session.
-    fn pass(
-        &self,
-        session: &Session,
-        op: Op,
-        model: Option<Arc<dyn Model>>,
-    ) -> Result<Reply, Refusal> {
-        let id = || session.id().clone().into();
-        Ok(match op {
-            Op::Prompt(prompt) => Reply::Turn(id(), session.prompt(prompt)),
-            Op::SetModel(_) => {
-                model.into_iter().for_each(|model| session.speak_to(model));
-                Reply::Taken
-            }
-            Op::Status => Reply::Status(self.status(session)),
-            Op::Rename(title) => {
-                session.send(Op::Rename(title.clone()));
-                Reply::Renamed(id(), title)
-            }
-            Op::Rewind(turn) => {
-                let prompt = prompt_of(session, turn)?;
-                session.send(op);
-                Reply::Rewinding(turn, prompt)
-            }
-            op => {
-                session.send(op);
-                Reply::Taken
-            }
-        })
-    }
-
-    fn status(&self, session: &Session) -> Status {
-        Status {
-            session: session.id().clone().into(),
-            title: session.title(),
-            turns: session.turns().len(),
-            locks: self.configuration.locks(),
-            mode: session.mode(),
-            model: session.model(),
-            hunks: session.hunks().len(),
-            approvals: session.waiting_approvals().iter().map(|asked| asked.id).collect(),
-            messages: session.messages().len(),
-            tokens: session.spent().into(),
-            desync_alarms: self.workspace.desync_alarms(),
-        }
-    }
-}
-
-/// The words that a turn had begun with.
-fn prompt_of(session: &Session, turn: u64) -> Result<String, String> {
-    let turns = session.turns();
-    let (Some(first), Some(last)) = (turns.first(), turns.last()) else {
-        return Err("There is no turn to take back".to_owned());
-    };
-    let mark = turns.iter().find(|mark| mark.turn == turn).ok_or_else(|| {
-        let (first, last) = (first.turn, last.turn);
-        format!("There is no turn {turn} to take back; there are {first} to {last}")
-    })?;
-    Ok(mark.prompt.clone())
 }

@@ -5,7 +5,10 @@
 //! it is kept, is the agent's.
 
 use crate::host::Host;
-use crate::seat::{Inputs, Seat, serve, tell};
+use crate::map::OpenSessions;
+use crate::seat::{Inputs, Seat};
+use crate::serve::{serve, tell};
+use crate::settings::StartSettings;
 use crate::{blocking, lock};
 use futures::FutureExt;
 use futures::future::{BoxFuture, join_all, ready};
@@ -14,59 +17,20 @@ use ropewalk_agent::session::SessionConfig;
 use ropewalk_agent::tools::registry;
 use ropewalk_agent::{Journal, Past, Session, Sessions};
 use ropewalk_commands::Commands;
-use ropewalk_protocol::{Event, LeftSession, Op, Refusal, Reply, SessionId, SessionInfo};
+use ropewalk_protocol::{Event, LeftSession, Op, Refusal, Reply, SessionId};
 use ropewalk_tools::diagnostics::Diagnostics;
 use ropewalk_tools::{CommandRunner, TypedTool as _};
 use ropewalk_workspace::Roots;
-use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 use tokio::sync::mpsc::UnboundedReceiver;
-use tokio::task::JoinHandle;
 
 /// An answer to a request.
 pub(crate) type Answer = Result<Reply, Refusal>;
 
 /// How long is waited for a session that was left to write its last lines.
 const ENDS: Duration = Duration::from_secs(5);
-
-/// The sessions of a host, and what changing them needs.
-#[derive(Default)]
-pub(crate) struct SessionMap {
-    pub(crate) open: Mutex<OpenSessions>,
-    /// Held while another session takes the place of the current one. The disk is waited for, never the client.
-    pub(crate) changing: tokio::sync::Mutex<()>,
-    /// Tasks that serve sessions that were left, until those have ended.
-    ending: Mutex<Vec<JoinHandle<()>>>,
-    /// The ids of sessions that were left: a lock of theirs that is still held is our own.
-    pub(crate) left: Mutex<BTreeSet<String>>,
-    /// The sessions that are offered to be resumed, until something is asked.
-    pub(crate) offered: Mutex<Vec<SessionInfo>>,
-    /// Set once something was asked.
-    pub(crate) was_asked: AtomicBool,
-    /// The ids of the sessions that were listed last, which the user names by their numbers.
-    pub(crate) listed: Mutex<Vec<String>>,
-}
-
-/// The sessions that are open.
-#[derive(Default)]
-pub(crate) struct OpenSessions {
-    pub(crate) seats: Vec<Arc<Seat>>,
-    pub(crate) current: Option<Arc<Seat>>,
-}
-
-impl OpenSessions {
-    fn find(&self, id: &str) -> Option<&Arc<Seat>> {
-        self.seats.iter().find(|seat| seat.session().is_some_and(|it| **it.id() == *id))
-    }
-
-    /// Takes one out, which ends it.
-    fn take(&mut self, seat: &Arc<Seat>) {
-        self.seats.retain(|own| !Arc::ptr_eq(own, seat));
-        self.current.take_if(|current| Arc::ptr_eq(current, seat));
-    }
-}
 
 impl Host {
     /// Puts a request in line for its session.
@@ -168,8 +132,8 @@ impl Host {
         let (sender, events) = tokio::sync::mpsc::unbounded_channel();
         // Until it is where others find it, so that no edit of the configuration passes it by.
         let mut built = self.configuration.hold();
-        let (mut settings, commands, news) = self.read(&mut built);
-        let choice = past.as_ref().and_then(Past::model_choice).cloned();
+        let StartSettings { mut settings, takes_choice, commands, news } = self.read(&mut built);
+        let choice = past.as_ref().filter(|_| takes_choice).and_then(Past::model_choice).cloned();
         let why = choice.and_then(|choice| self.choose_again(choice, &mut settings));
         let publish = self.options.publish;
         let approvals = self.approvals.clone();
@@ -256,7 +220,7 @@ impl Host {
         drop(ending);
         let session = seat.session()?;
         lock(&self.map.left).insert(session.id().to_string());
-        Some(LeftSession { title: session.title(), pending: session.hunks().len() })
+        Some(LeftSession { title: session.title(), pending: session.review().pending() })
     }
 
     /// Waits until the sessions that were left have written their last lines, within a bound.

@@ -5,19 +5,17 @@
 
 use crate::configuration::{Built, ModelFactory};
 use crate::host::Host;
-use crate::lock;
 use crate::watch::Watch;
 use ropewalk_agent::instructions::Instructions;
 use ropewalk_agent::prompt::PromptFacts;
 use ropewalk_agent::session::{KeepRule, ModelChoice, Settings};
 use ropewalk_commands::CommandSettings;
-use ropewalk_config::{Config, add_rule, rules_file};
+use ropewalk_config::{Config, Layer, add_rule, rules_file};
 use ropewalk_model::Model;
 use ropewalk_protocol::{Event, Level, Mechanisms};
 use ropewalk_tools::{List, Rules, Written};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 /// Tells what is wrong with the configuration.
 pub(crate) fn problem(message: String) -> Event {
@@ -27,27 +25,39 @@ pub(crate) fn problem(message: String) -> Event {
 /// Problems with rules that are told one by one.
 const MOST_PROBLEMS: usize = 20;
 
+/// Parts of the configuration that a session needs to start.
+pub(crate) struct StartSettings {
+    pub(crate) settings: Settings,
+    /// True if a model that was chosen in the session goes on.
+    pub(crate) takes_choice: bool,
+    pub(crate) commands: CommandSettings,
+    /// News of the configuration, to be told.
+    pub(crate) news: Vec<Event>,
+}
+
 impl Host {
     /// Reads the configuration if it may have changed, and hands it to all sessions. Gives what is new in it. Blocking.
     pub(crate) fn refresh(&self) -> Vec<Event> {
         let mut built = self.configuration.hold();
-        let is_stale = self.configuration.is_stale.load(Ordering::Acquire);
-        if is_stale || built.watch.has_changed() { self.read(&mut built).2 } else { Vec::new() }
+        let is_stale = self.configuration.is_stale();
+        if is_stale || built.has_changed() { self.read(&mut built).news } else { Vec::new() }
     }
 
-    /// Reads the configuration, and hands it to all sessions if it has changed. Gives the settings of a session that starts
-    /// now, those of its commands, and what is new. Blocking.
-    pub(crate) fn read(&self, built: &mut Built) -> (Settings, CommandSettings, Vec<Event>) {
-        let was_stale = self.configuration.is_stale.swap(false, Ordering::AcqRel);
-        let sources = lock(&self.configuration.sources).clone();
+    /// Reads the configuration, and hands it to all sessions if it has changed. Blocking.
+    pub(crate) fn read(&self, built: &mut Built) -> StartSettings {
+        let was_stale = self.configuration.take_stale();
+        let sources = self.configuration.sources();
         let mut config = Config::build(&sources, &*self.options.environment);
         let watch = Watch::of(&config);
-        let has_changed = was_stale || watch != built.watch;
-        let mut news = self.take_questions(&mut config);
+        let has_changed = was_stale || built.is_of_others(&watch);
+        let mut news = match self.options.headless {
+            true => Vec::new(),
+            false => self.take_questions(&mut config),
+        };
         let config = Arc::new(config);
-        *lock(&self.configuration.config) = Some(config.clone());
+        self.configuration.put_in_force(config.clone());
         let (settings, mut problems) = self.settings(&config);
-        let mode = std::mem::replace(built, Built { watch, mode: settings.mode }).mode;
+        let mode = built.replace(watch, settings.mode);
         if has_changed {
             // If the mode was not what changed, what the user chose by command stays.
             let keeps_mode = mode == settings.mode && config.is_locked("mode").is_none();
@@ -62,34 +72,52 @@ impl Host {
             });
             news.extend(problems.into_iter().map(problem));
         }
-        (settings, commands_of(&config), news)
+        let is_named = config.provenance("model").layer == Layer::Flag;
+        let takes_choice = !(self.options.headless && is_named);
+        StartSettings { settings, takes_choice, commands: commands_of(&config), news }
     }
 
     /// The settings of a configuration, and what is wrong with it. What the user is asked to trust is no problem.
     fn settings(&self, config: &Config) -> (Settings, Vec<String>) {
-        let (mut settings, problems) = settings_of(config, &self.options.models, true);
-        // With locked rules there is none to keep.
-        settings.always = match config.is_locked("allow") {
-            Some(_) => None,
-            None => rules_file(&*self.options.environment).map(keep_rules_in),
-        };
+        let options = &self.options;
+        let (mut settings, problems) = settings_of(config, &options.models, options.interactive);
+        // With locked rules there is none to keep, and without anybody who answers none is given.
+        if options.interactive && config.is_locked("allow").is_none() {
+            settings.always = rules_file(&*options.environment).map(keep_rules_in);
+        }
+        settings.rules.allow.extend(options.allow.iter().cloned());
+        settings.facts.headless = options.headless;
+        if let Some(date) = &options.date {
+            settings.facts.date.clone_from(date);
+        }
         (settings, problems)
     }
 
     /// A model by the name `provider/name`, set up as the configuration says. Blocking.
     pub(crate) fn model_named(&self, name: &str) -> Result<Arc<dyn Model>, String> {
-        let mut sources = lock(&self.configuration.sources).clone();
+        let mut sources = self.configuration.sources();
         sources.flags.push(format!("model={name}"));
         model_of(&Config::build(&sources, &*self.options.environment), &self.options.models)
     }
 
-    /// See [`choose_again`].
+    /// Puts the user's choice of a model in the place of the configured one, if it still holds. It is made anew, since how
+    /// it is reached may have changed. Gives what prevents it, in a sentence. Blocking.
     pub(crate) fn choose_again(
         &self,
         choice: ModelChoice,
         settings: &mut Settings,
     ) -> Option<String> {
-        choose_again(choice, settings, |name| self.model_named(name))
+        if choice.instead_of != settings.configured_model {
+            return None;
+        }
+        match self.model_named(&choice.name) {
+            Ok(model) => {
+                settings.model = Ok(model);
+                settings.model_choice = Some(choice);
+                None
+            }
+            Err(why) => Some(format!("{} is no longer used here: {why}.", choice.name)),
+        }
     }
 }
 
@@ -159,35 +187,15 @@ fn instructions(told: &ropewalk_config::Instructions) -> Instructions {
 }
 
 /// The model that the command line of a configuration names; the error is a sentence.
-pub fn model_of(config: &Config, factory: &ModelFactory) -> Result<Arc<dyn Model>, String> {
+fn model_of(config: &Config, factory: &ModelFactory) -> Result<Arc<dyn Model>, String> {
     match config.is_locked("model") {
         Some(lock) => Err(format!("The model can't be changed: it is locked by {lock}")),
         None => factory(config),
     }
 }
 
-/// Puts the user's choice of a model in the place of the configured one, if it still holds. It is made anew by `named`,
-/// since how it is reached may have changed. Gives what prevents it, in a sentence.
-pub fn choose_again(
-    choice: ModelChoice,
-    settings: &mut Settings,
-    named: impl FnOnce(&str) -> Result<Arc<dyn Model>, String>,
-) -> Option<String> {
-    if choice.instead_of != settings.configured_model {
-        return None;
-    }
-    match named(&choice.name) {
-        Ok(model) => {
-            settings.model = Ok(model);
-            settings.model_choice = Some(choice);
-            None
-        }
-        Err(why) => Some(format!("{} is no longer used here: {why}", choice.name)),
-    }
-}
-
 /// How the commands of a session run that starts now.
-pub fn commands_of(config: &Config) -> CommandSettings {
+fn commands_of(config: &Config) -> CommandSettings {
     let megabytes = |number: u32| u64::from(number) << 20;
     let set = |number: u32| (number > 0).then(|| megabytes(number));
     let bounds = config.commands.bounds;
@@ -211,7 +219,7 @@ pub fn commands_of(config: &Config) -> CommandSettings {
 }
 
 /// Keeps the rules that are allowed for always in this file.
-pub fn keep_rules_in(file: PathBuf) -> KeepRule {
+fn keep_rules_in(file: PathBuf) -> KeepRule {
     Arc::new(move |rule| {
         let added = add_rule(&file, "allow", &rule.to_string());
         added.map_err(|error| format!("{}: {error}", file.display()))

@@ -26,6 +26,10 @@ pub enum Slash {
     Undo,
     /// Takes back this turn and all after it; none means the last one.
     Rewind(Option<u64>),
+    /// Sums up the older part of the conversation, with this in view.
+    Compact(Option<String>),
+    /// Says how full the model's context is.
+    Context,
     /// Says how things stand.
     Status,
     /// Lists the sessions of these folders.
@@ -67,6 +71,13 @@ const TABLE: &[(&str, &str, &str, Reads)] = &[
         "takes back a request and its changes",
         Reads::Value(rewind),
     ),
+    (
+        "compact",
+        "what to keep in view",
+        "sums up the older part of the conversation",
+        Reads::Words(Slash::Compact),
+    ),
+    ("context", "", "says how full the model's context is", Reads::Nothing(|| Slash::Context)),
     ("status", "", "says how things stand", Reads::Nothing(|| Slash::Status)),
     ("sessions", "", "lists the sessions of these folders", Reads::Nothing(|| Slash::Sessions)),
     ("resume", "a number of the list", "goes on with one of them", Reads::Value(resume)),
@@ -154,6 +165,9 @@ mod tests {
             ("/undo", Slash::Undo),
             ("/rewind", Slash::Rewind(None)),
             ("/rewind 3", Slash::Rewind(Some(3))),
+            ("/compact", Slash::Compact(None)),
+            ("/compact the tests", Slash::Compact(words("the tests"))),
+            ("/context", Slash::Context),
             ("/status", Slash::Status),
             ("/sessions", Slash::Sessions),
             ("/resume", Slash::Resume(None)),

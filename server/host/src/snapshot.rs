@@ -1,10 +1,7 @@
 //! A session as it stands, for front ends to show.
 
-use crate::lock;
-use ropewalk_agent::Session;
+use ropewalk_agent::{ReviewSnapshot, Session};
 use ropewalk_protocol::{Approval, Mode, SessionId};
-use ropewalk_workspace::Hunk;
-use std::sync::Mutex;
 
 /// See the module. Empty if there is no session.
 #[derive(Clone, Debug, Default)]
@@ -15,24 +12,20 @@ pub struct Snapshot {
     pub mode: Mode,
     /// Its turns, the oldest first.
     pub turns: Vec<u64>,
-    /// The hunks that are pending, in the order of files and lines.
-    pub hunks: Vec<Hunk>,
+    /// The hunks that are pending, in the order of files and lines, and the turn that was published last.
+    pub review: ReviewSnapshot,
     /// The approvals that wait, the oldest first.
     pub approvals: Vec<Approval>,
 }
 
 impl Snapshot {
-    /// The session now. While something else is at its changes, they are `last`, as they were shown last.
-    pub(crate) fn of(session: &Session, last: &Mutex<Vec<Hunk>>) -> Self {
-        let mut last = lock(last);
-        if let Some(hunks) = session.try_hunks() {
-            *last = hunks;
-        }
+    /// The session now, with its hunks as they were shown last.
+    pub(crate) fn of(session: &Session) -> Self {
         Self {
             session: Some(session.id().clone().into()),
             mode: session.mode(),
             turns: session.turns().iter().map(|mark| mark.turn).collect(),
-            hunks: last.clone(),
+            review: session.review(),
             approvals: session.waiting_approvals(),
         }
     }

@@ -64,7 +64,7 @@ impl Host {
         for root in &roots {
             forgotten += forget(&*self.options.environment, root)
                 .map_err(|error| format!("The answers can't be forgotten: {error}"))?;
-            lock(&self.questions).asked.retain(|(asked, _)| asked != root);
+            lock(&self.questions).forget(root);
         }
         Ok(Reply::Forgotten(forgotten))
     }

@@ -1,7 +1,8 @@
 //! Code actions: requests on a selection or a diagnostic, and answers to what waits (hunks, approvals).
 
-use crate::hunks::{PlacedHunk, ShownHunks};
-use crate::state::{State, lock};
+use crate::lock;
+use crate::placed::{PlacedHunk, ShownHunks};
+use crate::state::State;
 use ropewalk_protocol::{Approval, Verdict};
 use ropewalk_text::plain::plain_line;
 use ropewalk_workspace::DocId;
@@ -66,8 +67,8 @@ impl State {
     pub(crate) fn actions(&self, params: &lsp::CodeActionParams) -> Vec<lsp::CodeAction> {
         let id = DocId::from_uri(params.text_document.uri.as_str());
         let uri = &self.spelling(params.text_document.uri.as_str());
-        let version = self.remember(&id);
-        self.note_looked(&id);
+        let version = self.anchors.remember(&id);
+        self.desk.note_looked(&id);
         let mut out = self.answers();
         out.extend(self.on_changes(uri, params.range));
         let about = |prompt: &str, range: lsp::Range| {
@@ -77,61 +78,39 @@ impl State {
                 "range": range,
             })
         };
-        for diagnostic in &params.context.diagnostics {
-            if diagnostic.source.as_deref() == Some("ropewalk") {
-                continue;
-            }
-            let first = diagnostic.message.lines().next().unwrap_or_default();
-            let source = diagnostic.source.as_deref().unwrap_or("the editor");
-            let prompt = format!(
-                "Fix this problem, which {source} reports for the selected text: {}",
-                diagnostic.message
-            );
-            let title = format!("Ropewalk: fix “{}”", shorten(first, 60));
-            let mut fix = action(
-                &title,
-                lsp::CodeActionKind::QUICKFIX,
-                "prompt",
-                about(&prompt, lines_of(diagnostic.range)),
-            );
-            fix.diagnostics = Some(vec![diagnostic.clone()]);
-            out.push(fix);
-        }
+        out.extend(fixes(&params.context.diagnostics, about));
         if params.range.start != params.range.end {
-            if let Some(request) = self.comment(&id, version, params.range) {
-                let kind = lsp::CodeActionKind::REFACTOR;
-                out.push(action(
-                    "Ropewalk: do what this comment asks",
-                    kind,
-                    "prompt",
-                    about(&request, params.range),
-                ));
-            }
-            for info in self.host.offered() {
-                let title = format!("Ropewalk: resume {}", crate::show::sessions::about(&info));
-                let kind = lsp::CodeActionKind::REFACTOR;
-                out.push(action(&title, kind, "resume", json!({ "session": info.session })));
-            }
-            for (name, prompt) in ON_SELECTION {
-                let title = format!("Ropewalk: {name} the selection");
-                out.push(action(
-                    &title,
-                    lsp::CodeActionKind::REFACTOR,
-                    "prompt",
-                    about(prompt, params.range),
-                ));
-            }
+            out.extend(self.on_selection(&id, version, params.range, about));
         }
         if let Some(only) = &params.context.only {
-            let wanted = |kind: &lsp::CodeActionKind| {
-                only.iter().any(|only| {
-                    kind == only
-                        || kind.as_str().starts_with(&format!("{}.", only.as_str()))
-                        || only.as_str().is_empty()
-                })
-            };
-            out.retain(|action| action.kind.as_ref().is_some_and(wanted));
+            out.retain(|action| action.kind.as_ref().is_some_and(|kind| is_among(kind, only)));
         }
+        out
+    }
+
+    /// Requests about a selection. `about` makes the arguments of a prompt about a range.
+    fn on_selection(
+        &self,
+        id: &DocId,
+        version: Option<i32>,
+        range: lsp::Range,
+        about: impl Fn(&str, lsp::Range) -> Value,
+    ) -> Vec<lsp::CodeAction> {
+        let refactor = |title: &str, command, arguments| {
+            action(title, lsp::CodeActionKind::REFACTOR, command, arguments)
+        };
+        let asked = self.comment(id, version, range).map(|request| {
+            refactor("Ropewalk: do what this comment asks", "prompt", about(&request, range))
+        });
+        let mut out = Vec::from_iter(asked);
+        out.extend(self.host.offered().into_iter().map(|info| {
+            let title = format!("Ropewalk: resume {}", crate::show::sessions::about(&info));
+            refactor(&title, "resume", json!({ "session": info.session }))
+        }));
+        out.extend(ON_SELECTION.iter().map(|(name, prompt)| {
+            let title = format!("Ropewalk: {name} the selection");
+            refactor(&title, "prompt", about(prompt, range))
+        }));
         out
     }
 
@@ -228,7 +207,7 @@ impl State {
 
     /// What a selected comment asks, if the selection is nothing but a comment.
     fn comment(&self, id: &DocId, version: Option<i32>, range: lsp::Range) -> Option<String> {
-        let (text, bytes) = self.locate(id, version, range)?;
+        let (text, bytes) = self.anchors.locate(id, version, range)?;
         let text = text.slice(bytes);
         let lines: Vec<&str> =
             text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
@@ -258,6 +237,36 @@ impl State {
             .find(|shown| shown.id == hunk)
             .map(|shown| format!("{}\n{}", shown.file, shown.diff))
     }
+}
+
+/// Requests to fix what others than Ropewalk report. `about` makes the arguments of a prompt about a range.
+fn fixes(
+    diagnostics: &[lsp::Diagnostic],
+    about: impl Fn(&str, lsp::Range) -> Value,
+) -> impl Iterator<Item = lsp::CodeAction> {
+    let others = diagnostics.iter().filter(|it| it.source.as_deref() != Some("ropewalk"));
+    others.map(move |diagnostic| {
+        let first = diagnostic.message.lines().next().unwrap_or_default();
+        let source = diagnostic.source.as_deref().unwrap_or("the editor");
+        let prompt = format!(
+            "Fix this problem, which {source} reports for the selected text: {}",
+            diagnostic.message
+        );
+        let title = format!("Ropewalk: fix “{}”", shorten(first, 60));
+        let arguments = about(&prompt, lines_of(diagnostic.range));
+        let mut fix = action(&title, lsp::CodeActionKind::QUICKFIX, "prompt", arguments);
+        fix.diagnostics = Some(vec![diagnostic.clone()]);
+        fix
+    })
+}
+
+/// True if a client that asks only for these kinds, and what is below them, wants this one.
+fn is_among(kind: &lsp::CodeActionKind, only: &[lsp::CodeActionKind]) -> bool {
+    only.iter().any(|only| {
+        kind == only
+            || kind.as_str().starts_with(&format!("{}.", only.as_str()))
+            || only.as_str().is_empty()
+    })
 }
 
 fn action(

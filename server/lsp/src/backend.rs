@@ -2,13 +2,14 @@
 //!
 //! `initialize` completes in its first poll, and no request waits for the client.
 
+use crate::client::{ClientFacts, ClientOptions};
 use crate::commands;
 use crate::convert::{
     change_from_lsp, coordinates, declared_by, encoding_of, encoding_to_lsp, root_from_folder,
     roots_of,
 };
 use crate::serve::Documents;
-use crate::state::{ClientFacts, ClientOptions, State};
+use crate::state::State;
 use ropewalk_host::HostOptions;
 use ropewalk_protocol::Op;
 use ropewalk_workspace::{DocId, Habits};
@@ -70,7 +71,7 @@ impl Backend {
 
     /// Says that nobody knows any more what a document holds, and how that ends.
     fn tell_lost(&self, uri: &str) {
-        let file = self.state.workspace.shown(&DocId::from_uri(uri));
+        let file = self.state.workspace.name(&DocId::from_uri(uri));
         let words = format!(
             "Ropewalk: a change of {file} could not be read, so it is left alone. Save it, or close it and open it again."
         );
@@ -210,7 +211,7 @@ impl Documents for Backend {
             document.version,
             &document.text,
         );
-        self.state.note_looked(&id);
+        self.state.desk.note_looked(&id);
         self.follow();
         self.look(id, false);
     }

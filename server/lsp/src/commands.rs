@@ -7,6 +7,7 @@ mod review;
 mod sessions;
 mod slash;
 
+use crate::convert::invalid;
 use crate::state::State;
 use futures::future::BoxFuture;
 use ropewalk_host::is_named;
@@ -55,6 +56,7 @@ const COMMANDS: &[(&str, Handler)] = &[
     ("ropewalk.sessions", Later(sessions::sessions)),
     ("ropewalk.resume", Later(sessions::resume)),
     ("ropewalk.rewind", Later(sessions::rewind)),
+    ("ropewalk.compact", Later(compact)),
     ("ropewalk.rename", Later(sessions::rename)),
     ("ropewalk.delete", Later(sessions::delete)),
     ("ropewalk.export", Later(sessions::export)),
@@ -87,10 +89,6 @@ pub(crate) async fn execute(
         Now(handler) => handler(state, argument),
         Later(handler) => handler(state.clone(), argument).await,
     }
-}
-
-pub(crate) fn invalid(words: impl Into<String>) -> Error {
-    Error::invalid_params(words.into())
 }
 
 /// Reads the argument, for which a bare string stands for `{ main: string }`.
@@ -163,7 +161,7 @@ async fn ask(
         (None, Some(_)) => return Err(invalid("a range needs its textDocument")),
         _ => None,
     };
-    state.note_asked(at.as_ref().map(|id| (id, range)));
+    state.desk.note_asked(at.as_ref().map(|id| (id, range)));
     match state.ask(None, Op::Prompt(Prompt { content, selection })).await? {
         Reply::Turn(session, turn) => Ok(json!({ "session": session, "turn": turn })),
         _ => Ok(Value::Null),
@@ -173,7 +171,7 @@ async fn ask(
 /// The selected text, as it is now wherever the user has moved it since.
 fn selected(state: &State, document: &Document, range: lsp::Range) -> Result<Option<SelectedText>> {
     let id = DocId::from_uri(&document.uri);
-    let Some((text, bytes)) = state.locate(&id, document.version, range) else {
+    let Some((text, bytes)) = state.anchors.locate(&id, document.version, range) else {
         return Err(invalid(format!("{} is not open", document.uri)));
     };
     if bytes.is_empty() {
@@ -185,7 +183,7 @@ fn selected(state: &State, document: &Document, range: lsp::Range) -> Result<Opt
         .unwrap_or_default();
     let last = text.line_feeds_before(bytes.end.saturating_sub(1).max(bytes.start));
     Ok(Some(SelectedText {
-        file: if is_named(&id) { state.workspace.shown(&id) } else { "(no file)".to_owned() },
+        file: if is_named(&id) { state.workspace.name(&id) } else { "(no file)".to_owned() },
         language,
         lines: (text.line_feeds_before(bytes.start) + 1, last + 1),
         text: text.slice(bytes),
@@ -205,6 +203,20 @@ fn steer(state: Arc<State>, argument: Value) -> Answer {
             .filter(|text| !text.trim().is_empty())
             .ok_or_else(|| invalid("ropewalk.steer needs a text"))?;
         state.ask(None, Op::Steer(vec![Content::text(text)])).await?;
+        Ok(Value::Null)
+    })
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Focus {
+    focus: Option<String>,
+}
+
+fn compact(state: Arc<State>, argument: Value) -> Answer {
+    Box::pin(async move {
+        let Focus { focus } = read(argument, "focus", "{ focus? } or a string")?;
+        state.ask(None, Op::Compact(focus)).await?;
         Ok(Value::Null)
     })
 }

@@ -3,6 +3,7 @@
 use ropewalk_text::{LineEnds, Position, PositionEncoding};
 use ropewalk_workspace::{ContentChange, Declared, DocumentEdit, EditForm, FileRename};
 use serde_json::{Value, json};
+use tower_lsp::jsonrpc::Error;
 use tower_lsp::lsp_types as lsp;
 
 /// The encoding to speak: utf-8 if the client offers it, else utf-16, which every client speaks.
@@ -108,6 +109,11 @@ pub(crate) fn root_from_folder(
 fn name_of(path: &std::path::Path) -> String {
     path.file_name()
         .map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+}
+
+/// A request that asks for what can't be done, in words.
+pub(crate) fn invalid(words: impl Into<String>) -> Error {
+    Error::invalid_params(words.into())
 }
 
 /// What a client's habits and our defaults say of its line ends.

@@ -3,22 +3,30 @@
 //! Each request runs in a task of its own and is waited for within a bound: a late answer then finds the
 //! task that sent it, and nobody waits for ever.
 
+use crate::client::ClientFacts;
 use crate::convert::{edit_to_lsp, rename_to_lsp};
-use crate::spelled::ApplyEdit;
-use crate::state::ClientFacts;
 use futures::future::BoxFuture;
 use ropewalk_workspace::{DocId, DocumentEdit, Editor, EditorError, FileRename, Habits, Workspace};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tower_lsp::Client;
-use tower_lsp::lsp_types::ConfigurationParams;
 use tower_lsp::lsp_types::request::{Request, SemanticTokensRefresh, WorkspaceConfiguration};
+use tower_lsp::lsp_types::{ApplyWorkspaceEditResponse, ConfigurationParams};
 
 /// How long a technical request may take.
 const ANSWER: Duration = Duration::from_secs(10);
 /// How long the flush barrier may take: a client that is slower is asked again before the next edit.
 const BARRIER: Duration = Duration::from_secs(1);
+
+/// `workspace/applyEdit`, whose URIs are spelled as the client does.
+enum ApplyEdit {}
+
+impl Request for ApplyEdit {
+    type Params = serde_json::Value;
+    type Result = ApplyWorkspaceEditResponse;
+    const METHOD: &'static str = "workspace/applyEdit";
+}
 
 /// `ropewalk/save`: our plugins save a document.
 pub(crate) enum Save {}

@@ -2,13 +2,21 @@
 //!
 //! It is the one in which the user asked, else the one they looked at last, else any that is open.
 
-use crate::state::{State, lock};
+use crate::anchors::Anchors;
+use crate::lock;
 use ropewalk_workspace::DocId;
+use std::sync::{Arc, Mutex};
 use tower_lsp::lsp_types as lsp;
 
-/// What is known of where the user is.
-#[derive(Debug, Default)]
+/// See the module.
 pub(crate) struct Desk {
+    anchors: Arc<Anchors>,
+    places: Mutex<Places>,
+}
+
+/// Places where the user is known to have been.
+#[derive(Debug, Default)]
+struct Places {
     /// Where the last request was made.
     asked: Option<Asked>,
     /// The document that was opened, or asked about, last.
@@ -23,38 +31,41 @@ struct Asked {
     range: Option<lsp::Range>,
 }
 
-impl State {
+impl Desk {
+    pub(crate) fn new(anchors: Arc<Anchors>) -> Self {
+        Self { anchors, places: Mutex::default() }
+    }
+
     /// Remembers the document of a request, and the range it was about; where the client names none, it was made in the
     /// document that was looked at last.
     pub(crate) fn note_asked(&self, at: Option<(&DocId, Option<lsp::Range>)>) {
-        let looked = lock(&self.desk).looked.clone();
+        let looked = lock(&self.places).looked.clone();
         let at = at.map(|(id, range)| (id.clone(), range)).or(looked.map(|id| (id, None)));
-        let asked = at.map(|(id, range)| Asked { version: self.remember(&id), id, range });
-        let mut desk = lock(&self.desk);
-        desk.looked = asked.as_ref().map(|asked| asked.id.clone()).or(desk.looked.take());
-        desk.asked = asked;
+        let asked = at.map(|(id, range)| Asked { version: self.anchors.remember(&id), id, range });
+        let mut places = lock(&self.places);
+        places.looked = asked.as_ref().map(|asked| asked.id.clone()).or(places.looked.take());
+        places.asked = asked;
     }
 
     /// Remembers that the user looks at a document.
     pub(crate) fn note_looked(&self, id: &DocId) {
-        lock(&self.desk).looked = Some(id.clone());
+        lock(&self.places).looked = Some(id.clone());
     }
 
     /// The document, and the line in it, counted from zero; none when nothing is open.
     pub(crate) fn home(&self) -> Option<(DocId, usize)> {
-        let is_open = |id: &DocId| self.workspace.with_document(id, |_| ()).is_some();
+        let is_open = |id: &DocId| self.anchors.is_open(id);
         let (asked, looked) = {
-            let desk = lock(&self.desk);
-            (desk.asked.clone(), desk.looked.clone())
+            let places = lock(&self.places);
+            (places.asked.clone(), places.looked.clone())
         };
         if let Some(Asked { id, version, range }) = asked.filter(|asked| is_open(&asked.id)) {
-            let place = range.and_then(|range| self.locate(&id, version, range));
+            let place = range.and_then(|range| self.anchors.locate(&id, version, range));
             let line = place.map_or(0, |(text, bytes)| text.line_feeds_before(bytes.start));
             return Some((id, line));
         }
-        let any = || {
-            self.workspace.open_documents().into_iter().min_by(|a, b| a.as_str().cmp(b.as_str()))
-        };
+        let any =
+            || self.anchors.open_documents().into_iter().min_by(|a, b| a.as_str().cmp(b.as_str()));
         looked.filter(is_open).or_else(any).map(|id| (id, 0))
     }
 }

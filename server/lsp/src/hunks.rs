@@ -3,51 +3,19 @@
 //! Hunks are Information, because "next problem" of VS Code and others skips hints. What stands in a file that can't
 //! be opened yet is shown in the user's own document (see `home`).
 
-use crate::convert::position_to_lsp;
+use crate::lock;
+use crate::placed::{PlacedHunk, ShownHunks, ShownQuestion, placed_in_file, range_of};
 use crate::show::words::{Waiting, how_to_review, lines_changed};
-use crate::state::{State, lock};
+use crate::state::State;
 use ropewalk_protocol::{ChangeKind, HunkInfo};
 use ropewalk_text::plain::{plain, plain_line};
-use ropewalk_workspace::{DocId, Hunk, HunkKind};
+use ropewalk_workspace::DocId;
 use serde_json::json;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::ops::Range;
+use std::collections::{BTreeMap, HashMap};
 use tower_lsp::lsp_types as lsp;
 
 /// How much of a diff a diagnostic's message holds, in characters.
 const DIFF_SHOWN: usize = 2_000;
-
-/// The hunks and the waiting calls as they were shown last.
-#[derive(Debug, Default)]
-pub(crate) struct ShownHunks {
-    pub(crate) hunks: Vec<HunkInfo>,
-    /// The calls that wait, by their ids.
-    pub(crate) questions: BTreeMap<u64, ShownQuestion>,
-    /// The documents that have diagnostics of ours.
-    uris: BTreeSet<String>,
-}
-
-/// A call that waits for the user.
-#[derive(Clone, Debug)]
-pub(crate) struct ShownQuestion {
-    /// The start of what it would run, on one line.
-    pub(crate) about: String,
-    /// The question, with how to answer it.
-    pub(crate) words: String,
-}
-
-/// A pending hunk and where it can be looked at.
-#[derive(Clone, Debug)]
-pub(crate) struct PlacedHunk {
-    pub(crate) id: u64,
-    /// The file it changes, as it is shown.
-    pub(crate) file: String,
-    /// The document in which it is shown.
-    pub(crate) at: DocId,
-    pub(crate) range: lsp::Range,
-    /// True if that is not the file it changes, which is not there yet.
-    pub(crate) is_elsewhere: bool,
-}
 
 impl State {
     /// Shows the pending hunks of a session, if it is the current one.
@@ -141,7 +109,7 @@ impl State {
         let is_elsewhere = placed.is_some_and(|placed| placed.is_elsewhere);
         let (at, range) = match placed {
             Some(placed) if is_elsewhere => (placed.at.clone(), placed.range),
-            _ => (own.clone(), self.range_of(&own, hunk.line..hunk.line + hunk.lines)),
+            _ => (own.clone(), range_of(&self.workspace, &own, hunk.line..hunk.line + hunk.lines)),
         };
         let file =
             if is_elsewhere { format!(" {}", plain_line(&hunk.file)) } else { String::new() };
@@ -179,9 +147,9 @@ impl State {
 
     /// The diagnostic of a call that waits, and the URI of the document it stands in; none when nothing is open.
     fn question(&self, id: u64, question: &ShownQuestion) -> Option<(String, lsp::Diagnostic)> {
-        let (at, line) = self.home()?;
+        let (at, line) = self.desk.home()?;
         let diagnostic = lsp::Diagnostic {
-            range: self.range_of(&at, line..line + 1),
+            range: range_of(&self.workspace, &at, line..line + 1),
             severity: Some(lsp::DiagnosticSeverity::WARNING),
             source: Some("ropewalk".to_owned()),
             message: plain(&question.words),
@@ -191,65 +159,21 @@ impl State {
         Some((self.workspace.spelling(&at), diagnostic))
     }
 
-    /// A hunk's lines in the client's coordinates; for pure insertions the start of the line they go
-    /// before.
-    fn range_of(&self, id: &DocId, lines: Range<usize>) -> lsp::Range {
-        let coordinates = self.workspace.coordinates();
-        let range = self.workspace.with_document(id, |document| {
-            let text = document.text();
-            let start = text.line_feed_start(lines.start);
-            let mut end = text.line_feed_start(lines.end);
-            if !lines.is_empty() && end > start && text.byte(end - 1) == Some(b'\n') {
-                // Up to the last line's own end, so that the next line is not marked.
-                end -= 1;
-            }
-            let at = |byte| position_to_lsp(coordinates.byte_to_position(text, byte));
-            lsp::Range::new(at(start), at(end))
-        });
-        range.unwrap_or_else(|| {
-            let line = |line: usize| lsp::Position::new(u32::try_from(line).unwrap_or(u32::MAX), 0);
-            lsp::Range::new(line(lines.start), line(lines.end))
-        })
-    }
-
-    /// The pending hunks of the current session as they are now, in the order of files and lines. Their texts may
-    /// hold keys, and reach the client only by events, without them.
+    /// The pending hunks of the current session as they were shown last, where they stand now, in the order of files and
+    /// lines. Their texts may hold keys, and reach the client only by events, without them.
     pub(crate) fn placed_hunks(&self) -> Vec<PlacedHunk> {
         let snapshot = self.host.snapshot(None);
-        let hunks = &snapshot.hunks;
-        // A renamed file is still where it was.
-        let renamed = hunks.iter().filter_map(|hunk| match &hunk.kind {
-            HunkKind::Rename { from } => Some((&hunk.doc, DocId::from_uri(from))),
-            _ => None,
+        let home = self.desk.home().map(|(id, line)| {
+            let range = range_of(&self.workspace, &id, line..line + 1);
+            (id, range)
         });
-        let renamed: HashMap<&DocId, DocId> = renamed.collect();
-        let home = self.home();
-        hunks.iter().map(|hunk| self.placed(hunk, renamed.get(&hunk.doc), home.as_ref())).collect()
-    }
-
-    fn placed(
-        &self,
-        hunk: &Hunk,
-        renamed: Option<&DocId>,
-        home: Option<&(DocId, usize)>,
-    ) -> PlacedHunk {
-        let is_open = self.workspace.with_document(&hunk.doc, |_| ()).is_some();
-        let is_new = matches!(hunk.kind, HunkKind::Create);
-        let elsewhere = match (is_open, renamed, home) {
-            (true, ..) => None,
-            (false, Some(from), _) => Some((from.clone(), hunk.lines.clone())),
-            (false, None, Some((home, line))) if is_new => Some((home.clone(), *line..line + 1)),
-            _ => None,
-        };
-        let is_elsewhere = elsewhere.is_some();
-        let (at, lines) = elsewhere.unwrap_or_else(|| (hunk.doc.clone(), hunk.lines.clone()));
-        let range = self.range_of(&at, lines);
-        PlacedHunk { id: hunk.id.0, file: hunk.file.clone(), at, range, is_elsewhere }
+        let placed = |file| placed_in_file(&self.workspace, file, home.as_ref());
+        snapshot.review.files.iter().flat_map(placed).collect()
     }
 
     /// What waits for review in the current session.
     pub(crate) fn waiting(&self) -> Option<Waiting> {
-        Waiting::of(&self.host.snapshot(None).hunks)
+        Waiting::of(&self.host.snapshot(None).review)
     }
 
     /// Accept and reject above each pending hunk, and the way to the next one if there are several.

@@ -1,17 +1,20 @@
 //! The language server: serve loop, requests, and the agent's events shown to an editor.
 //!
 //! Reading order: [`serve`](mod@serve) (frames in and out), `backend` (LSP's methods), `commands` and
-//! `actions` (from the client to the host), `show`, `hunks`, `home` and `trust` (from events to the client), `greet`,
-//! `editor` (the client as the workspace's editor) and `state`. LSP's types stop here: `convert` is the door.
+//! `actions` (from the client to the host), `show`, `hunks`, `placed`, `home`, `anchors` and `trust` (from events to
+//! the client), `greet`, `editor` (the client as the workspace's editor), `client` and `state`. LSP's types stop here: `convert` is the door.
 
 mod actions;
+mod anchors;
 mod backend;
+mod client;
 mod commands;
 mod convert;
 mod editor;
 mod greet;
 mod home;
 mod hunks;
+mod placed;
 pub mod serve;
 mod show;
 mod spelled;
@@ -19,5 +22,12 @@ mod state;
 mod trust;
 
 pub use backend::{Backend, service};
+pub use client::CLIENT_KEYS;
 pub use editor::{DiagnosticLine, DocumentParams};
-pub use state::CLIENT_KEYS;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A panic while the lock was held leaves plain data behind, which stays usable.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

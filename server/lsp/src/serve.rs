@@ -18,7 +18,9 @@
 
 mod dispatch;
 mod documents;
+mod end;
 mod frames;
+mod header;
 mod message;
 mod outbox;
 mod parent;
@@ -38,7 +40,9 @@ use tower_lsp::{ClientSocket, LanguageServer, LspService};
 
 use dispatch::Dispatch;
 pub use documents::Documents;
-use frames::{BadFrame, Frames};
+pub use end::{End, Reason};
+use frames::Frames;
+use header::BadFrame;
 use message::Incoming;
 use outbox::Outbox;
 pub use parent::parent_gone;
@@ -71,38 +75,6 @@ impl Default for ServeOptions {
             parent_interval: Duration::from_secs(3),
             last_words: Duration::from_millis(500),
         }
-    }
-}
-
-/// Why serving ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reason {
-    /// The client sent `exit`.
-    Exit,
-    /// There is no more input.
-    InputEnded,
-    /// The client's process is gone.
-    ParentGone,
-    /// The client has closed the output.
-    OutputClosed,
-    /// The client reads nothing, and too many answers wait for it.
-    OutputUnread,
-}
-
-/// How serving ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct End {
-    /// Why.
-    pub reason: Reason,
-    /// Whether the client had asked for a shutdown before.
-    pub after_shutdown: bool,
-}
-
-impl End {
-    /// What the process should return: 0 after a `shutdown`, else 1 (LSP, `exit`), whatever the reason.
-    #[must_use]
-    pub fn exit_code(self) -> u8 {
-        u8::from(!self.after_shutdown)
     }
 }
 

@@ -10,15 +10,6 @@ use tower_lsp::lsp_types as lsp;
 use tower_lsp::lsp_types::notification::Notification;
 use tower_lsp::lsp_types::request::Request;
 
-/// `workspace/applyEdit`.
-pub(crate) enum ApplyEdit {}
-
-impl Request for ApplyEdit {
-    type Params = Value;
-    type Result = lsp::ApplyWorkspaceEditResponse;
-    const METHOD: &'static str = "workspace/applyEdit";
-}
-
 /// `window/showDocument`.
 enum ShowDocument {}
 

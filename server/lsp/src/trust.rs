@@ -2,7 +2,8 @@
 //!
 //! Questions come from the host, and answers go there. A question waits without a bound; closing it answers nothing.
 
-use crate::commands::{invalid, read};
+use crate::commands::read;
+use crate::convert::invalid;
 use crate::show::tell;
 use crate::state::State;
 use futures::future::BoxFuture;

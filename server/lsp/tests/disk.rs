@@ -63,13 +63,10 @@ async fn what_comes_behind_a_command_is_answered_while_the_disk_hangs() {
         ("ropewalk.status", json!({})),
     ] {
         let (disk, hold) = Hanging::new();
-        let (mut service, _socket) = service(HostOptions {
-            models: Arc::new(|_| Err("there is no model here".to_owned())),
-            environment: disk.clone(),
-            flags: Vec::new(),
-            sessions: None,
-            publish: ropewalk_workspace::publish::Bounds::default(),
-        });
+        let (mut service, _socket) = service(HostOptions::new(
+            Arc::new(|_| Err("there is no model here".to_owned())),
+            disk.clone(),
+        ));
         // It is always ready.
         let mut call = |id, method, params| {
             service.ready().now_or_never().unwrap().unwrap().call(request(id, method, params))

@@ -38,13 +38,10 @@ async fn ask(service: &mut LspService<Backend>, method: &'static str, params: Va
 
 /// The answer to a command on a server with this text as the system's file.
 async fn command(system: &'static str, command: &str, argument: Value) -> Value {
-    let (mut service, _socket) = service(HostOptions {
-        models: Arc::new(|_| Err("there is no model here".to_owned())),
-        environment: Arc::new(System(system)),
-        flags: Vec::new(),
-        sessions: None,
-        publish: ropewalk_workspace::publish::Bounds::default(),
-    });
+    let (mut service, _socket) = service(HostOptions::new(
+        Arc::new(|_| Err("there is no model here".to_owned())),
+        Arc::new(System(system)),
+    ));
     ask(&mut service, "initialize", json!({ "capabilities": {} })).await;
     let params = json!({ "command": command, "arguments": [argument] });
     ask(&mut service, "workspace/executeCommand", params).await

@@ -132,167 +132,139 @@ fn interleaved_parallel_calls() {
     assert_eq!(reply.tool_calls().map(|(id, _, _)| id).collect::<Vec<_>>(), ["a", "b"]);
 }
 
-#[test]
-fn calls_however_they_are_named() {
-    let call = |index: Value, id: Value, name: Value, arguments: Value| {
+/// Two calls of `x`, with `n` 1 and 2, as servers send them: for each delta the index, the id, the name and the arguments.
+const NAMED: &[(&str, &str)] = &[
+    ("all at index 0", r#"[[0, "a", "x", "{\"n\": 1}"], [0, "b", "x", "{\"n\": 2}"]]"#),
+    ("all at index 0, no id", r#"[[0, null, "x", "{\"n\": 1}"], [0, null, "x", "{\"n\": 2}"]]"#),
+    (
+        "neither index nor id",
+        r#"[[null, null, "x", "{\"n\":"], [null, null, null, " 1}"], [null, null, "x", "{\"n\": 2}"]]"#,
+    ),
+    (
+        "ids alone, interleaved",
+        r#"[[null, "a", "x", "{"], [null, "b", "x", "{\"n\": 2}"], [null, "a", null, "\"n\": 1}"]]"#,
+    ),
+    (
+        "name and id in every delta",
+        r#"[
+            [0, "a", "x", "{\"n\""],
+            [0, "a", "x", ": 1}"],
+            [0, "a", "x", ""],
+            [1, "b", "x", "{\"n\": 2}"]
+        ]"#,
+    ),
+    (
+        "another id in every delta",
+        r#"[
+            [0, "a", "x", "{\"n\""],
+            [0, "b", "x", ": 1}"],
+            [1, "c", "x", "{\"n\""],
+            [1, "d", null, ": 2}"]
+        ]"#,
+    ),
+    (
+        "arguments as objects, the same id twice, an index that is text",
+        r#"[["0", "a", "x", {"n": 1}], ["1", "a", "x", {"n": 2}]]"#,
+    ),
+    (
+        "the id first, the name later",
+        r#"[
+            [0, "a", null, null],
+            [0, null, null, "{\"n\""],
+            [0, null, "x", ": 1}"],
+            [1, "b", "x", "{\"n\": 2}"]
+        ]"#,
+    ),
+];
+
+/// The deltas of a row of [`NAMED`].
+fn named(row: &str) -> Vec<Value> {
+    let deltas: Vec<[Value; 4]> = serde_json::from_str(row).unwrap();
+    let call = |[index, id, name, arguments]: [Value; 4]| {
         let mut call = json!({"function": {"name": name, "arguments": arguments}});
         for (key, value) in [("index", index), ("id", id)] {
             if !value.is_null() {
-                call[key] = value;
+                call.as_object_mut().unwrap().insert(key.to_owned(), value);
             }
         }
         calls(json!([call]))
     };
-    let (none, a, b) = (Value::Null, json!("a"), json!("b"));
-    let part = |text: &str| json!(text);
+    deltas.into_iter().map(call).collect()
+}
+
+#[test]
+fn calls_however_they_are_named() {
     let two = [("x", args(json!({"n": 1}))), ("x", args(json!({"n": 2})))];
-    let whole = |n: u32| json!(format!("{{\"n\": {n}}}"));
-    let cases: [(&str, Vec<Value>); 8] = [
-        (
-            "all at index 0",
-            vec![
-                call(json!(0), a.clone(), json!("x"), whole(1)),
-                call(json!(0), b.clone(), json!("x"), whole(2)),
-            ],
-        ),
-        (
-            "all at index 0, no id",
-            vec![
-                call(json!(0), none.clone(), json!("x"), whole(1)),
-                call(json!(0), none.clone(), json!("x"), whole(2)),
-            ],
-        ),
-        (
-            "neither index nor id",
-            vec![
-                call(none.clone(), none.clone(), json!("x"), part("{\"n\":")),
-                call(none.clone(), none.clone(), none.clone(), part(" 1}")),
-                call(none.clone(), none.clone(), json!("x"), whole(2)),
-            ],
-        ),
-        (
-            "ids alone, interleaved",
-            vec![
-                call(none.clone(), a.clone(), json!("x"), part("{")),
-                call(none.clone(), b.clone(), json!("x"), whole(2)),
-                call(none.clone(), a.clone(), none.clone(), part("\"n\": 1}")),
-            ],
-        ),
-        (
-            "name and id in every delta",
-            vec![
-                call(json!(0), a.clone(), json!("x"), part("{\"n\"")),
-                call(json!(0), a.clone(), json!("x"), part(": 1}")),
-                call(json!(0), a.clone(), json!("x"), part("")),
-                call(json!(1), b.clone(), json!("x"), whole(2)),
-            ],
-        ),
-        (
-            "another id in every delta",
-            vec![
-                call(json!(0), a.clone(), json!("x"), part("{\"n\"")),
-                call(json!(0), b.clone(), json!("x"), part(": 1}")),
-                call(json!(1), json!("c"), json!("x"), part("{\"n\"")),
-                call(json!(1), json!("d"), none.clone(), part(": 2}")),
-            ],
-        ),
-        (
-            "arguments as objects, the same id twice, an index that is text",
-            vec![
-                call(json!("0"), a.clone(), json!("x"), json!({"n": 1})),
-                call(json!("1"), a.clone(), json!("x"), json!({"n": 2})),
-            ],
-        ),
-        (
-            "the id first, the name later",
-            vec![
-                call(json!(0), a.clone(), none.clone(), none.clone()),
-                call(json!(0), none.clone(), none.clone(), part("{\"n\"")),
-                call(json!(0), none.clone(), json!("x"), part(": 1}")),
-                call(json!(1), b.clone(), json!("x"), whole(2)),
-            ],
-        ),
-    ];
-    for (words, deltas) in cases {
-        let reply = said(&deltas);
+    for (words, deltas) in NAMED {
+        let reply = said(&named(deltas));
         assert_eq!(inputs(&reply), two, "{words}");
         let ids: HashSet<_> = reply.tool_calls().map(|(id, _, _)| id).collect();
         assert!(ids.len() == 2 && !ids.contains(""), "{words}: {ids:?}");
     }
-    let same = said(&[
-        call(json!(0), a.clone(), json!("x"), whole(1)),
-        call(json!(1), a.clone(), json!("x"), json!({"n": 2})),
-    ]);
+    let same = said(&named(r#"[[0, "a", "x", "{\"n\": 1}"], [1, "a", "x", {"n": 2}]]"#));
     assert_eq!(inputs(&same), two);
     let ids: Vec<_> = same.tool_calls().map(|(id, _, _)| id).collect();
     assert!(ids[0] == "a" && ids[1] != "a", "{ids:?}");
 }
 
+/// One call of `x`, of whose end some servers send a part again.
+const REPEATED: &[(&str, &str)] = &[
+    (
+        "the last piece",
+        r#"[
+            {"index": 0, "id": "a", "function": {"name": "x", "arguments": "{\"n\":{"}},
+            {"index": 0, "function": {"arguments": "\"m\":1}}"}},
+            {"index": 0, "function": {"arguments": "\"m\":1}}"}}
+        ]"#,
+    ),
+    (
+        "the last bracket",
+        r#"[
+            {"index": 0, "id": "a", "function": {"name": "x", "arguments": "{\"n\":{\"m\":1}"}},
+            {"index": 0, "function": {"arguments": "}"}},
+            {"index": 0, "function": {"arguments": "}"}}
+        ]"#,
+    ),
+    (
+        "all of it at the end",
+        r#"[
+            {"index": 0, "id": "a", "function": {"name": "x", "arguments": "{\"n\":{"}},
+            {"index": 0, "function": {"arguments": "\"m\":1}}"}},
+            {"index": 0, "id": "a", "function": {"name": "x", "arguments": "{\"n\":{\"m\":1}}"}}
+        ]"#,
+    ),
+    (
+        "a call in one piece",
+        r#"[
+            {"index": 0, "id": "a", "function": {"name": "x", "arguments": "{\"n\":{\"m\":1}}"}},
+            {"index": 0, "id": "a", "function": {"name": "x", "arguments": "{\"n\":{\"m\":1}}"}}
+        ]"#,
+    ),
+    (
+        "a call in one piece, no id",
+        r#"[
+            {"index": 0, "function": {"name": "x", "arguments": "{\"n\":{\"m\":1}}"}},
+            {"index": 0, "function": {"name": "x", "arguments": "{\"n\":{\"m\":1}}"}}
+        ]"#,
+    ),
+    (
+        "arguments as an object",
+        r#"[
+            {"index": 0, "id": "a", "function": {"name": "x", "arguments": {"n": {"m": 1}}}},
+            {"index": 0, "id": "a", "function": {"name": "x", "arguments": {"n": {"m": 1}}}}
+        ]"#,
+    ),
+];
+
 #[test]
 fn the_end_of_a_call_that_comes_again_says_nothing_new() {
     let part = |json: Value| calls(json!([json]));
-    let whole = json!("{\"n\":{\"m\":1}}");
-    let cases: [(&str, Vec<Value>); 6] = [
-        (
-            "the last piece",
-            vec![
-                part(
-                    json!({"index": 0, "id": "a", "function": {"name": "x", "arguments": "{\"n\":{"}}),
-                ),
-                part(json!({"index": 0, "function": {"arguments": "\"m\":1}}"}})),
-                part(json!({"index": 0, "function": {"arguments": "\"m\":1}}"}})),
-            ],
-        ),
-        (
-            "the last bracket",
-            vec![
-                part(
-                    json!({"index": 0, "id": "a", "function": {"name": "x", "arguments": "{\"n\":{\"m\":1}"}}),
-                ),
-                part(json!({"index": 0, "function": {"arguments": "}"}})),
-                part(json!({"index": 0, "function": {"arguments": "}"}})),
-            ],
-        ),
-        (
-            "all of it at the end",
-            vec![
-                part(
-                    json!({"index": 0, "id": "a", "function": {"name": "x", "arguments": "{\"n\":{"}}),
-                ),
-                part(json!({"index": 0, "function": {"arguments": "\"m\":1}}"}})),
-                part(json!({"index": 0, "id": "a", "function": {"name": "x", "arguments": whole}})),
-            ],
-        ),
-        (
-            "a call in one piece",
-            vec![
-                part(json!({"index": 0, "id": "a", "function": {"name": "x", "arguments": whole}})),
-                part(json!({"index": 0, "id": "a", "function": {"name": "x", "arguments": whole}})),
-            ],
-        ),
-        (
-            "a call in one piece, no id",
-            vec![
-                part(json!({"index": 0, "function": {"name": "x", "arguments": whole}})),
-                part(json!({"index": 0, "function": {"name": "x", "arguments": whole}})),
-            ],
-        ),
-        (
-            "arguments as an object",
-            vec![
-                part(
-                    json!({"index": 0, "id": "a", "function": {"name": "x", "arguments": {"n": {"m": 1}}}}),
-                ),
-                part(
-                    json!({"index": 0, "id": "a", "function": {"name": "x", "arguments": {"n": {"m": 1}}}}),
-                ),
-            ],
-        ),
-    ];
-    for (words, deltas) in cases {
+    for (words, deltas) in REPEATED {
+        let deltas: Vec<Value> = serde_json::from_str(deltas).unwrap();
+        let deltas: Vec<Value> = deltas.into_iter().map(part).collect();
         assert_eq!(inputs(&said(&deltas)), [("x", args(json!({"n": {"m": 1}})))], "{words}");
         // Another call in between does not matter to one with an index and an id.
-        if words == "a call in one piece" {
+        if *words == "a call in one piece" {
             let other =
                 json!({"index": 1, "id": "b", "function": {"name": "y", "arguments": "{}"}});
             let reply = said(&[deltas[0].clone(), part(other), deltas[1].clone()]);

@@ -185,10 +185,10 @@ async fn errors_in_mid_stream_pass_or_end_by_their_kind() {
     }
 }
 
-#[tokio::test]
-async fn what_is_refused_ends_at_once_in_words_that_say_what_to_mend() {
+/// Answers that refuse a request: the status, fields of the head, the body, and a part of what is said.
+fn refusals() -> Vec<(u16, &'static str, String, &'static str)> {
     let json = |message: &str| format!("{{\"error\":{{\"message\":\"{message}\"}}}}");
-    let cases = [
+    vec![
         (400, "", json("temperature is odd"), "temperature is odd"),
         (400, "", json("maximum context length is 9 tokens"), "compact it"),
         (401, "", json(&format!("bad key {KEY}")), "check that it is whole"),
@@ -245,9 +245,14 @@ async fn what_is_refused_ends_at_once_in_words_that_say_what_to_mend() {
         (400, "content-encoding: identity\r\n", json("plain"), "plain"),
         (204, "content-type: text/plain\r\n", String::new(), "text/plain in place"),
         (307, "location: http://127.0.0.1:1/\r\n", String::new(), "redirects"),
-    ];
+    ]
+}
+
+#[tokio::test]
+async fn what_is_refused_ends_at_once_in_words_that_say_what_to_mend() {
+    let refusals = refusals();
     for &protocol in Protocol::ALL {
-        for (status, fields, body, expected) in &cases {
+        for (status, fields, body, expected) in &refusals {
             let words = ends(protocol, whole(*status, fields, body)).await;
             assert!(words.contains(expected), "{protocol:?} {status}: {words}");
             assert!(!words.contains("packed"), "{words}");

@@ -3,6 +3,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
+    clippy::panic,
     reason = "tests and their helpers may be blunt"
 )]
 
@@ -255,7 +256,7 @@ fn a_key_cut_anywhere_is_in_no_recording() {
             let recording = String::from_utf8(file.0.lock().unwrap().clone()).unwrap();
             assert!(!recording.contains("hidden"), "{recording}");
 
-            // The request is found again with the key struck, which shows that nothing else was changed.
+            // The request is found again with the key redacted, which shows that nothing else was changed.
             let mut heard = ask(&player(&recording, true), request("[key]", &["[key]", "b"], 9));
             let error = heard.pop().unwrap().unwrap_err();
             assert_eq!(error, ModelError::Cut { why: "gone with [key]".into() });
@@ -283,7 +284,7 @@ async fn a_key_that_is_asked_for_is_known_before_the_first_line() {
     let lazy = LazyKey::new(|| async { ApiKey::new(KEY, "KEY") }.boxed());
     let config = ServerConfig { key: None, ..server.config(Protocol::Anthropic) };
     let model = AskedModel::new(config, lazy, Http::new()).unwrap();
-    assert_eq!(model.keys().strike(KEY), KEY, "not asked for yet");
+    assert_eq!(model.keys().redact(KEY), KEY, "not asked for yet");
     let file = File::default();
     let recorder = Recorder::begin(Box::new(file.clone()), head());
     let replies: Replies =
@@ -294,63 +295,65 @@ async fn a_key_that_is_asked_for_is_known_before_the_first_line() {
     assert!(server.requests()[0].contains(KEY));
 }
 
+/// A model that says in another way whatever has a default.
+struct Odd(ServerModel);
+
+// Those who wrap a model have the same lint: nothing is left to a default.
+#[deny(clippy::missing_trait_methods)]
+impl Model for Odd {
+    fn name(&self) -> &str {
+        "odd/one"
+    }
+    fn limits(&self) -> ModelLimits {
+        ModelLimits { context: Some(7), max_output: Some(8) }
+    }
+    fn thinking_tokens(&self) -> u32 {
+        9
+    }
+    fn price(&self) -> Option<Price> {
+        Some(Price { input: 1, output: 2, cache_read: 3, cache_write: 4 })
+    }
+    fn takes_printed_calls(&self) -> bool {
+        true
+    }
+    fn reads_calls_when(&self) -> Option<String> {
+        Some("when".into())
+    }
+    fn lacks_tools(&self) -> Option<String> {
+        Some("lacks".into())
+    }
+    fn is_lean(&self) -> bool {
+        // By its context it would get it.
+        false
+    }
+    fn find_context(&self) -> BoxFuture<'static, ()> {
+        panic!("a recording has no place for what is found out on the way")
+    }
+    fn more_context(&self) -> Option<String> {
+        Some("more".into())
+    }
+    fn keys(&self) -> Keys {
+        Keys::new([KEY])
+    }
+    fn ready(&self) -> BoxFuture<'static, Result<(), ModelError>> {
+        async { Err(ModelError::MissingKey { var: "ODD".into() }) }.boxed()
+    }
+    fn encode(&self, message: &Message) -> Piece {
+        self.0.encode(message)
+    }
+    fn encode_prelude(&self, system: &str, tools: &[ToolSpec]) -> Prelude {
+        self.0.encode_prelude(system, tools)
+    }
+    fn stream(&self, _: Request) -> BoxStream<'static, Result<Delta, ModelError>> {
+        futures::stream::empty().boxed()
+    }
+    fn probe(&self) -> BoxFuture<'static, Result<(), ModelError>> {
+        async { Err(ModelError::MissingKey { var: "PROBED".into() }) }.boxed()
+    }
+}
+
 #[test]
 fn all_that_a_model_says_of_itself_goes_through() {
-    struct Odd(ServerModel);
-    // Whatever has a default is said here in another way. That nothing is left to a default by those who wrap a
-    // model is held by a lint on them.
-    #[deny(clippy::missing_trait_methods)]
-    impl Model for Odd {
-        fn name(&self) -> &str {
-            "odd/one"
-        }
-        fn limits(&self) -> ModelLimits {
-            ModelLimits { context: Some(7), max_output: Some(8) }
-        }
-        fn thinking_tokens(&self) -> u32 {
-            9
-        }
-        fn price(&self) -> Option<Price> {
-            Some(Price { input: 1, output: 2, cache_read: 3, cache_write: 4 })
-        }
-        fn takes_printed_calls(&self) -> bool {
-            true
-        }
-        fn reads_calls_when(&self) -> Option<String> {
-            Some("when".into())
-        }
-        fn lacks_tools(&self) -> Option<String> {
-            Some("lacks".into())
-        }
-        fn is_lean(&self) -> bool {
-            // By its context it would get it.
-            false
-        }
-        fn find_context(&self) -> BoxFuture<'static, ()> {
-            panic!("a recording has no place for what is found out on the way")
-        }
-        fn more_context(&self) -> Option<String> {
-            Some("more".into())
-        }
-        fn keys(&self) -> Keys {
-            Keys::new([KEY])
-        }
-        fn ready(&self) -> BoxFuture<'static, Result<(), ModelError>> {
-            async { Err(ModelError::MissingKey { var: "ODD".into() }) }.boxed()
-        }
-        fn encode(&self, message: &Message) -> Piece {
-            self.0.encode(message)
-        }
-        fn encode_prelude(&self, system: &str, tools: &[ToolSpec]) -> Prelude {
-            self.0.encode_prelude(system, tools)
-        }
-        fn stream(&self, _: Request) -> BoxStream<'static, Result<Delta, ModelError>> {
-            futures::stream::empty().boxed()
-        }
-        fn probe(&self) -> BoxFuture<'static, Result<(), ModelError>> {
-            async { Err(ModelError::MissingKey { var: "PROBED".into() }) }.boxed()
-        }
-    }
     let odd = Arc::new(Odd(server()));
     let file = File::default();
     let recorder = Recorder::begin(Box::new(file.clone()), head());
@@ -367,7 +370,7 @@ fn all_that_a_model_says_of_itself_goes_through() {
         assert_eq!(model.lacks_tools(), odd.lacks_tools());
         assert_eq!((model.is_lean(), model.more_context()), (false, odd.more_context()));
         assert_eq!(model.find_context().now_or_never(), Some(()));
-        assert_eq!(model.keys().strike(KEY), "[key]");
+        assert_eq!(model.keys().redact(KEY), "[key]");
         assert_eq!(model.ready().now_or_never(), odd.ready().now_or_never());
         let message = Message::user("hi");
         assert_eq!(model.encode(&message), odd.encode(&message));

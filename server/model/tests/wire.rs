@@ -349,17 +349,21 @@ fn members_of_another_type_are_read_as_what_they_mean_or_left_out() {
     assert_eq!(reply.blocks.len(), 2);
 }
 
+const STOP: &str = "data: {\"type\":\"message_stop\"}\n\n";
+
+/// A delta of a block, whose text is written as JSON has it.
+fn part(index: u32, kind: &str, member: &str, text: &str) -> String {
+    format!(
+        r#"data: {{"type":"content_block_delta","index":{index},"delta":{{"type":"{kind}","{member}":"{text}"}}}}{}"#,
+        "\n\n"
+    )
+}
+
 #[test]
 fn surrogate_pairs_cut_in_two() {
-    let delta = |text: &str| {
-        format!(
-            r#"data: {{"type":"content_block_delta","index":0,"delta":{{"type":"text_delta","text":"{text}"}}}}{}"#,
-            "\n\n"
-        )
-    };
-    let stop = "data: {\"type\":\"message_stop\"}\n\n";
     let text = |parts: &[&str]| {
-        let bytes = parts.iter().map(|part| delta(part)).collect::<String>() + stop;
+        let bytes =
+            parts.iter().map(|text| part(0, "text_delta", "text", text)).collect::<String>() + STOP;
         reply(bytes.as_bytes(), 9).text()
     };
     assert_eq!(text(&[r"a\ud83d", r"\ude00b"]), "a😀b");
@@ -373,20 +377,18 @@ fn surrogate_pairs_cut_in_two() {
     assert_eq!(text(&[r"a\ud83d", "", r"\ude00b"]), "a😀b");
     assert_eq!(text(&[r"a\ud83d", "b", r"\ude00c"]), "ab\u{fffd}c");
     assert_eq!(text(&[r"a\ud83d", r#"\"\ude00"#]), "a\"\u{fffd}");
+}
+
+#[test]
+fn surrogate_pairs_cut_in_two_with_other_events_between() {
     let start = |index: u32, block: &str| {
         format!(
             r#"data: {{"type":"content_block_start","index":{index},"content_block":{{{block}}}}}{}"#,
             "\n\n"
         )
     };
-    let part = |index: u32, kind: &str, member: &str, text: &str| {
-        format!(
-            r#"data: {{"type":"content_block_delta","index":{index},"delta":{{"type":"{kind}","{member}":"{text}"}}}}{}"#,
-            "\n\n"
-        )
-    };
     let ping = "data: {\"type\":\"ping\"}\n\n: ping\n\ndata: garbage\n\n".to_owned();
-    let whole = |events: &[String]| reply((events.concat() + stop).as_bytes(), 9);
+    let whole = |events: &[String]| reply((events.concat() + STOP).as_bytes(), 9);
     let text = |index: u32, text: &str| part(index, "text_delta", "text", text);
     assert_eq!(whole(&[text(0, r"a\ud83d"), ping.clone(), text(0, r"\ude00b")]).text(), "a😀b");
     let both = [text(0, r"a\ud83d"), text(1, r"b\ud83d"), text(0, r"\ude00"), text(1, r"\ude01")];

@@ -59,6 +59,18 @@ impl std::fmt::Display for StopReason {
     }
 }
 
+/// Why a conversation is compacted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CompactionCause {
+    /// It fills the model's context.
+    Full,
+    /// The model or the user has asked for it.
+    Asked,
+    /// The model's server has refused a request as too long.
+    Refused,
+}
+
 /// How important a notice is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -242,6 +254,25 @@ pub enum Event {
         in_turn: Tokens,
         /// By the session so far. (Not called `session`: its id stands beside these fields.)
         total: Tokens,
+    },
+    /// The conversation is about to be compacted: its beginning is summed up, which takes the model a while. `why` is
+    /// `full`, `asked` or `refused`.
+    Compacting {
+        /// The turn, or the last one if none runs.
+        turn: u64,
+        /// Why.
+        why: CompactionCause,
+    },
+    /// It was compacted: what the model remembers of its beginning is the summary.
+    Compacted {
+        /// The turn.
+        turn: u64,
+        /// Tokens of a request before, by estimate.
+        before: u64,
+        /// Tokens of one afterwards.
+        after: u64,
+        /// The model that has summed up, or `ropewalk` where it is a list of the calls.
+        by: String,
     },
     /// Something the user should know: `info`, `warning` or `error`.
     Notice {

@@ -21,12 +21,14 @@ pub mod usage;
 
 pub use approval::{Approval, Resolution, Verdict};
 pub use content::Content;
-pub use event::{Event, Level, SessionEvent, StopReason};
+pub use event::{CompactionCause, Event, Level, SessionEvent, StopReason};
 pub use hunk::{ChangeKind, HunkInfo, ReviewAction};
 pub use ids::{CallId, MessageId, SessionId};
 pub use limits::{ModelLimits, SessionLimits, Thinking};
 pub use mechanisms::{MechanismLimits, Mechanisms};
 pub use mode::{Mode, OverFork};
-pub use reply::{LeftSession, Lock, Refusal, Reply, ResumedSession, SessionInfo, Status};
+pub use reply::{
+    ContextFill, LeftSession, Lock, Refusal, Reply, ResumedSession, SessionInfo, Status,
+};
 pub use request::{Op, Prompt, Request, SelectedText, Selection, Trust, TrustAnswer};
 pub use usage::{Money, Price, Spent, Tokens, Usage};

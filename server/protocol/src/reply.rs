@@ -85,8 +85,41 @@ pub struct Status {
     pub messages: usize,
     /// Tokens so far, and what they cost.
     pub tokens: Tokens,
+    /// How full the model's context is.
+    pub context: ContextFill,
     /// How often a document was found to be out of step.
     pub desync_alarms: usize,
+}
+
+/// How full a model's context is by the last request, in tokens, by estimate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ContextFill {
+    /// Taken by all of it; 0 before the first request.
+    pub used: u64,
+    /// Taken by the system prompt and the tools.
+    pub prelude: u64,
+    /// The model's context; 0 where it is not known.
+    pub context: u64,
+}
+
+impl ContextFill {
+    /// A sentence about it.
+    pub fn in_words(self) -> String {
+        let Self { used, prelude, context } = self;
+        match (used, context) {
+            (0, _) => "Nothing was asked yet, so the context is empty.".to_owned(),
+            (used, 0) => format!(
+                "The last request had about {used} tokens, {prelude} of them for the system prompt and the tools; how \
+                 many the model takes is not known."
+            ),
+            (used, context) => format!(
+                "The context is {}% full: about {used} of {context} tokens, {prelude} of them for the system prompt and \
+                 the tools.",
+                used.saturating_mul(100) / context
+            ),
+        }
+    }
 }
 
 /// A session that is kept.

@@ -125,6 +125,9 @@ pub enum Op {
     Undo(Selection),
     /// Takes back the words and the edits of this turn and of all after it. A running turn is interrupted first.
     Rewind(u64),
+    /// Replaces the older part of the conversation by a summary, which keeps these words in view: before the running turn's
+    /// next step, or now.
+    Compact(Option<String>),
     /// Gives the session a name.
     Rename(String),
     /// Answers a waiting approval: the given one, or the oldest.
@@ -177,6 +180,7 @@ impl Op {
             Op::Edit(..) => "edit",
             Op::Undo(_) => "undo",
             Op::Rewind(_) => "rewind",
+            Op::Compact(_) => "compact",
             Op::Rename(_) => "rename",
             Op::Approve(..) => "approve",
             Op::Mode(_) => "mode",

@@ -9,6 +9,7 @@
 mod anthropic;
 mod chat;
 pub mod check;
+mod counting;
 mod gates;
 mod responses;
 mod script;
@@ -16,6 +17,7 @@ mod serve;
 mod speech;
 mod spoken;
 
+pub use counting::{CountedContext, CountedRequest, Overflow};
 pub use script::{Place, ScriptedReply};
 
 use gates::Gates;
@@ -57,7 +59,7 @@ impl ScriptedModel {
     /// # Errors
     /// When no port can be listened on.
     pub fn start(replies: impl IntoIterator<Item = ScriptedReply>) -> io::Result<ScriptedModel> {
-        ScriptedModel::launch(Protocol::Anthropic, replies, None)
+        ScriptedModel::launch(Protocol::Anthropic, replies, None, None)
     }
 
     /// Starts a server that speaks this protocol.
@@ -68,7 +70,7 @@ impl ScriptedModel {
         protocol: Protocol,
         replies: impl IntoIterator<Item = ScriptedReply>,
     ) -> io::Result<ScriptedModel> {
-        ScriptedModel::launch(protocol, replies, None)
+        ScriptedModel::launch(protocol, replies, None, None)
     }
 
     /// Starts a server that takes only this key, as [`ScriptedModel::start`] does.
@@ -79,18 +81,31 @@ impl ScriptedModel {
         replies: impl IntoIterator<Item = ScriptedReply>,
         key: &str,
     ) -> io::Result<ScriptedModel> {
-        ScriptedModel::launch(Protocol::Anthropic, replies, Some(key.to_owned()))
+        ScriptedModel::launch(Protocol::Anthropic, replies, Some(key.to_owned()), None)
+    }
+
+    /// Starts a server that counts tokens, four bytes each, and takes only so many. The usage it tells is what it counted.
+    ///
+    /// # Errors
+    /// When no port can be listened on.
+    pub fn start_counting(
+        protocol: Protocol,
+        replies: impl IntoIterator<Item = ScriptedReply>,
+        context: CountedContext,
+    ) -> io::Result<ScriptedModel> {
+        ScriptedModel::launch(protocol, replies, None, Some(context))
     }
 
     fn launch(
         protocol: Protocol,
         replies: impl IntoIterator<Item = ScriptedReply>,
         key: Option<String>,
+        context: Option<CountedContext>,
     ) -> io::Result<ScriptedModel> {
         let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        let shared = Arc::new(Shared::new(protocol, replies.into_iter().collect(), key));
+        let shared = Arc::new(Shared::new(protocol, replies.into_iter().collect(), key, context));
         let (stop, stopped) = oneshot::channel();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let serving = serve::serve(listener, shared.clone());
@@ -134,6 +149,11 @@ impl ScriptedModel {
     /// All requests so far, whole.
     pub fn recorded(&self) -> Vec<RecordedRequest> {
         self.shared.recorded()
+    }
+
+    /// All requests so far as a server that counts saw them, the refused ones included; none of any other.
+    pub fn counted(&self) -> Vec<CountedRequest> {
+        self.shared.counted()
     }
 
     /// How many connections were made.

@@ -10,10 +10,11 @@ use ropewalk_workspace::entry::Maker;
 use ropewalk_workspace::publish::{Bounds, publish};
 use ropewalk_workspace::{
     ContentChange, DocId, DocumentEdit, Editor, EditorError, Fork, Habits, Proposal,
-    ProposedChange, Roots, Selection, Workspace,
+    ProposedChange, Roots, Selection, View, Workspace,
 };
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Mutex};
+use tokio::runtime::Runtime;
 
 const TRACES: [&str; 2] = ["sveltecomponent", "json-crdt-patch"];
 const ENCODINGS: [PositionEncoding; 3] =
@@ -104,6 +105,74 @@ fn agents_line(n: usize) -> String {
     format!("⟦the agent's line {n}⟧\n")
 }
 
+/// A user who types and an agent that edits in between, in one buffer.
+struct Pair {
+    buffer: Buffer,
+    fork: Mutex<Fork>,
+    /// The text as it would be without the agent.
+    typed: Text,
+    /// The agent's lines on top of it.
+    agents: ChangeSet,
+    /// How many these are.
+    lines: usize,
+}
+
+impl Pair {
+    fn new(buffer: Buffer, text: &str) -> Self {
+        let typed = Text::from(text);
+        let agents = ChangeSet::identity(typed.len());
+        Self { buffer, fork: Mutex::new(Fork::new("s".into())), typed, agents, lines: 0 }
+    }
+
+    /// A call begins: what it sees is frozen while the user types on.
+    fn view(&self) -> View {
+        let mut fork = self.fork.lock().unwrap();
+        fork.sync_now(&self.buffer.workspace);
+        fork.view(self.buffer.workspace.snapshot())
+    }
+
+    fn type_in(&mut self, edit: &TraceEdit) {
+        let coordinates = self.buffer.workspace.coordinates();
+        let start = coordinates.position_to_byte(&self.typed, edit.range.start).byte;
+        let end = coordinates.position_to_byte(&self.typed, edit.range.end).byte;
+        let own = ChangeSet::single(self.typed.len(), start..end, edit.text.as_str());
+        // The same place in the text that has the agent's lines in it: after a line that stands just there, as
+        // rebasing has it.
+        let from = self.agents.map_offset(start, Bias::After);
+        let to = self.agents.map_offset(end, Bias::Before).max(from);
+        let shown = self.buffer.text();
+        let position = |byte| coordinates.byte_to_position(&shown, byte);
+        let range = Some((position(from), position(to)));
+        self.buffer.change(&[ContentChange { range, text: edit.text.clone() }]);
+        self.typed = own.apply(&self.typed).unwrap();
+        self.agents = self.agents.rebase(&own).unwrap().mine;
+    }
+
+    /// The call ends: a line in the middle of what it saw is merged and published.
+    fn insert_line(&mut self, view: &View, runtime: &Runtime) {
+        let workspace = &self.buffer.workspace;
+        let place = view.contain("typed.txt").unwrap();
+        let seen = view.buffers().values().next().unwrap().text.clone();
+        let at = seen.line_feed_start(seen.line_feeds() / 2);
+        let set = ChangeSet::single(seen.len(), at..at, agents_line(self.lines));
+        self.lines += 1;
+        let proposal = Proposal { place, change: ProposedChange::Edit(set) };
+        let maker = Maker::Call("c".into());
+        let merged = self.fork.lock().unwrap().merge(workspace, view, 1, &maker, vec![proposal]);
+        assert!(merged.conflicts.len() <= 1);
+        let (all, bounds) = (Selection::All, Bounds::default());
+        let report = runtime.block_on(publish(workspace, &self.buffer, &self.fork, &all, bounds));
+        assert_eq!(report.failed, [], "line {}", self.lines);
+        self.agents = ropewalk_text::diff(&self.typed, &self.buffer.text());
+    }
+
+    /// The text without the agent's lines.
+    fn stripped(&self) -> String {
+        let text = self.buffer.text().to_string();
+        (0..self.lines).fold(text, |text, n| text.replace(&agents_line(n), ""))
+    }
+}
+
 #[test]
 fn typing_with_an_agent_editing_between_ends_in_the_right_text() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -112,75 +181,19 @@ fn typing_with_an_agent_editing_between_ends_in_the_right_text() {
         for encoding in ENCODINGS {
             let folder = tempfile::tempdir().unwrap();
             let buffer = open(&folder, encoding, &trace.start_content);
-            let fork = Mutex::new(Fork::new("s".into()));
-            let coordinates = buffer.workspace.coordinates();
-            // The text as it would be without the agent, and the agent's lines on top of it.
-            let mut typed = Text::from(trace.start_content.as_str());
-            let mut agents = ChangeSet::identity(typed.len());
-            let mut lines = 0;
+            let mut pair = Pair::new(buffer, &trace.start_content);
             for (step, edits) in trace.replay(encoding).enumerate() {
-                // A call begins: what it sees is frozen while the user types on.
-                let call = (step % 97 == 0).then(|| {
-                    let mut fork = fork.lock().unwrap();
-                    fork.sync_now(&buffer.workspace);
-                    fork.view(buffer.workspace.snapshot())
-                });
-                for edit in &edits {
-                    let start = coordinates.position_to_byte(&typed, edit.range.start).byte;
-                    let end = coordinates.position_to_byte(&typed, edit.range.end).byte;
-                    let own = ChangeSet::single(typed.len(), start..end, edit.text.as_str());
-                    // The same place in the text that has the agent's lines in it: after a line that stands just
-                    // there, as rebasing has it.
-                    let from = agents.map_offset(start, Bias::After);
-                    let to = agents.map_offset(end, Bias::Before).max(from);
-                    let shown = buffer.text();
-                    let position = |byte| coordinates.byte_to_position(&shown, byte);
-                    let range = Some((position(from), position(to)));
-                    buffer.change(&[ContentChange { range, text: edit.text.clone() }]);
-                    typed = own.apply(&typed).unwrap();
-                    agents = agents.rebase(&own).unwrap().mine;
-                }
+                let call = (step % 97 == 0).then(|| pair.view());
+                edits.iter().for_each(|edit| pair.type_in(edit));
                 if step % 997 == 0 {
-                    let without = strip(&buffer.text().to_string(), lines);
-                    assert!(Text::from(without.as_str()) == typed, "{name} {step}");
+                    assert!(Text::from(&*pair.stripped()) == pair.typed, "{name} {step}");
                 }
                 if let Some(view) = call {
-                    let place = view.contain("typed.txt").unwrap();
-                    let seen = view.buffers().values().next().unwrap().text.clone();
-                    let line = seen.line_feeds() / 2;
-                    let at = seen.line_feed_start(line);
-                    let set = ChangeSet::single(seen.len(), at..at, agents_line(lines));
-                    lines += 1;
-                    let proposal = Proposal { place, change: ProposedChange::Edit(set) };
-                    let maker = Maker::Call("c".into());
-                    let merged = fork.lock().unwrap().merge(
-                        &buffer.workspace,
-                        &view,
-                        1,
-                        &maker,
-                        vec![proposal],
-                    );
-                    assert!(merged.conflicts.len() <= 1);
-                    let all = Selection::All;
-                    let report = runtime.block_on(publish(
-                        &buffer.workspace,
-                        &buffer,
-                        &fork,
-                        &all,
-                        Bounds::default(),
-                    ));
-                    assert_eq!(report.failed, [], "{name} {step}");
-                    agents = ropewalk_text::diff(&typed, &buffer.text());
+                    pair.insert_line(&view, &runtime);
                 }
             }
-            let text = strip(&buffer.text().to_string(), lines);
-            assert!(text == trace.end_content, "{name} in {encoding:?}");
-            assert!(lines > 10, "the agent edited");
+            assert!(pair.stripped() == trace.end_content, "{name} in {encoding:?}");
+            assert!(pair.lines > 10, "the agent edited");
         }
     }
-}
-
-/// The text without the agent's lines.
-fn strip(text: &str, lines: usize) -> String {
-    (0..lines).fold(text.to_owned(), |text, n| text.replace(&agents_line(n), ""))
 }

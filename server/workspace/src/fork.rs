@@ -14,6 +14,7 @@ mod sync;
 mod used;
 
 pub use branch::Branch;
+pub use hunks::FileHunks;
 pub(crate) use hunks::{Reviewed, file_hunks};
 pub use look::{Answers, Question, synced, synced_by};
 pub(crate) use look::{Look, Seen, synced_one};
@@ -345,6 +346,12 @@ impl Fork {
     /// The pending hunks in the order of files and lines, on the base as of the last sync.
     pub fn hunks(&self) -> Vec<Hunk> {
         self.reviewed().flat_map(|hunks| hunks.iter().cloned().collect::<Vec<_>>()).collect()
+    }
+
+    /// The pending hunks by files, without a copy of the texts, for those who have no fork.
+    pub fn file_hunks(&self) -> Vec<FileHunks> {
+        let of = |(id, file): (&DocId, &ForkFile)| FileHunks::new(id, file, self.left_by(id, file));
+        self.files.iter().map(of).filter(|file| !file.hunks.is_empty()).collect()
     }
 
     /// The same, without a copy.

@@ -34,7 +34,8 @@ pub use editor::{
     Declared, DocumentEdit, EditForm, Editor, EditorError, FileRename, Habits, NoEditor,
 };
 pub use fork::{
-    Branch, Fork, Hunk, HunkKind, HunkState, MergeReport, Proposal, ProposedChange, Selection,
+    Branch, FileHunks, Fork, Hunk, HunkKind, HunkState, MergeReport, Proposal, ProposedChange,
+    Selection,
 };
 pub use id::DocId;
 pub use note::Note;

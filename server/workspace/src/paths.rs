@@ -387,6 +387,13 @@ impl Roots {
         Some(Place { path, root: None, relative, shown })
     }
 
+    /// A whole path for people, with the links in it as they are. None outside the roots. Asks the system nothing.
+    pub fn name(&self, path: &Path) -> Option<String> {
+        let as_given = |root: &Root| Some(root.real.join(path.strip_prefix(&root.given).ok()?));
+        let ways = std::iter::once(path.to_owned()).chain(self.roots.iter().filter_map(as_given));
+        ways.filter_map(|path| self.place(path)).map(|place| place.shown).next()
+    }
+
     /// The index of a path's root, and the path from there.
     fn below(&self, path: &Path) -> Option<(usize, PathBuf)> {
         let inside = |(index, root): (usize, &Root)| {

@@ -415,6 +415,18 @@ impl Workspace {
         self.place(id).map_or_else(|| id.as_str().to_owned(), |place| place.shown)
     }
 
+    /// The name of a document for people, with the links in its path as they are. Touches no disk.
+    pub fn name(&self, id: &DocId) -> String {
+        let Some(path) = id.path() else { return id.as_str().to_owned() };
+        let roots = self.roots.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let whole = match roots.first() {
+            // The file is one of those that are open.
+            None => path.to_str(),
+            Some(_) => None,
+        };
+        roots.name(&path).unwrap_or_else(|| whole.unwrap_or(id.as_str()).to_owned())
+    }
+
     /// Reads the disk beside an open document and keeps what it says: whether the buffer is clean, whether
     /// the disk has moved. Blocking; the text compared is the one of this moment.
     pub fn look_at_disk(&self, id: &DocId) -> DiskLook {

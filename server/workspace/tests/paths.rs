@@ -497,3 +497,22 @@ fn without_roots_only_the_files_that_are_allowed() {
     assert!(beside.contain("../outside/secret").is_ok());
     assert_eq!(beside.contain("secret").unwrap().root, Some(0));
 }
+
+#[test]
+fn a_name_is_found_without_the_system() {
+    let world = World::new();
+    let ws = world.base.join("ws");
+    symlink(&ws, world.base.join("by_link")).unwrap();
+    let roots = Roots::new(vec![("w".to_owned(), world.base.join("by_link"))]);
+    // As the client spells it, as it is, and a link as itself.
+    for (path, name) in [
+        (world.base.join("by_link/src/main.rs"), Some("src/main.rs")),
+        (ws.join("src/main.rs"), Some("src/main.rs")),
+        (ws.join("not/there"), Some("not/there")),
+        (world.base.join("by_link/alias"), Some("alias")),
+        (world.base.join("outside/a.txt"), None),
+        (ws.join("../outside/a.txt"), None),
+    ] {
+        assert_eq!(roots.name(&path).as_deref(), name, "{}", path.display());
+    }
+}

@@ -2,8 +2,8 @@
 //! said in the call's result.
 
 use crate::changes::{Merged, Origin, in_words};
+use crate::interrupt::{Interrupt, Interrupted};
 use crate::session::parts::Parts;
-use crate::turn::{Interrupt, Interrupted};
 use ropewalk_protocol::{Level, Mode};
 use ropewalk_tools::ToolOutput;
 use ropewalk_workspace::disk::FileError;

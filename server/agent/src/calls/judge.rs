@@ -5,7 +5,8 @@
 use super::{Call, interrupted};
 use crate::approvals::Approvals;
 use crate::audit::Audit;
-use crate::turn::{Interrupted, Turn};
+use crate::interrupt::Interrupted;
+use crate::turn::Turn;
 use ropewalk_protocol::{Approval, Event, Resolution, Verdict};
 use ropewalk_text::plain::{plain, plain_line};
 use ropewalk_tools::bash::unseen_files;

@@ -3,9 +3,8 @@
 //!
 //! The whole goes to the call's output file, which is the runner's; the result is the tool's.
 
-use super::lock;
 use ropewalk_tools::escapes::strip_escapes;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
 
@@ -17,6 +16,9 @@ const PIECE: usize = 32 * 1024;
 
 /// The most bytes of one call's output that are shown while it runs.
 const MOST_SHOWN: usize = 1 << 20;
+
+/// The most bytes of what an interrupted call had printed that the model is told.
+const MOST_TOLD: usize = 2_000;
 
 /// How far from the end an escape sequence may begin that is not whole yet.
 const LONGEST_ESCAPE: usize = 64;
@@ -110,6 +112,30 @@ impl Buffer {
         }
         (!piece.is_empty()).then_some(piece)
     }
+}
+
+/// The end of what a call has printed, for the model if it is interrupted.
+#[derive(Default)]
+pub(super) struct PrintedEnd(Mutex<String>);
+
+impl PrintedEnd {
+    /// Takes in what was printed, and drops what is too much from the start.
+    pub(super) fn push(&self, more: &str) {
+        let mut text = lock(&self.0);
+        text.push_str(more);
+        let too_much = text.len().saturating_sub(MOST_TOLD);
+        let cut = (too_much..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or_default();
+        text.drain(..cut);
+    }
+
+    pub(super) fn text(&self) -> String {
+        lock(&self.0).clone()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A panic while the lock was held leaves plain data behind, which stays usable.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -1,57 +1,80 @@
 //! Pending hunks on their way to the front end, and what user and model are told of a publish.
 
-use super::{Changes, State};
+use super::{Changes, ReviewSnapshot};
 use crate::held::reader_of;
 use crate::shown::hunk_info;
 use ropewalk_protocol::{Event, HunkInfo, Level};
 use ropewalk_tools::policy::TrustedFiles;
-use ropewalk_workspace::Hunk;
 use ropewalk_workspace::fork::{Answers, synced_by};
 use ropewalk_workspace::publish::PublishReport;
 use ropewalk_workspace::state::Kept;
-use std::sync::{Arc, MutexGuard};
+use ropewalk_workspace::{Fork, Hunk};
+use std::sync::{Arc, PoisonError};
 use tokio::task::spawn_blocking;
+
+/// A look at the pending hunks, to be shown.
+pub(crate) struct HunkLook {
+    number: u64,
+    hunks: Vec<HunkInfo>,
+}
 
 impl Changes {
     /// The pending hunks, in sync with the open documents as they are now, and with the disk as it was last looked at.
     /// Touches no disk.
     pub(crate) fn hunks(&self) -> Vec<Hunk> {
-        self.hunks_of(self.state())
-    }
-
-    /// The same, unless somebody else has the lock now. Never waits.
-    pub(crate) fn try_hunks(&self) -> Option<Vec<Hunk>> {
-        self.try_state().map(|state| self.hunks_of(state))
-    }
-
-    fn hunks_of(&self, mut state: MutexGuard<'_, State>) -> Vec<Hunk> {
+        let mut state = self.state();
         state.fork.sync(&self.workspace, &Answers::default());
         state.fork.hunks()
     }
 
-    /// Shows the pending hunks if they are not as they were shown last. What is told last is the newest.
-    pub(crate) async fn show(self: &Arc<Self>) {
-        let changes = self.clone();
-        if let Err(error) = spawn_blocking(move || changes.show_now()).await {
-            tracing::error!(%error, "the pending hunks could not be shown");
-        }
+    /// The pending changes as of the last look. Never waits for the fork.
+    pub(crate) fn review(&self) -> ReviewSnapshot {
+        self.last_look().review.clone()
     }
 
-    fn show_now(&self) {
-        let (number, hunks, commands) = synced_by(
+    /// Keeps what can be reviewed now for those who have no fork, and gives it with the number of the look. `fork` is
+    /// locked, so that the last look is of the last state.
+    pub(super) fn note(&self, fork: &Fork) -> (u64, ReviewSnapshot) {
+        let latest_turn = self.workspace.ledger().latest_turn(&self.session);
+        let review = ReviewSnapshot { files: fork.file_hunks().into(), latest_turn };
+        let mut last = self.last_look();
+        last.number += 1;
+        let (number, before) = (last.number, std::mem::replace(&mut last.review, review.clone()));
+        drop(last);
+        // Thousands of hunks may go with it, which nobody is to wait for.
+        drop(before);
+        (number, review)
+    }
+
+    /// Shows the pending hunks if they are not as they were shown last. What is told last is the newest.
+    pub(crate) async fn show(self: &Arc<Self>) {
+        let looked = self.look().await;
+        self.tell(looked);
+    }
+
+    /// Looks at the pending hunks, which [`Changes::tell`] shows. From then on [`Changes::review`] has them. None if that
+    /// failed, which is logged.
+    pub(crate) async fn look(self: &Arc<Self>) -> Option<HunkLook> {
+        let changes = self.clone();
+        let looked = spawn_blocking(move || changes.look_now()).await;
+        looked.inspect_err(|error| tracing::error!(%error, "no look at the pending hunks")).ok()
+    }
+
+    fn look_now(&self) -> HunkLook {
+        let ((number, review), commands) = synced_by(
             &self.workspace,
             || self.state(),
             |state| &mut state.fork,
             |state, _| {
                 let state = &mut **state;
+                let looked = self.note(&state.fork);
                 self.record(state, Kept::record_promptly);
-                state.shown.looked += 1;
-                (state.shown.looked, state.fork.hunks(), state.commands.clone())
+                (looked, state.commands.clone())
             },
         );
         let keys = self.settings.keys();
         let roots = self.workspace.roots();
-        let trusted = match hunks.is_empty() {
+        let trusted = match review.files.is_empty() {
             true => TrustedFiles::default(),
             false => TrustedFiles::of(&roots),
         };
@@ -59,13 +82,17 @@ impl Changes {
             let reader = reader_of(hunk, &roots, &trusted);
             hunk_info(hunk, &commands, reader, &keys)
         };
-        let hunks: Vec<HunkInfo> = hunks.iter().map(info).collect();
-        let mut state = self.state();
-        let shown = &mut state.shown;
-        if number < shown.told {
+        HunkLook { number, hunks: review.hunks().map(info).collect() }
+    }
+
+    /// Shows what was looked at, unless that is shown already, or something newer.
+    pub(crate) fn tell(&self, looked: Option<HunkLook>) {
+        let Some(HunkLook { number, hunks }) = looked else { return };
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        if number < shown.number {
             return;
         }
-        shown.told = number;
+        shown.number = number;
         if shown.hunks != hunks {
             shown.hunks.clone_from(&hunks);
             self.events.tell(Event::Hunks { hunks });

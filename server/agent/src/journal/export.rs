@@ -66,6 +66,12 @@ impl Markdown {
             Record::Ended { stop_reason, .. } => {
                 let _ = writeln!(out, "\n*Ended: {stop_reason}*");
             }
+            Record::Compacted { before, after, .. } => {
+                let _ = writeln!(out, "\n*Compacted: {before} tokens became {after}*");
+            }
+            Record::Words { text, .. } => {
+                let _ = write!(out, "\n{}\n", quoted(text));
+            }
             Record::Rewound { turn } => {
                 let _ = writeln!(out, "\n*Rewound to before turn {turn}*");
             }

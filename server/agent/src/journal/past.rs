@@ -4,10 +4,9 @@
 //! themselves. Nothing here looks at today's texts: [`Kept`] does that when it is restored.
 
 use super::record::{Head, Record, Summary, VERSION};
-use crate::background::Running;
-use crate::history::{History, Place};
+use crate::history::{History, HistoryMark};
 use crate::knowledge::{Knowledge, LoadedSkill};
-use crate::session::ModelChoice;
+use crate::settings::ModelChoice;
 use ropewalk_protocol::{MessageId, Mode, Spent};
 use ropewalk_text::plain::plain;
 use ropewalk_workspace::state::Kept;
@@ -25,12 +24,23 @@ pub struct TurnMark {
     /// The user's words.
     pub prompt: String,
     /// The history before it.
-    pub(crate) history: Place,
+    pub(crate) history: HistoryMark,
     /// The fork, ledger and news before it.
     pub(crate) kept: Kept,
     /// Knowledge of the model before it.
     pub(crate) knowledge: Knowledge,
 }
+
+/// Words of the user's own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct UserWords {
+    /// The turn they belong to.
+    pub(crate) turn: u64,
+    pub(crate) text: String,
+}
+
+/// Commands that run in the background, by number: the turn of each, and the command.
+pub(crate) type RunningCommands = BTreeMap<u64, (u64, String)>;
 
 /// See the module. The default is that of a new session.
 #[derive(Debug, Default)]
@@ -50,6 +60,10 @@ pub struct Past {
     /// What could not be read, in sentences.
     pub problems: Vec<String>,
     pub(crate) history: History,
+    /// The histories before each compaction, for words that are taken back.
+    earlier: Vec<History>,
+    /// The user's own words, oldest first.
+    pub(crate) words: Vec<UserWords>,
     pub(crate) kept: Kept,
     /// News in the inbox.
     pub(crate) notes: Vec<Note>,
@@ -58,7 +72,7 @@ pub struct Past {
     pub(crate) mode: Option<Mode>,
     pub(crate) reads: BTreeMap<DocId, ContentHash>,
     pub(crate) knowledge: Knowledge,
-    pub(crate) background: Running,
+    pub(crate) background: RunningCommands,
     /// The turn that was running at the end.
     pub(crate) open_turn: Option<u64>,
     /// The highest number of a turn, those taken back included.
@@ -184,15 +198,15 @@ impl Past {
         match record {
             Record::Journal(_) => return Err("The journal has a second first line.".to_owned()),
             Record::Title(title) => self.title = Some(title),
-            Record::Turn { turn, at, prompt } => {
-                let prompt = prompt.into_owned();
-                self.at = at;
-                self.open_turn = Some(turn);
-                self.last_turn = self.last_turn.max(turn);
-                self.turn_begins(&prompt);
-                let (history, kept) = (self.history.place(), self.kept.clone());
-                let knowledge = self.knowledge.clone();
-                self.turns.push(TurnMark { turn, at, prompt, history, kept, knowledge });
+            Record::Turn { turn, at, prompt } => self.begun(turn, at, prompt.into_owned()),
+            Record::Words { turn, text } => {
+                self.words.push(UserWords { turn, text: text.into_owned() });
+            }
+            Record::Compacted { message, tail, .. } => {
+                self.earlier.push(self.history.clone());
+                self.history.compact(message.into_owned(), &tail);
+                // Those whose text stays are written behind it.
+                self.knowledge.skills.clear();
             }
             Record::Said { id, role, content } => {
                 let content = content.into_owned();
@@ -230,22 +244,42 @@ impl Past {
                 let taken = self.kept.take(state);
                 taken.map_err(|error| format!("A line of the journal is left out: {error}."))?;
             }
-            Record::Rewound { turn } => {
-                if let Some(at) = self.turns.iter().position(|mark| mark.turn == turn) {
-                    if let Some(mark) = self.turns.get(at) {
-                        self.history.truncate(&mark.history);
-                        self.knowledge = mark.knowledge.clone();
-                    }
-                    self.turns.truncate(at);
-                    self.notes.clear();
-                    self.background.retain(|_, (started, _)| *started < turn);
-                }
-            }
+            Record::Rewound { turn } => self.rewound(turn),
             Record::News(notes) => self.notes = notes.into_owned(),
             Record::Waiting(text) => self.waiting.push(text.into_owned()),
             Record::Decision(_) | Record::Summary(_) => {}
         }
         Ok(())
+    }
+
+    /// A turn has begun.
+    fn begun(&mut self, turn: u64, at: u64, prompt: String) {
+        self.at = at;
+        self.open_turn = Some(turn);
+        self.last_turn = self.last_turn.max(turn);
+        self.turn_begins(&prompt);
+        let (history, kept) = (self.history.mark(), self.kept.clone());
+        self.words.push(UserWords { turn, text: prompt.clone() });
+        let knowledge = self.knowledge.clone();
+        self.turns.push(TurnMark { turn, at, prompt, history, kept, knowledge });
+    }
+
+    /// A turn and all after it were taken back.
+    fn rewound(&mut self, turn: u64) {
+        let Some(at) = self.turns.iter().position(|mark| mark.turn == turn) else { return };
+        if let Some(mark) = self.turns.get(at) {
+            let era = mark.history.era() as usize;
+            if let Some(then) = self.earlier.get(era) {
+                self.history = then.clone();
+            }
+            self.earlier.truncate(era);
+            self.history.truncate(&mark.history);
+            self.knowledge = mark.knowledge.clone();
+        }
+        self.turns.truncate(at);
+        self.words.retain(|words| words.turn < turn);
+        self.notes.clear();
+        self.background.retain(|_, (started, _)| *started < turn);
     }
 
     /// Words that a turn begins with wait no more. If it begins with others, those that waited did so when an
@@ -326,6 +360,8 @@ fn is_unknown(line: &[u8]) -> bool {
         "news",
         "skill",
         "background",
+        "words",
+        "compacted",
     ];
     if line.iter().all(u8::is_ascii_whitespace) {
         return true;

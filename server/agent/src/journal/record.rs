@@ -4,7 +4,8 @@
 //! not know, so a tag can be added; what changes the meaning of one needs another [`VERSION`].
 
 use crate::audit::Audit;
-use crate::session::ModelChoice;
+use crate::history::tail::CompactedTail;
+use crate::settings::ModelChoice;
 use ropewalk_model::{Block, Role};
 use ropewalk_protocol::{MessageId, Mode, ReviewAction, Spent, StopReason};
 use ropewalk_workspace::state::StateRecord;
@@ -147,6 +148,24 @@ pub enum Record<'a> {
     },
     /// Words of the user that wait for their turn.
     Waiting(Cow<'a, str>),
+    /// Words of the user beside prompts: to a running turn, or the reason of a refusal.
+    Words {
+        /// The turn they belong to.
+        turn: u64,
+        /// The words.
+        text: Cow<'a, str>,
+    },
+    /// The beginning of the history is replaced by one message.
+    Compacted {
+        /// That message.
+        message: Cow<'a, [Block]>,
+        /// What stays behind it.
+        tail: Cow<'a, CompactedTail>,
+        /// Tokens of the conversation before, by estimate.
+        before: u64,
+        /// Tokens of it afterwards.
+        after: u64,
+    },
     /// All the news in the inbox that the model has not been told.
     News(Cow<'a, [Note]>),
     /// Where the session stands, for whoever lists sessions; says nothing that the lines before it don't.

@@ -3,18 +3,15 @@
 //! A session's file is `sessions/ID.jsonl` in the state folder, for its owner alone. Who writes to one holds
 //! its lock, so one server at a time has a session; a lock goes with its process, however that ends.
 
+use super::ids::{self, is_id};
 use super::outputs::size_of;
 use super::past::{Past, ReadError, each_record};
 use super::record::{Head, Record, Summary, VERSION, now, same_roots};
 use super::{Journal, MOST_BYTES, export};
 use std::fs::{File, OpenOptions, TryLockError};
-use std::hash::{BuildHasher, RandomState};
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-
-/// Characters of a new id. Kept journals may have longer ones.
-const ID_LENGTH: usize = 5;
 
 /// All sessions of a state folder.
 #[derive(Clone, Debug)]
@@ -96,26 +93,16 @@ impl Sessions {
         Self { folder: state.join("sessions"), outputs: state.join("outputs") }
     }
 
-    /// A short random id, as people can read it out: a letter first, so that it is no number, and nothing that looks
-    /// like another. All are of one length.
+    /// A new id, as [`ids::new_id`] makes it.
     pub fn new_id() -> String {
-        const LETTERS: &[u8] = b"abcdefghjkmnpqrstuvwxyz";
-        const ALL: &[u8] = b"abcdefghjkmnpqrstuvwxyz23456789";
-        let mut random = RandomState::new().hash_one(std::process::id());
-        let mut digit = |digits: &[u8]| {
-            let count = digits.len() as u64;
-            let found = digits.get((random % count) as usize).copied();
-            random /= count;
-            char::from(found.unwrap_or(b'a'))
-        };
-        std::iter::once(digit(LETTERS)).chain((1..ID_LENGTH).map(|_| digit(ALL))).collect()
+        ids::new_id()
     }
 
     /// A new id that no session here has or had outputs under.
     pub fn free_id(&self) -> String {
         let is_free = |id: &String| !self.path(id).exists() && !self.outputs(id).exists();
-        let mut ids = std::iter::repeat_with(Self::new_id).take(1_000);
-        ids.find(is_free).unwrap_or_else(Self::new_id)
+        let mut ids = std::iter::repeat_with(ids::new_id).take(1_000);
+        ids.find(is_free).unwrap_or_else(ids::new_id)
     }
 
     /// Where whole outputs of a session's calls are kept.
@@ -389,11 +376,6 @@ fn quick_look(file: &mut File, bytes: u64) -> Option<(Head, Summary)> {
     }
 }
 
-/// Whether a text can be an id, and so a part of a path.
-fn is_id(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
-}
-
 fn id_of(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_str()?.strip_suffix(".jsonl")?;
     is_id(name).then(|| name.to_owned())
@@ -409,23 +391,4 @@ pub fn make_private_folder(folder: &Path) -> io::Result<()> {
         builder.mode(0o700);
     }
     builder.create(folder)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::collections::HashSet;
-
-    #[test]
-    fn ids_are_short_and_of_one_length_and_no_numbers() {
-        let folder = std::env::temp_dir().join("ropewalk-no-such-folder");
-        let sessions = Sessions::new(&folder);
-        let ids: HashSet<String> = (0..1_000).map(|_| sessions.free_id()).collect();
-        assert!(ids.len() > 990, "{}", ids.len());
-        for id in ids {
-            assert!(id.len() == ID_LENGTH && is_id(&id), "{id}");
-            assert!(id.starts_with(|c: char| c.is_ascii_lowercase()), "{id}");
-            assert!(!id.contains(['0', '1', 'i', 'l', 'o']), "{id}");
-        }
-    }
 }

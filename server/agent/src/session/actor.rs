@@ -2,24 +2,23 @@
 //!
 //! It decides nothing about what a turn does; it never waits for the user or the model.
 
+use super::background::take_in;
 use super::parts::Parts;
-use super::review::{self, Review};
-use super::{ModelChoice, Settings};
-use crate::calls::first_line;
-use crate::changes::Origin;
+use super::review::{self, Review, compact_idle, selected};
+
+use super::waits::{KeyQuestion, RunningTurn, back, ended, known, undone};
 use crate::conversation::Conversation;
 use crate::hooks::{Ended, StepHook};
-use crate::inbox::{self, Item};
+use crate::inbox::Item;
+use crate::interrupt::Interrupt;
 use crate::journal::record::{Record, now};
 use crate::op::Input;
-use crate::turn::{Interrupt, Turn};
-use futures::future::BoxFuture;
+use crate::settings::{ModelChoice, Settings};
+use crate::turn::Turn;
 use ropewalk_model::{Model, ModelError};
 use ropewalk_protocol as protocol;
 use ropewalk_protocol::{Event, Level, Op, Prompt, StopReason};
-use ropewalk_tools::bounds::{PREVIEW_CHARS, preview};
-use ropewalk_tools::runner::Finished;
-use ropewalk_workspace::{DocId, HunkId, Selection};
+use ropewalk_workspace::{HunkId, Selection};
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -34,27 +33,20 @@ pub(super) struct Actor {
     conversation: Option<Conversation>,
     /// What was asked for and is not taken yet. The first of it waits while a key is asked for.
     ops: VecDeque<Input>,
-    asking: Option<Asking>,
+    asking: Option<KeyQuestion>,
     /// Why there is no key for the op that is taken.
     no_key: Option<ModelError>,
     queue: VecDeque<(u64, Prompt)>,
-    running: Option<Running>,
+    running: Option<RunningTurn>,
     /// The turn to take back as soon as none is running.
     rewind: Option<u64>,
-    /// The conversation on its way back from a rewind.
+    /// The conversation on its way back from a rewind, or a compaction between turns.
     rewinding: Option<oneshot::Receiver<Box<Conversation>>>,
+    /// Stops a compaction between turns.
+    compacting: Option<watch::Sender<bool>>,
     /// The end of an undo, during which no turn starts: its first message tells of it.
     undoing: Option<oneshot::Receiver<()>>,
     reviews: mpsc::UnboundedSender<Review>,
-}
-
-/// The question for the key that texts must not hold.
-type Asking = BoxFuture<'static, Result<(), ModelError>>;
-
-struct Running {
-    turn: u64,
-    interrupt: watch::Sender<bool>,
-    task: tokio::task::JoinHandle<(Conversation, Ended)>,
 }
 
 impl Actor {
@@ -77,6 +69,7 @@ impl Actor {
             running: None,
             rewind: None,
             rewinding: None,
+            compacting: None,
             undoing: None,
             reviews,
         }
@@ -100,7 +93,7 @@ impl Actor {
                     self.start_next();
                 }
                 conversation = back(&mut self.rewinding) => {
-                    self.rewinding = None;
+                    (self.rewinding, self.compacting) = (None, None);
                     self.conversation = Some(conversation);
                     self.rewind();
                     self.start_next();
@@ -169,7 +162,7 @@ impl Actor {
 
     fn take(&mut self, mut input: Input) {
         // What the user pastes by accident goes no further, and not into the log either.
-        input.strike(&self.parts.settings.keys());
+        input.redact(&self.parts.settings.keys());
         tracing::debug!(op = input.name(), session = %self.parts.id, "op");
         match input {
             Input::Prompt(turn, prompt) => {
@@ -219,7 +212,10 @@ impl Actor {
                 Some(running) => {
                     let _ = running.interrupt.send(true);
                 }
-                None => self.parts.events.notice(Level::Info, "Nothing is running."),
+                None => match self.compacting.take() {
+                    Some(stop) => drop(stop.send(true)),
+                    None => self.parts.events.notice(Level::Info, "Nothing is running."),
+                },
             },
             Op::Accept(selection) => self.review(Review::Accept(self.meant(selection))),
             Op::Reject(selection, reason) => {
@@ -240,6 +236,7 @@ impl Actor {
                     None => self.rewind(),
                 }
             }
+            Op::Compact(focus) => self.compact(focus),
             Op::Rename(title) => self.parts.rename(title),
             Op::Approve(id, verdict) => {
                 if !self.parts.approvals.answer(id, verdict) {
@@ -311,6 +308,22 @@ impl Actor {
         self.review(Review::Rewind(turn, Box::new(conversation), back));
     }
 
+    /// Has the conversation compacted: before the next step of a running turn, else now.
+    fn compact(&mut self, focus: Option<String>) {
+        if !self.parts.settings.get().mechanisms.compaction {
+            let words = "Compaction is switched off (`mechanisms.compaction`).";
+            return self.parts.events.notice(Level::Info, words);
+        }
+        let Some(conversation) = self.conversation.take() else {
+            return self.parts.wish.want(focus);
+        };
+        let (back, receiver) = oneshot::channel();
+        let (stop, stopped) = watch::channel(false);
+        (self.rewinding, self.compacting) = (Some(receiver), Some(stop));
+        let interrupt = Interrupt(Some(stopped));
+        tokio::spawn(compact_idle(self.parts.clone(), conversation, focus, (interrupt, back)));
+    }
+
     /// The hunks a selection means now; those that come later are not meant.
     fn meant(&self, selection: protocol::Selection) -> Selection {
         Selection::Hunks(self.parts.changes.select(&selected(selection)))
@@ -347,7 +360,7 @@ impl Actor {
                 tokio::spawn(turn.run(prompt))
             }
         };
-        self.running = Some(Running { turn, interrupt, task });
+        self.running = Some(RunningTurn { turn, interrupt, task });
     }
 
     async fn turn_ended(&mut self, (mut conversation, ended): (Conversation, Ended)) {
@@ -366,82 +379,5 @@ impl Actor {
             let prompt = Prompt { content: late.concat(), selection: None };
             self.queue.push_front((self.parts.next_turn(), prompt));
         }
-    }
-}
-
-/// The same selection in the workspace's own words.
-fn selected(selection: protocol::Selection) -> Selection {
-    match selection {
-        protocol::Selection::Hunks(ids) => Selection::Hunks(ids.into_iter().map(HunkId).collect()),
-        protocol::Selection::File(uri) => Selection::File(DocId::from_uri(&uri)),
-        protocol::Selection::Turn(turn) => Selection::Turn(turn),
-        protocol::Selection::All => Selection::All,
-    }
-}
-
-/// What a command did in the background enters the fork like that of any call, and the model is told with its next
-/// message.
-async fn take_in(parts: Arc<Parts>, finished: Finished) {
-    let Finished { id, command, turn: started_in, call, view, mut output } = finished;
-    let turns = parts.snapshot.borrow().turns.clone();
-    if turns.iter().all(|mark| mark.turn != started_in) {
-        // It ended just when its turn was taken back.
-        return;
-    }
-    // What was made by then is of the turn that goes on, or of the last one.
-    let turn = turns.last().map_or(0, |mark| mark.turn);
-    if !output.proposals.is_empty() {
-        let origin = Origin { turn, call: call.0, command: Some(first_line(&command)) };
-        parts.take_changes(origin, &view, &mut output, &Interrupt(None)).await;
-    }
-    let text = parts.settings.keys().strike(output.words()).into_owned();
-    let command = preview(&command, PREVIEW_CHARS);
-    let said = format!("The command in the background number {id} has ended: {command}");
-    let finished = inbox::Finished { id, command: command.clone(), text };
-    parts.inbox.put(Item::Finished(finished));
-    let command = parts.settings.keys().strike(&command).into_owned().into();
-    let ended = Record::Background { id, turn: started_in, command, ended: true };
-    parts.journal.write(&ended);
-    parts.events.notice(if output.is_error { Level::Warning } else { Level::Info }, said);
-}
-
-/// The conversation that comes back from a rewind; never, while none is under way.
-async fn back(rewinding: &mut Option<oneshot::Receiver<Box<Conversation>>>) -> Conversation {
-    match rewinding {
-        // A rewind gives it back also when it breaks down.
-        Some(back) => match back.await {
-            Ok(conversation) => *conversation,
-            Err(_) => std::future::pending().await,
-        },
-        None => std::future::pending().await,
-    }
-}
-
-/// The end of an undo; never, while none is under way.
-async fn undone(undoing: &mut Option<oneshot::Receiver<()>>) {
-    match undoing {
-        // An error means that it broke down, which has been told.
-        Some(done) => drop(done.await),
-        None => std::future::pending().await,
-    }
-}
-
-/// The answer to the question for the key; never, while there is none.
-async fn known(asking: &mut Option<Asking>) -> Result<(), ModelError> {
-    match asking {
-        Some(asking) => asking.await,
-        None => std::future::pending().await,
-    }
-}
-
-/// The end of the running turn; never, while none is running.
-async fn ended(running: &mut Option<Running>) -> (Conversation, Ended) {
-    match running {
-        // A turn gives it back also when it breaks down: else the runtime is going down.
-        Some(running) => match (&mut running.task).await {
-            Ok(ended) => ended,
-            Err(_) => std::future::pending().await,
-        },
-        None => std::future::pending().await,
     }
 }

@@ -1,24 +1,25 @@
 //! The parts of a session, each the owner of what it holds: what turns, reviews and commands in the background have of
 //! each other. The [`Conversation`] is not among them: whoever runs a turn has that.
 
-use super::SessionConfig;
+use super::config::SessionConfig;
 use crate::approvals::Approvals;
 use crate::audit::Audit;
-use crate::background::tell_ended;
 use crate::calls::commands;
 use crate::changes::{Changes, ChangesConfig};
+use crate::compaction::wish::CompactionWish;
 use crate::context::ContextNotices;
 use crate::conversation::{Conversation, Snapshot};
 use crate::events::Events;
-use crate::inbox::Inbox;
+use crate::inbox::{self, Inbox, Item};
 use crate::journal::Journal;
-use crate::journal::past::{Past, losses};
+use crate::journal::past::{Past, RunningCommands, losses};
 use crate::journal::record::{Record, Summary, now};
 use crate::knowledge::{LoadedSkill, SharedKnowledge};
 use crate::prelude::PreludeCache;
 use crate::readable::ReadableFolders;
 use crate::settings::CurrentSettings;
 use crate::skills::Skills;
+use crate::tools::compact::Compact;
 use crate::tools::load_skill::LoadSkill;
 use ropewalk_protocol::{Event, StopReason};
 use ropewalk_tools::{CommandRunner, Registry, Rule, TypedTool as _};
@@ -44,6 +45,7 @@ pub(crate) struct Parts {
     pub(crate) approvals: Approvals,
     pub(crate) inbox: Inbox,
     pub(crate) skills: Arc<Skills>,
+    pub(crate) wish: CompactionWish,
     pub(crate) snapshot: watch::Sender<Snapshot>,
 }
 
@@ -88,16 +90,18 @@ impl Beginning {
             saved: saved.clone(),
             commands: commands(&conversation.history),
         });
+        let wish = CompactionWish::default();
         let mut not_restored = losses(&saved, &id, &workspace);
         let keys = settings.keys();
-        not_restored.iter_mut().for_each(|words| *words = keys.strike(words).into_owned());
+        not_restored.iter_mut().for_each(|words| *words = keys.redact(words).into_owned());
         let parts = Parts {
             inbox: Inbox::new(notes, journal.clone()),
             approvals: Approvals::new(approvals, granted),
             changes: Arc::new(changes),
             runner,
-            tools: tools.with(LoadSkill::new(skills.clone())),
+            tools: tools.with(Compact::new(wish.clone())).with(LoadSkill::new(skills.clone())),
             skills,
+            wish,
             id,
             workspace,
             outputs,
@@ -122,15 +126,19 @@ fn conversation(
     snapshot.send_modify(|snapshot| {
         (snapshot.given_title, snapshot.last_turn) = (past.title, past.last_turn);
     });
-    // Skills given in a turn that was cut off may not have reached the history.
-    let cut_off = past.open_turn.and(past.turns.last()).map(|mark| mark.knowledge.clone());
-    let knowledge = cut_off.unwrap_or(past.knowledge);
+    let mut knowledge = past.knowledge;
+    if let Some(mark) = past.open_turn.and(past.turns.last()) {
+        // Skills given in a turn that was cut off may not have reached the history.
+        knowledge.skills.retain(|skill| mark.knowledge.has(skill));
+    }
     let mut conversation = Conversation {
         history: past.history,
         turns: Arc::new(past.turns),
+        words: past.words,
         reads: past.reads,
         goes_on,
         spent: past.spent,
+        before: past.spent,
         told_unkept: false,
         context: ContextNotices::default(),
         prelude: PreludeCache::default(),
@@ -149,6 +157,20 @@ fn conversation(
     conversation
 }
 
+/// Words for the model on a command that ended with Ropewalk.
+const ENDED: &str = "It ended with Ropewalk, before its end; what it had changed since it began is dropped. Start it again if it is \
+     still needed.";
+
+/// Tells of the commands of the process before, which have all ended.
+fn tell_ended(running: RunningCommands, inbox: &Inbox, journal: &Journal) {
+    for (id, (turn, command)) in running {
+        let text = ENDED.to_owned();
+        inbox.put(Item::Finished(inbox::Finished { id, command: command.clone(), text }));
+        // Cut off before this line, it is told twice rather than never.
+        journal.write(&Record::Background { id, turn, command: command.into(), ended: true });
+    }
+}
+
 /// Writes down the skills that are loaded.
 fn keeping(journal: Journal) -> impl Fn(&LoadedSkill) + Send + Sync {
     move |LoadedSkill { name, hash }| {
@@ -161,7 +183,12 @@ impl Parts {
     pub(crate) fn registry(&self) -> Registry {
         let settings = self.settings.get();
         let skills = settings.offers_skills() && self.skills.had_any();
-        self.tools.clone().only(|name| settings.offers(name) && (skills || name != LoadSkill::NAME))
+        let is_on = |name: &str| match name {
+            Compact::NAME => settings.mechanisms.compaction,
+            LoadSkill::NAME => skills,
+            _ => true,
+        };
+        self.tools.clone().only(|name| is_on(name) && settings.offers(name))
     }
 
     /// The number of a new turn, from one.
@@ -184,7 +211,7 @@ impl Parts {
 
     /// Allows what a rule says for the rest of the session.
     pub(crate) fn grant(&self, rule: Rule) {
-        self.journal.write(&Record::Granted(self.settings.keys().strike(&rule.to_string())));
+        self.journal.write(&Record::Granted(self.settings.keys().redact(&rule.to_string())));
         self.approvals.grant(rule);
     }
 

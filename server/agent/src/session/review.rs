@@ -6,12 +6,20 @@
 
 use super::parts::Parts;
 use crate::changes::in_words;
+use crate::compaction::pass::{Occasion, compact};
 use crate::conversation::Conversation;
+use crate::history::History;
+use crate::interrupt::{Interrupt, Interrupted};
+use crate::journal::Journal;
+use crate::journal::past::{Past, ReadError};
 use crate::journal::record::{Record, now};
 use futures::FutureExt;
-use ropewalk_protocol::{Event, ReviewAction};
+use ropewalk_protocol as protocol;
+use ropewalk_protocol::{CompactionCause, Event, Level, ReviewAction};
 use ropewalk_tools::runner::Stop;
-use ropewalk_workspace::{HunkId, Selection};
+use ropewalk_workspace::{DocId, HunkId, Selection};
+use std::fs::File;
+use std::io::BufReader;
 use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
@@ -39,6 +47,16 @@ impl Review {
     }
 }
 
+/// The same selection in the workspace's own words.
+pub(super) fn selected(selection: protocol::Selection) -> Selection {
+    match selection {
+        protocol::Selection::Hunks(ids) => Selection::Hunks(ids.into_iter().map(HunkId).collect()),
+        protocol::Selection::File(uri) => Selection::File(DocId::from_uri(&uri)),
+        protocol::Selection::Turn(turn) => Selection::Turn(turn),
+        protocol::Selection::All => Selection::All,
+    }
+}
+
 /// Takes reviews until the session has ended.
 pub(super) async fn run(parts: Arc<Parts>, mut reviews: mpsc::UnboundedReceiver<Review>) {
     while let Some(review) = reviews.recv().await {
@@ -49,8 +67,10 @@ pub(super) async fn run(parts: Arc<Parts>, mut reviews: mpsc::UnboundedReceiver<
             tracing::error!(%error, "a review panicked");
             (0, vec!["Ropewalk has a bug; the log has the details".to_owned()])
         });
+        // A request that follows the event finds what this has left.
+        let looked = parts.changes.look().await;
         parts.events.tell(Event::Reviewed { action, done, failed });
-        parts.changes.show().await;
+        parts.changes.tell(looked);
         parts.settle().await;
     }
 }
@@ -101,6 +121,11 @@ async fn rewind(parts: &Parts, conversation: &mut Conversation, turn: u64) -> Ou
     let Some(at) = turns.iter().position(|mark| mark.turn == turn) else {
         return (0, vec![format!("there is no turn {turn}")]);
     };
+    let is_compacted = turns.get(at).is_some_and(|mark| !conversation.history.has(&mark.history));
+    if is_compacted && !parts.journal.is_kept() {
+        let why = "its words were compacted, and this session is not kept on the disk";
+        return (0, vec![format!("turn {turn} can't be taken back: {why}")]);
+    }
     // What they would change is not to come in later.
     parts.runner.stop(Stop::Since(turn));
     let (mut count, mut failed) = (0, Vec::new());
@@ -116,12 +141,59 @@ async fn rewind(parts: &Parts, conversation: &mut Conversation, turn: u64) -> Ou
     // News of what was undone here are of words that the model has not heard.
     count += parts.changes.go_back(mark.kept.clone()).await;
     parts.inbox.take_news(drop);
-    conversation.rewind(mark);
     // In this order: cut off between them, the turn is still there, to be taken back again.
     parts.changes.keep();
     parts.journal.write(&Record::Rewound { turn });
+    let folded = if is_compacted { folded(&parts.journal).await } else { None };
+    conversation.rewind(mark, folded);
     parts.events.tell(Event::Rewound { turn, prompt: mark.prompt.clone() });
     (count, failed)
+}
+
+/// Compacts a conversation between turns, and gives it back however that ends.
+pub(super) async fn compact_idle(
+    parts: Arc<Parts>,
+    mut conversation: Conversation,
+    focus: Option<String>,
+    (interrupt, back): (Interrupt, oneshot::Sender<Box<Conversation>>),
+) {
+    conversation.before = conversation.spent;
+    let occasion = Occasion { why: CompactionCause::Asked, focus, is_idle: true };
+    let compacting = compact(&parts, &mut conversation, occasion);
+    let done = AssertUnwindSafe(interrupt.or(compacting)).catch_unwind().await;
+    match done {
+        Ok(Ok(Ok(()))) => {}
+        Ok(Ok(Err((_, message)))) => parts.events.warn(message.unwrap_or_default()),
+        Ok(Err(Interrupted)) => {
+            parts.events.notice(Level::Info, "The compaction was stopped; nothing has changed.")
+        }
+        Err(_) => parts.events.warn(
+            "Ropewalk has a bug: the compaction was cut off. The log has the details.".to_owned(),
+        ),
+    }
+    // The actor may be gone.
+    let _ = back.send(Box::new(conversation));
+    parts.settle().await;
+}
+
+/// The history that a journal has now; an empty one if it can't be read, which is told.
+async fn folded(journal: &Journal) -> Option<History> {
+    let path = journal.path()?;
+    let reading = tokio::task::spawn_blocking(move || {
+        let read = File::open(path).map_err(ReadError::Io);
+        read.and_then(|file| Past::read(BufReader::new(file)))
+    });
+    match reading.await {
+        Ok(Ok((past, _))) => Some(past.history),
+        Ok(Err(error)) => {
+            tracing::error!(%error, "the journal can't be folded anew");
+            Some(History::default())
+        }
+        Err(error) => {
+            tracing::error!(%error, "folding the journal anew broke down");
+            Some(History::default())
+        }
+    }
 }
 
 impl Parts {

@@ -11,7 +11,9 @@ use ropewalk_protocol::content::briefly;
 use ropewalk_protocol::{
     Event, Mechanisms, Mode, Op, OverFork, Prompt, SessionLimits, StopReason, Verdict,
 };
-pub(crate) use ropewalk_testkit::model::{Place, ScriptedModel, ScriptedReply};
+pub(crate) use ropewalk_testkit::model::{
+    CountedContext, Overflow, Place, ScriptedModel, ScriptedReply,
+};
 use ropewalk_text::Coordinates;
 use ropewalk_tools::{CommandRunner, Registry, Rules, Tool};
 use ropewalk_workspace::publish::Bounds;
@@ -152,6 +154,27 @@ pub(crate) fn start_over(
     start_in(dir, model, |_| {}, (Journal::none(), None), Vec::new())
 }
 
+/// A session that is kept, with a model that counts tokens. `knows`: the agent is told how many it takes.
+pub(crate) fn start_counting(
+    protocol: ropewalk_model::Protocol,
+    replies: impl IntoIterator<Item = ScriptedReply>,
+    (context, knows): (CountedContext, bool),
+    change: impl FnOnce(&mut Settings),
+) -> Bench {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("w")).unwrap();
+    let journal = sessions(&dir).begin("s", vec!["w".to_owned()]);
+    let model = ScriptedModel::start_counting(protocol, replies, context).unwrap();
+    let mut config = model.config();
+    config.limits.context = knows.then(|| u32::try_from(context.tokens).unwrap());
+    let counted: Arc<dyn Model> = Arc::new(ServerModel::new(config, Http::new()).unwrap());
+    let change = |settings: &mut Settings| {
+        settings.model = Ok(counted);
+        change(settings);
+    };
+    start_in(dir, model, change, (journal, None), Vec::new())
+}
+
 /// Everything that runs needs no asking.
 pub(crate) fn start_allowing(replies: impl IntoIterator<Item = ScriptedReply>) -> Bench {
     start_with(replies, |settings| settings.rules.allow = vec!["bash(*)".parse().unwrap()])
@@ -176,7 +199,7 @@ pub(crate) fn start_kept_over(
     start_in(dir, model, change, (journal, None), Vec::new())
 }
 
-/// A session that is kept in the journal `s`, with hooks.
+/// A session that is kept in the journal `s`, with hooks, and without compaction.
 pub(crate) fn start_hooked(
     replies: impl IntoIterator<Item = ScriptedReply>,
     hooks: Vec<Arc<dyn StepHook>>,
@@ -184,7 +207,13 @@ pub(crate) fn start_hooked(
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir(dir.path().join("w")).unwrap();
     let journal = sessions(&dir).begin("s", vec!["w".to_owned()]);
-    start_in(dir, ScriptedModel::start(replies).unwrap(), |_| {}, (journal, None), hooks)
+    let model = ScriptedModel::start(replies).unwrap();
+    start_in(dir, model, without_compaction, (journal, None), hooks)
+}
+
+/// Switches it off.
+pub(crate) fn without_compaction(settings: &mut Settings) {
+    settings.mechanisms.compaction = false;
 }
 
 /// The sessions that tests keep.

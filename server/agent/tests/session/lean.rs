@@ -230,7 +230,7 @@ fn notices(bench: &Bench, part: &str) -> usize {
 async fn a_small_context_that_is_found_out_later_counts_from_the_next_step_and_is_said_once() {
     let all = standard().names().count();
     let long = "x".repeat(60_000);
-    let mut bench = start([
+    let replies = [
         calls("read_file", json!({"path": "long.txt"})).expect(offers(all, 32_000)),
         says("ok").conversation("lean").expect(offers(4, 2_048)),
         calls("read_file", json!({"path": "long.txt"}))
@@ -242,7 +242,8 @@ async fn a_small_context_that_is_found_out_later_counts_from_the_next_step_and_i
             let length = last.map_or(0, |last| last.len());
             if (4_000..12_000).contains(&length) { Ok(()) } else { Err(length.to_string()) }
         }),
-    ]);
+    ];
+    let mut bench = start_with(replies, without_compaction);
     bench.file("long.txt", &long);
     let inner = client(&bench.model);
     bench.session.speak_to(Arc::new(Loads { inner, looks: AtomicU32::new(0) }));
@@ -257,11 +258,9 @@ async fn a_small_context_that_is_found_out_later_counts_from_the_next_step_and_i
 #[tokio::test]
 async fn a_prompt_of_which_the_server_read_little_is_told_once() {
     let read = |input| Usage { input, output: 1, ..Usage::default() };
-    let mut bench = start([
-        says("a").usage(read(4_096)),
-        says("b").usage(read(4_096)),
-        says("c").usage(read(60_000)),
-    ]);
+    let replies =
+        [says("a").usage(read(4_096)), says("b").usage(read(4_096)), says("c").usage(read(60_000))];
+    let mut bench = start_with(replies, without_compaction);
     let words = "word ".repeat(20_000);
     assert_eq!(bench.run(&words).await, StopReason::EndTurn);
     assert_eq!(

@@ -14,6 +14,7 @@ mod asked;
 mod bench;
 mod breakdown;
 mod calls;
+mod compaction;
 mod content;
 mod history;
 mod hooks;

@@ -137,20 +137,24 @@ async fn a_hunk_that_died_beside_unsaved_words_of_the_users_is_pending_again() {
 
 #[tokio::test]
 async fn several_publishes_side_by_side_are_taken_back_after_a_restart() {
-    let auto = Op::Mode(Mode::Auto);
-    let mut bench =
-        start_kept([edit("one", "1"), edit("three", "3"), edit("five", "5"), says("ok")]);
-    bench.session.send(auto);
-    bench.file("a.txt", TEXT);
-    let uri = bench.open("a.txt", TEXT);
-    bench.run("go").await;
-    let made = bench.buffer(&uri);
-    assert_eq!(made, TEXT.replace("one", "1").replace("three", "3").replace("five", "5"));
-    let mut bench = resume(bench.dies().await, []);
-    let uri = bench.open("a.txt", &made);
-    bench.session.send(Op::Undo(Selection::All));
-    assert_eq!(bench.reviewed().await, ("undo", 3, vec![]));
-    assert_eq!(bench.buffer(&uri), TEXT);
+    for between in ["two", "", "}"] {
+        let text = format!("one\n{between}\nthree\n{between}\nfive\nsix\n");
+        let auto = Op::Mode(Mode::Auto);
+        let mut bench =
+            start_kept([edit("one", "1"), edit("three", "3"), edit("five", "5"), says("ok")]);
+        bench.session.send(auto);
+        bench.file("a.txt", &text);
+        let uri = bench.open("a.txt", &text);
+        bench.run("go").await;
+        let made = bench.buffer(&uri);
+        assert_eq!(made, text.replace("one", "1").replace("three", "3").replace("five", "5"));
+        let mut bench = resume(bench.dies().await, []);
+        let uri = bench.open("a.txt", &made);
+        bench.session.send(Op::Undo(Selection::All));
+        let undone = bench.reviewed().await;
+        assert_eq!(bench.buffer(&uri), text, "{between:?}");
+        assert_eq!(undone, ("undo", 3, vec![]), "{between:?}");
+    }
 }
 
 #[tokio::test]

@@ -102,95 +102,100 @@ const MECHANISMS: &[(&str, u32)] = &[
     ("verify_seconds", 900),
 ];
 
+/// Keys that can't loosen anything: what they add is stricter, or they never count.
+const HARMLESS: &[&str] = &[
+    "ask",
+    "deny",
+    "locked",
+    "sessions.keep_days",
+    "sessions.keep_megabytes",
+    "provider.anthropic.api_key_command",
+    "provider.anthropic.headers.todos",
+    "provider.anthropic.context",
+    "provider.anthropic.output",
+    "provider.anthropic.price",
+    "provider.anthropic.printed_calls",
+    "provider.anthropic.lean",
+    "provider.anthropic.models.todos.lean",
+    "provider.anthropic.images",
+    "provider.anthropic.models.todos.images",
+    "provider.anthropic.thinking",
+    "provider.anthropic.models.todos.thinking",
+    "ca_file",
+    "provider.anthropic.parallel",
+    "provider.anthropic.models.todos.context",
+    "provider.anthropic.models.todos.output",
+    "provider.anthropic.models.todos.price",
+    "commands.over_fork",
+    "commands.layer_megabytes",
+    "commands.memory_megabytes",
+    "commands.cache_megabytes",
+    "commands.environment",
+];
+
+/// A row of [`LOOSE`] without the key.
+struct Loosening {
+    own: String,
+    text: String,
+    trusted: String,
+    words: String,
+}
+
+/// How a project loosens this key. None if no project can.
+fn loosening(name: &str) -> Option<Loosening> {
+    if let Some((_, own, text, trusted, words)) = LOOSE.iter().find(|loose| loose.0 == name) {
+        let [own, text, trusted, words] = [own, text, trusted, words].map(|part| part.to_string());
+        return Some(Loosening { own, text, trusted, words });
+    }
+    let mechanism = MECHANISMS.iter().find(|bound| bound.0 == name);
+    let (own, most) = match (name, mechanism) {
+        (_, Some((_, most))) => (String::new(), most.to_string()),
+        ("limits.identical_failures", _) => (format!("{name} = 1"), "100".to_owned()),
+        ("limits.tool_output", _) => (String::new(), "90000".to_owned()),
+        _ if name.starts_with("limits.") => (format!("{name} = 1"), "1000".to_owned()),
+        _ => return None,
+    };
+    Some(Loosening {
+        own,
+        text: format!("{name} = {most}"),
+        words: format!("raise `{name}` to {most}"),
+        trusted: most,
+    })
+}
+
+/// Holds a key that loosens something against every answer of the user, and against a lock.
+fn check_loose_key(name: &str, Loosening { own, text, trusted, words }: Loosening) {
+    let world = World::new().file(USER, own).file(PROMPT, "Be evil.");
+    let hostile = world.clone().file(PROJECT, &text);
+    assert_eq!(silent(hostile.build()), silent(world.build()), "{name}");
+    assert_eq!(asked(&hostile).enables, [words], "{name}");
+    let problem = hostile.build().problems.into_iter().next().unwrap().sentence;
+    assert!(problem.starts_with(&format!("`{name}` in {AT} is ignored unless")), "{problem}");
+
+    let trusting = answered(&hostile, "trust").build();
+    assert_eq!(value(&trusting, name), trusted, "{name}");
+    assert_eq!(trusting.provenance(name).to_string(), format!("{AT}:1"), "{name}");
+    assert_eq!(trusting.untrusted, [], "{name}");
+
+    let never = answered(&hostile, "never").build();
+    assert_eq!(silent(never.clone()), silent(world.build()), "{name}");
+    assert_eq!((never.untrusted, never.problems), (vec![], world.build().problems), "{name}");
+
+    let locked = answered(&hostile, "trust").file(SYSTEM, format!("locked = ['{name}']"));
+    let without = world.clone().file(SYSTEM, format!("locked = ['{name}']"));
+    assert_eq!(silent(locked.build()), silent(without.build()), "{name} is locked");
+}
+
 #[test]
 fn no_key_there_is_counts_from_an_untrusted_folder_and_each_does_from_a_trusted_one() {
     let mut covered = Vec::new();
     for key in KEYS {
         let name = key.name.replace("provider.*", "provider.anthropic").replace('*', "todos");
-        covered.push(name.clone());
-        let limit = (
-            format!("{name} = 1"),
-            format!("{name} = 1000"),
-            "1000".to_owned(),
-            format!("raise `{name}` to 1000"),
-        );
-        let (own, text, trusted, words) = match LOOSE.iter().find(|loose| loose.0 == name) {
-            Some((_, own, text, trusted, words)) => {
-                ((*own).to_owned(), (*text).to_owned(), (*trusted).to_owned(), (*words).to_owned())
-            }
-            None if name.starts_with("limits.") => match &*name {
-                "limits.identical_failures" => {
-                    let (own, ..) = limit;
-                    let words = "raise `limits.identical_failures` to 100".to_owned();
-                    (own, format!("{name} = 100"), "100".to_owned(), words)
-                }
-                "limits.tool_output" => {
-                    let (_, _, _, words) = limit;
-                    let words = words.replace("1000", "90000");
-                    (String::new(), format!("{name} = 90000"), "90000".to_owned(), words)
-                }
-                _ => limit,
-            },
-            None if let Some((_, most)) = MECHANISMS.iter().find(|bound| bound.0 == name) => (
-                String::new(),
-                format!("{name} = {most}"),
-                most.to_string(),
-                format!("raise `{name}` to {most}"),
-            ),
-            // These can't loosen anything: what they add is stricter, or they never count.
-            None => {
-                let others = [
-                    "ask",
-                    "deny",
-                    "locked",
-                    "sessions.keep_days",
-                    "sessions.keep_megabytes",
-                    "provider.anthropic.api_key_command",
-                    "provider.anthropic.headers.todos",
-                    "provider.anthropic.context",
-                    "provider.anthropic.output",
-                    "provider.anthropic.price",
-                    "provider.anthropic.printed_calls",
-                    "provider.anthropic.lean",
-                    "provider.anthropic.models.todos.lean",
-                    "provider.anthropic.images",
-                    "provider.anthropic.models.todos.images",
-                    "provider.anthropic.thinking",
-                    "provider.anthropic.models.todos.thinking",
-                    "ca_file",
-                    "provider.anthropic.parallel",
-                    "provider.anthropic.models.todos.context",
-                    "provider.anthropic.models.todos.output",
-                    "provider.anthropic.models.todos.price",
-                    "commands.over_fork",
-                    "commands.layer_megabytes",
-                    "commands.memory_megabytes",
-                    "commands.cache_megabytes",
-                    "commands.environment",
-                ];
-                assert!(others.contains(&&*name), "{name} is not in the table");
-                continue;
-            }
-        };
-        let world = World::new().file(USER, own).file(PROMPT, "Be evil.");
-        let hostile = world.clone().file(PROJECT, &text);
-        assert_eq!(silent(hostile.build()), silent(world.build()), "{name}");
-        assert_eq!(asked(&hostile).enables, [words], "{name}");
-        let problem = &hostile.build().problems[0].sentence;
-        assert!(problem.starts_with(&format!("`{name}` in {AT} is ignored unless")), "{problem}");
-
-        let trusting = answered(&hostile, "trust").build();
-        assert_eq!(value(&trusting, &name), trusted, "{name}");
-        assert_eq!(trusting.provenance(&name).to_string(), format!("{AT}:1"), "{name}");
-        assert_eq!(trusting.untrusted, [], "{name}");
-
-        let never = answered(&hostile, "never").build();
-        assert_eq!(silent(never.clone()), silent(world.build()), "{name}");
-        assert_eq!((never.untrusted, never.problems), (vec![], world.build().problems), "{name}");
-
-        let locked = answered(&hostile, "trust").file(SYSTEM, format!("locked = ['{name}']"));
-        let without = world.clone().file(SYSTEM, format!("locked = ['{name}']"));
-        assert_eq!(silent(locked.build()), silent(without.build()), "{name} is locked");
+        match loosening(&name) {
+            Some(loosening) => check_loose_key(&name, loosening),
+            None => assert!(HARMLESS.contains(&&*name), "{name} is not in the table"),
+        }
+        covered.push(name);
     }
     for (name, ..) in LOOSE.iter().filter(|loose| !loose.2.is_empty()) {
         assert!(covered.iter().any(|key| key == name), "{name} is no key");

@@ -116,8 +116,6 @@ pub(crate) fn check(world: &World, values: &[&str], problems: &[&str]) {
 
 /// The value of a key as TOML would write it, `none` when there is none.
 pub(crate) fn value(config: &Config, key: &str) -> String {
-    let limits = &config.limits;
-    let mechanisms = &limits.mechanisms;
     let rules = |rules: &[RuleText]| {
         format!("{:?}", rules.iter().map(|rule| &rule.rule).collect::<Vec<_>>())
     };
@@ -138,6 +136,18 @@ pub(crate) fn value(config: &Config, key: &str) -> String {
         }
         ["system_prompt_append"] => text(config.system_prompt_append.clone()),
         ["mechanisms", name] => config.mechanism_enabled(name).to_string(),
+        ["commands", "over_fork"] => text(Some(config.commands.over_fork.as_str().to_owned())),
+        ["commands", "environment"] => format!("{:?}", config.commands.environment),
+        ["provider", name, field] => of_provider(config, name, field),
+        ref path => number(config, path).unwrap_or_else(|| panic!("no key {key}")),
+    }
+}
+
+/// A number that always has a value.
+fn number(config: &Config, path: &[&str]) -> Option<String> {
+    let (limits, bounds) = (&config.limits, &config.commands.bounds);
+    let mechanisms = &limits.mechanisms;
+    Some(match path {
         ["limits", "steps"] => limits.steps.to_string(),
         ["limits", "output_tokens"] => limits.output_tokens.to_string(),
         ["limits", "tool_output"] => limits.tool_output.to_string(),
@@ -161,27 +171,23 @@ pub(crate) fn value(config: &Config, key: &str) -> String {
         ["verify_seconds"] => mechanisms.verify_seconds.to_string(),
         ["sessions", "keep_days"] => config.keep.days.to_string(),
         ["sessions", "keep_megabytes"] => config.keep.megabytes.to_string(),
-        ["commands", "over_fork"] => text(Some(config.commands.over_fork.as_str().to_owned())),
-        ["commands", "layer_megabytes"] => config.commands.bounds.layer_megabytes.to_string(),
-        ["commands", "memory_megabytes"] => config.commands.bounds.memory_megabytes.to_string(),
-        ["commands", "cache_megabytes"] => config.commands.bounds.cache_megabytes.to_string(),
-        ["commands", "environment"] => format!("{:?}", config.commands.environment),
-        ["provider", name, "printed_calls"] => config
-            .providers
-            .get(name)
-            .map_or_else(|| "none".to_owned(), |p| p.printed_calls.to_string()),
-        ["provider", name, "parallel"] => {
-            text(config.providers.get(name).and_then(|p| p.parallel).map(|most| most.to_string()))
-        }
-        ["provider", name, field] => {
-            let provider = config.providers.get(name);
-            text(provider.and_then(|provider| match field {
-                "protocol" => Some(provider.protocol.clone()),
-                "base_url" => Some(provider.base_url.clone()),
-                "api_key_env" => provider.api_key_env.clone(),
-                other => panic!("no field {other}"),
-            }))
-        }
-        _ => panic!("no key {key}"),
-    }
+        ["commands", "layer_megabytes"] => bounds.layer_megabytes.to_string(),
+        ["commands", "memory_megabytes"] => bounds.memory_megabytes.to_string(),
+        ["commands", "cache_megabytes"] => bounds.cache_megabytes.to_string(),
+        _ => return None,
+    })
+}
+
+/// The value of a field of a provider.
+fn of_provider(config: &Config, name: &str, field: &str) -> String {
+    let quoted = |text: String| format!("{text:?}");
+    let value = config.providers.get(name).and_then(|provider| match field {
+        "printed_calls" => Some(provider.printed_calls.to_string()),
+        "parallel" => provider.parallel.map(|most| quoted(most.to_string())),
+        "protocol" => Some(quoted(provider.protocol.clone())),
+        "base_url" => Some(quoted(provider.base_url.clone())),
+        "api_key_env" => provider.api_key_env.clone().map(quoted),
+        other => panic!("no field {other}"),
+    });
+    value.unwrap_or_else(|| "none".to_owned())
 }

@@ -1,9 +1,8 @@
 //! A home, a folder, a scripted model for each session, and the hosts that stand on them.
 
-use ropewalk_host::{Environment, Host, HostOptions, Sessions};
+use ropewalk_host::{Environment, Host, HostOptions, ModelFactory, Sessions};
 use ropewalk_model::{Http, Model, ServerModel};
 use ropewalk_testkit::model::{ScriptedModel, ScriptedReply};
-use ropewalk_workspace::publish::Bounds;
 use ropewalk_workspace::{NoEditor, Roots, Workspace};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -32,18 +31,17 @@ impl World {
     /// A process of ours, with an environment of the test's.
     pub(crate) fn host_in(&self, environment: Arc<dyn Environment + Send + Sync>) -> Arc<Host> {
         let models = self.models.clone();
+        let factory: ModelFactory = Arc::new(move |config| {
+            let name = config.model.as_ref().map(|model| &*model.name);
+            let named = models.iter().find(|(known, _)| Some(&**known) == name);
+            let (_, server) = named.or(models.first()).ok_or("there is no model")?;
+            let model = ServerModel::new(server.config(), Http::new()).unwrap();
+            Ok(Arc::new(model) as Arc<dyn Model>)
+        });
         let options = HostOptions {
-            models: Arc::new(move |config| {
-                let name = config.model.as_ref().map(|model| &*model.name);
-                let named = models.iter().find(|(known, _)| Some(&**known) == name);
-                let (_, server) = named.or(models.first()).ok_or("there is no model")?;
-                let model = ServerModel::new(server.config(), Http::new()).unwrap();
-                Ok(Arc::new(model) as Arc<dyn Model>)
-            }),
-            environment,
             flags: vec!["commands.over_fork=off".to_owned()],
             sessions: Some(Sessions::new(&self.dir.path().join("state"))),
-            publish: Bounds::default(),
+            ..HostOptions::new(factory, environment)
         };
         let host = Host::new(options, Arc::new(Workspace::new(Roots::none())), Arc::new(NoEditor));
         host.meet(vec![("w".to_owned(), self.dir.path().join("w"))], None, &[]);

@@ -1,8 +1,10 @@
 //! Commands about hunks and approvals: accept, reject, undo, edit, show, next, approve.
 
-use super::{Answer, invalid, read};
-use crate::hunks::PlacedHunk;
-use crate::state::{State, lock};
+use super::{Answer, read};
+use crate::convert::invalid;
+use crate::lock;
+use crate::placed::PlacedHunk;
+use crate::state::State;
 use ropewalk_protocol::{Op, Selection, Verdict};
 use ropewalk_workspace::DocId;
 use serde::Deserialize;
@@ -89,8 +91,7 @@ pub(super) fn undo(state: Arc<State>, argument: Value) -> Answer {
 
 /// The turn that was published last.
 pub(super) fn latest(state: &State) -> Selection {
-    let session = state.current().unwrap_or_default();
-    Selection::Turn(state.workspace.ledger().latest_turn(&session))
+    Selection::Turn(state.host.snapshot(None).review.latest_turn)
 }
 
 #[derive(Deserialize)]
@@ -168,7 +169,7 @@ pub(super) fn next(state: &Arc<State>, argument: Value) -> Result<Value> {
     let (uri, start) = (state.workspace.spelling(&placed.at), placed.range.start);
     let number = all.iter().position(|one| one.id == placed.id).map_or(1, |at| at + 1);
     let shown =
-        if placed.is_elsewhere { state.workspace.shown(&placed.at) } else { placed.file.clone() };
+        if placed.is_elsewhere { state.workspace.name(&placed.at) } else { placed.file.clone() };
     let words = format!("{shown}:{} (change {number} of {})", start.line + 1, all.len());
     crate::show::open_document(state, &uri, Some(start), words);
     Ok(json!({ "hunk": placed.id, "uri": uri, "position": start, "file": placed.file }))

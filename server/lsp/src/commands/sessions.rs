@@ -1,6 +1,7 @@
 //! The commands about sessions: new, sessions, resume, rewind, rename, delete, export.
 
-use super::{Answer, invalid, no_argument, read, show_file};
+use super::{Answer, no_argument, read, show_file};
+use crate::convert::invalid;
 use crate::show::sessions::{about, left, resumed};
 use crate::show::tell;
 use crate::state::State;

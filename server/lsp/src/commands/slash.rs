@@ -1,7 +1,8 @@
 //! What is typed as a prompt and is a command: it does what the command of that name does, at once, and its words
 //! come as a message, for a client that can do nothing but prompt.
 
-use super::{invalid, review, sessions};
+use super::{review, sessions};
+use crate::convert::invalid;
 use crate::show::tell;
 use crate::state::State;
 use ropewalk_host::slash::Slash;
@@ -60,12 +61,16 @@ async fn act(state: &Arc<State>, slash: Slash) -> Result<Option<String>> {
             None => NOTHING_WAITS.to_owned(),
         },
         Slash::Undo => undo(state).await?,
+        Slash::Context => super::status_of(state).await?.context.in_words(),
         Slash::Allow => answer(state, json!({ "answer": "once" }), "Allowed once.").await?,
         Slash::Refuse(words) => {
             answer(state, json!({ "answer": "refuse", "words": words }), "Refused.").await?
         }
         Slash::Help => Slash::help(),
         // These say by themselves what they did.
+        Slash::Compact(focus) => {
+            return state.ask(None, Op::Compact(focus)).await.map(|_| None);
+        }
         Slash::Next => return review::next(state, Value::Null).map(|_| None),
         Slash::Rewind(turn) => {
             return sessions::rewind(state.clone(), json!({ "turn": turn })).await.map(|_| None);

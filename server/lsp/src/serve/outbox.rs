@@ -19,7 +19,7 @@ use tokio::sync::{oneshot, watch};
 use tower_lsp::jsonrpc::{Request, Response};
 use tower_lsp::{ClientSocket, Loopback};
 
-use super::Reason;
+use super::end::Reason;
 
 /// Frames that are waiting anyway are written together, up to about this many bytes.
 const BATCH: usize = 64 * 1024;

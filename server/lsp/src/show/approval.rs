@@ -3,7 +3,7 @@
 
 use super::words::how_to_answer;
 use crate::actions::answers_to;
-use crate::hunks::ShownQuestion;
+use crate::placed::ShownQuestion;
 use crate::state::State;
 use ropewalk_protocol::{Approval, Op, Verdict};
 use ropewalk_text::plain::plain_line;

@@ -1,8 +1,9 @@
 //! Words on the screen, for people: what waits, how a turn ended, how something is answered in this editor.
 
+use ropewalk_host::ReviewSnapshot;
 use ropewalk_host::words::count;
 use ropewalk_protocol::{StopReason, Tokens};
-use ropewalk_workspace::{DocId, Habits, Hunk, HunkState};
+use ropewalk_workspace::{DocId, Habits, HunkState};
 use std::collections::HashSet;
 
 /// How code actions are reached, by the start of a client's name as [`Habits`] has it.
@@ -53,8 +54,8 @@ pub(crate) struct Waiting {
 
 impl Waiting {
     /// Of a session's hunks, without those that are on their way to the editor. None when nothing waits.
-    pub(crate) fn of(hunks: &[Hunk]) -> Option<Self> {
-        let waiting = hunks.iter().filter(|hunk| hunk.state == HunkState::Pending);
+    pub(crate) fn of(review: &ReviewSnapshot) -> Option<Self> {
+        let waiting = review.hunks().filter(|hunk| hunk.state == HunkState::Pending);
         let files: HashSet<&DocId> = waiting.clone().map(|hunk| &hunk.doc).collect();
         let changes = waiting.count();
         (changes > 0).then_some(Self { changes, files: files.len() })
@@ -102,7 +103,7 @@ mod tests {
         ] {
             assert_eq!(waits.in_words(), words);
         }
-        assert_eq!(Waiting::of(&[]), None);
+        assert_eq!(Waiting::of(&ReviewSnapshot::default()), None);
         let end = turn_end(StopReason::EndTurn, None, Some(waiting(3, 2)));
         assert_eq!(end, "Done · 3 changes in 2 files wait for review");
     }

@@ -255,12 +255,15 @@ pub(crate) fn keys_in_toolchains_are_empty_and_the_toolchains_work() {
     });
 }
 
+/// Finds whatever a command sees of what [`fill`] has written.
+const SEARCH: &str = "cd ~ && grep -rs SECRET . ; grep -rsc plain . | grep :1";
+
+fn fill(home: &Path) {
+    SECRETS.iter().for_each(|name| put(&home.join(name), "SECRET\n"));
+    put(&home.join(".config/other/plain.txt"), "plain\n");
+}
+
 pub(crate) fn secrets_of_a_home_are_shown_by_nothing() {
-    let search = "cd ~ && grep -rs SECRET . ; grep -rsc plain . | grep :1";
-    let fill = |home: &Path| {
-        SECRETS.iter().for_each(|name| put(&home.join(name), "SECRET\n"));
-        put(&home.join(".config/other/plain.txt"), "plain\n");
-    };
     // A folder of a toolchain's that a variable names keeps its secrets too.
     let mut world = World::new();
     let home = world.home().to_owned();
@@ -274,7 +277,7 @@ pub(crate) fn secrets_of_a_home_are_shown_by_nothing() {
     put(&home.join("state of ours/journal"), "SECRET\n");
     world.run(async |world| {
         let sandbox = world.sandbox().await;
-        let sort = format!("({search}) | LC_ALL=C sort");
+        let sort = format!("({SEARCH}) | LC_ALL=C sort");
         let (mut spec, output) = world.spec(&sort);
         spec.shown.push(home.clone());
         let (_, said) = finish(&sandbox, spec, output).await;
@@ -303,16 +306,20 @@ pub(crate) fn secrets_of_a_home_are_shown_by_nothing() {
         }
         assert_eq!(world.sh(&sandbox, "grep -rs SECRET ~ | wc -l").await, (OK, "0\n".to_owned()));
     });
-    // The home itself may be the root.
+}
+
+pub(crate) fn secrets_of_a_home_that_is_the_root_are_shown_by_nothing() {
     let mut world = World::new();
     fill(world.home());
     world.plan.roots = vec![world.home().to_owned()];
     world.run(async |world| {
         let sandbox = world.sandbox().await;
-        let (_, said) = world.sh(&sandbox, search).await;
+        let (_, said) = world.sh(&sandbox, SEARCH).await;
         assert_eq!(said, "./.config/other/plain.txt:1\n");
     });
-    // What is hidden elsewhere is seen where it is the root, or holds it.
+}
+
+pub(crate) fn what_is_hidden_elsewhere_is_seen_where_it_is_the_root_or_holds_it() {
     for (root, hidden) in [(".config/ropewalk", "config.toml"), (".ssh/sub", "../id_ed25519")] {
         let mut world = World::named(root);
         fill(world.home());

@@ -17,6 +17,39 @@ use tempfile::TempDir;
 pub(crate) fn check(row: &Row) {
     let mut world = World::new();
     let home = world.home().to_owned();
+    fill(&home);
+    world.plan.hidden =
+        vec![home.join("project/secret.env"), home.join("project/private"), home.join(".ssh")];
+    let listeners = Listeners::new(&home);
+    let key = UserKey::new(&listeners.name);
+    let notes = std::fs::OpenOptions::new().append(true).open(home.join("other/notes.txt"));
+    // Whoever started the server may have left it open to all that it starts.
+    let _left_open = rustix::io::dup(notes.unwrap()).unwrap();
+    let before = picture(&home);
+    world.run(async |world| {
+        let sandbox = world.sandbox().await;
+        world.layer(&sandbox, "next");
+        let (mut spec, output) = world.spec(row.script);
+        let own = [("HOST", home.to_str().unwrap().to_owned()), ("SERIAL", key.0.to_string())];
+        for (variable, value) in own.into_iter().chain(listeners.variables()) {
+            spec.env.push((variable.into(), value.into()));
+        }
+        let (end, said) = finish(&sandbox, spec, output).await;
+        judge(row, &end, &said);
+        // The next command, over a layer of its own, finds all as it was.
+        let (mut spec, output) = world.spec("cat a.txt; ls -A | tr '\\n' ' '");
+        spec.layer = "next".to_owned();
+        let (end, said) = finish(&sandbox, spec, output).await;
+        assert_eq!(said, "plaina.txt link-out own.sock private secret.env ", "{}", row.name);
+        assert_eq!(end, End::Exited { code: 0, left_running: false }, "{}", row.name);
+        assert!(sandbox.is_alive());
+    });
+    assert_eq!(picture(&home), before, "{}: something outside has changed", row.name);
+    listeners.assert_silent(row.name);
+}
+
+/// Writes what a command must not see or change, and a plain file beside it.
+fn fill(home: &Path) {
     for (name, text) in [
         (".ssh/id_rsa", "SECRET key"),
         ("other/notes.txt", "SECRET notes"),
@@ -30,96 +63,99 @@ pub(crate) fn check(row: &Row) {
     }
     std::os::unix::fs::symlink(home.join("other/notes.txt"), home.join("project/link-out"))
         .unwrap();
-    world.plan.hidden =
-        vec![home.join("project/secret.env"), home.join("project/private"), home.join(".ssh")];
-    let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = tcp.local_addr().unwrap().port();
-    let udp = UdpSocket::bind(("127.0.0.1", port)).unwrap();
-    let socket = home.parent().unwrap().join("editor.sock");
-    let pathname = UnixListener::bind(&socket).unwrap();
-    let within = UnixListener::bind(home.join("project/own.sock")).unwrap();
-    let name = format!("ropewalk-test-{}-{port}", std::process::id());
-    // Where everybody may write, and where only root may.
-    let folders = ["/tmp", "/var/tmp", "/dev/shm", "/run"].iter().map(Path::new);
-    let shared: Vec<(TempDir, UnixListener)> = folders
-        .filter_map(|folder| {
-            let own = tempfile::tempdir_in(folder).ok()?;
-            let listener = UnixListener::bind(own.path().join("s")).unwrap();
-            Some((own, listener))
-        })
-        .collect();
-    assert!(shared.len() > 2, "folders for everybody are where they are looked for");
-    let sockets: Vec<String> =
-        shared.iter().map(|(own, _)| own.path().join("s").to_str().unwrap().to_owned()).collect();
-    let key = UserKey::new(&name);
-    let notes = std::fs::OpenOptions::new().append(true).open(home.join("other/notes.txt"));
-    // Whoever started the server may have left it open to all that it starts.
-    let _left_open = rustix::io::dup(notes.unwrap()).unwrap();
-    let address = SocketAddr::from_abstract_name(name.as_bytes()).unwrap();
-    let abstract_ = UnixListener::bind_addr(&address).unwrap();
-    tcp.set_nonblocking(true).unwrap();
-    udp.set_nonblocking(true).unwrap();
-    pathname.set_nonblocking(true).unwrap();
-    abstract_.set_nonblocking(true).unwrap();
-    within.set_nonblocking(true).unwrap();
-    let before = picture(&home);
-    world.run(async |world| {
-        let sandbox = world.sandbox().await;
-        world.layer(&sandbox, "next");
-        let (mut spec, output) = world.spec(row.script);
-        for (variable, value) in [
-            ("HOST", home.to_str().unwrap()),
-            ("PORT", &port.to_string()),
-            ("SERVER", &std::process::id().to_string()),
-            ("SOCK", socket.to_str().unwrap()),
-            ("SOCKETS", &sockets.join(":")),
-            ("ABSTRACT", &name),
-            ("KEY", &name),
-            ("SERIAL", &key.0.to_string()),
-        ] {
-            spec.env.push((variable.into(), value.into()));
-        }
-        let (end, said) = finish(&sandbox, spec, output).await;
-        let shown: String = said.chars().take(2000).collect();
-        match &row.says {
-            Says::Exactly(text) => assert_eq!(shown, *text, "{}: {end:?}", row.name),
-            Says::Has(parts) => {
-                for part in *parts {
-                    assert!(
-                        said.contains(part),
-                        "{}: should say {part:?}: {end:?}\n{shown}",
-                        row.name
-                    );
-                }
+}
+
+/// Holds what a command has said, and its end, against its row.
+fn judge(row: &Row, end: &End, said: &str) {
+    let shown: String = said.chars().take(2000).collect();
+    match &row.says {
+        Says::Exactly(text) => assert_eq!(shown, *text, "{}: {end:?}", row.name),
+        Says::Has(parts) => {
+            for part in *parts {
+                assert!(said.contains(part), "{}: should say {part:?}: {end:?}\n{shown}", row.name);
             }
         }
-        assert!(!said.contains("SECRET"), "{}: tells a secret: {shown}", row.name);
-        let ended = match row.ends {
-            Ends::Code(code) => end == End::Exited { code, left_running: false },
-            Ends::Leaving => end == End::Exited { code: 0, left_running: true },
-            Ends::Memory => matches!(end, End::Memory { .. }),
-            Ends::Somehow => !matches!(end, End::Lost(_)),
-        };
-        assert!(ended, "{}: ended as {end:?}\n{shown}", row.name);
-        // The next command, over a layer of its own, finds all as it was.
-        let (mut spec, output) = world.spec("cat a.txt; ls -A | tr '\\n' ' '");
-        spec.layer = "next".to_owned();
-        let (end, said) = finish(&sandbox, spec, output).await;
-        assert_eq!(said, "plaina.txt link-out own.sock private secret.env ", "{}", row.name);
-        assert_eq!(end, End::Exited { code: 0, left_running: false }, "{}", row.name);
-        assert!(sandbox.is_alive());
-    });
-    assert_eq!(picture(&home), before, "{}: something outside has changed", row.name);
-    let silent =
-        |error: std::io::Error| assert_eq!(error.kind(), ErrorKind::WouldBlock, "{}", row.name);
-    silent(tcp.accept().unwrap_err());
-    silent(udp.recv(&mut [0; 9]).unwrap_err());
-    silent(pathname.accept().unwrap_err());
-    silent(abstract_.accept().unwrap_err());
-    silent(within.accept().unwrap_err());
-    for (_, listener) in shared {
-        listener.set_nonblocking(true).unwrap();
-        silent(listener.accept().unwrap_err());
+    }
+    assert!(!said.contains("SECRET"), "{}: tells a secret: {shown}", row.name);
+    let ended = match row.ends {
+        Ends::Code(code) => *end == End::Exited { code, left_running: false },
+        Ends::Leaving => *end == End::Exited { code: 0, left_running: true },
+        Ends::Memory => matches!(end, End::Memory { .. }),
+        Ends::Somehow => !matches!(end, End::Lost(_)),
+    };
+    assert!(ended, "{}: ended as {end:?}\n{shown}", row.name);
+}
+
+/// Servers of the machine that no command may reach.
+struct Listeners {
+    /// The name of the abstract socket, which no other test has.
+    name: String,
+    port: u16,
+    socket: PathBuf,
+    tcp: TcpListener,
+    udp: UdpSocket,
+    /// At `socket`, inside the root, and at the abstract name.
+    unix: [UnixListener; 3],
+    /// Where everybody may write, and where only root may.
+    shared: Vec<(TempDir, UnixListener)>,
+}
+
+impl Listeners {
+    fn new(home: &Path) -> Self {
+        let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = tcp.local_addr().unwrap().port();
+        let udp = UdpSocket::bind(("127.0.0.1", port)).unwrap();
+        let socket = home.parent().unwrap().join("editor.sock");
+        let name = format!("ropewalk-test-{}-{port}", std::process::id());
+        let folders = ["/tmp", "/var/tmp", "/dev/shm", "/run"].iter().map(Path::new);
+        let shared: Vec<(TempDir, UnixListener)> = folders
+            .filter_map(|folder| {
+                let own = tempfile::tempdir_in(folder).ok()?;
+                let listener = UnixListener::bind(own.path().join("s")).unwrap();
+                Some((own, listener))
+            })
+            .collect();
+        assert!(shared.len() > 2, "folders for everybody are where they are looked for");
+        let address = SocketAddr::from_abstract_name(name.as_bytes()).unwrap();
+        let unix = [
+            UnixListener::bind(&socket).unwrap(),
+            UnixListener::bind(home.join("project/own.sock")).unwrap(),
+            UnixListener::bind_addr(&address).unwrap(),
+        ];
+        tcp.set_nonblocking(true).unwrap();
+        udp.set_nonblocking(true).unwrap();
+        let others = shared.iter().map(|(_, listener)| listener);
+        unix.iter().chain(others).for_each(|listener| listener.set_nonblocking(true).unwrap());
+        Self { name, port, socket, tcp, udp, unix, shared }
+    }
+
+    /// Tells the command where they are.
+    fn variables(&self) -> [(&'static str, String); 6] {
+        let sockets: Vec<String> = self
+            .shared
+            .iter()
+            .map(|(own, _)| own.path().join("s").to_str().unwrap().to_owned())
+            .collect();
+        [
+            ("PORT", self.port.to_string()),
+            ("SERVER", std::process::id().to_string()),
+            ("SOCK", self.socket.to_str().unwrap().to_owned()),
+            ("SOCKETS", sockets.join(":")),
+            ("ABSTRACT", self.name.clone()),
+            ("KEY", self.name.clone()),
+        ]
+    }
+
+    /// Fails if anybody has come.
+    fn assert_silent(&self, row: &str) {
+        let silent =
+            |error: std::io::Error| assert_eq!(error.kind(), ErrorKind::WouldBlock, "{row}");
+        silent(self.tcp.accept().unwrap_err());
+        silent(self.udp.recv(&mut [0; 9]).unwrap_err());
+        let others = self.shared.iter().map(|(_, listener)| listener);
+        for listener in self.unix.iter().chain(others) {
+            silent(listener.accept().unwrap_err());
+        }
     }
 }
 

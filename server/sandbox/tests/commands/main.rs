@@ -69,6 +69,14 @@ const CASES: &[Case] = &[
         beside::keys_in_toolchains_are_empty_and_the_toolchains_work,
     ),
     ("secrets_of_a_home_are_shown_by_nothing", beside::secrets_of_a_home_are_shown_by_nothing),
+    (
+        "secrets_of_a_home_that_is_the_root_are_shown_by_nothing",
+        beside::secrets_of_a_home_that_is_the_root_are_shown_by_nothing,
+    ),
+    (
+        "what_is_hidden_elsewhere_is_seen_where_it_is_the_root_or_holds_it",
+        beside::what_is_hidden_elsewhere_is_seen_where_it_is_the_root_or_holds_it,
+    ),
     ("a_replaced_file_is_read_in_other_words", beside::a_replaced_file_is_read_in_other_words),
     ("sockets_beside_the_roots_lead_nowhere", beside::sockets_beside_the_roots_lead_nowhere),
     (

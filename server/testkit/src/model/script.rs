@@ -91,10 +91,12 @@ pub struct ScriptedReply {
     pub(super) status: Option<Status>,
     pub(super) expectations: Vec<Expectation>,
     pub(super) conversation: String,
+    pub(super) is_by_beginning: bool,
     pub(super) forever: bool,
     pub(super) keeps_thinking: bool,
     pub(super) from_request: Option<Arc<FromRequest>>,
     pub(super) known_ids: Vec<String>,
+    pub(super) begins_with: Option<String>,
 }
 
 impl Default for ScriptedReply {
@@ -123,10 +125,12 @@ impl ScriptedReply {
             status: None,
             expectations: Vec::new(),
             conversation: "main".to_owned(),
+            is_by_beginning: false,
             forever: false,
             keeps_thinking: true,
             from_request: None,
             known_ids: Vec::new(),
+            begins_with: None,
         }
     }
 
@@ -180,7 +184,7 @@ impl ScriptedReply {
         self
     }
 
-    /// The thinking need not come back with the calls: something had to be struck from it, which breaks its seal, or
+    /// The thinking need not come back with the calls: something had to be redacted from it, which breaks its seal, or
     /// another model goes on.
     pub fn forget_thinking(mut self) -> ScriptedReply {
         self.keeps_thinking = false;
@@ -299,6 +303,43 @@ impl ScriptedReply {
     pub fn conversation(mut self, name: impl Into<String>) -> ScriptedReply {
         self.conversation = name.into();
         self
+    }
+
+    /// Keeps this reply for conversations that begin with this text, in the system prompt or the first message: so several
+    /// may go on at once. Within each its replies are given in order; those without such a text are for all others.
+    pub fn when(mut self, text: impl Into<String>) -> ScriptedReply {
+        self.begins_with = Some(text.into());
+        self
+    }
+
+    /// True if this reply is kept for such requests as this one.
+    pub(super) fn is_kept_for(&self, said: &Value) -> bool {
+        let Some(text) = &self.begins_with else { return false };
+        let first = said.pointer("/messages/0/content");
+        let mut texts = Vec::new();
+        [said.get("system"), first].into_iter().for_each(|part| collect_text(part, &mut texts));
+        texts.iter().any(|said| said.contains(text.as_str()))
+    }
+
+    /// Takes requests for one history as long as their first message begins with the same text. A question for a summary is
+    /// one of its own: it leaves out the end of what was sent.
+    pub fn by_beginning(mut self) -> ScriptedReply {
+        self.is_by_beginning = true;
+        self
+    }
+
+    /// The history that a request belongs to.
+    pub(super) fn conversation_of(&self, said: &Value) -> String {
+        if !self.is_by_beginning {
+            return self.conversation.clone();
+        }
+        let mut texts = Vec::new();
+        collect_text(said.pointer("/messages/0/content"), &mut texts);
+        let beginning = texts.first().copied().unwrap_or_default();
+        match last_message_text(said).contains("<compaction>") {
+            true => format!("a summary of {beginning}"),
+            false => beginning.to_owned(),
+        }
     }
 
     /// Gives this reply to every request from here on; it need not be asked for.

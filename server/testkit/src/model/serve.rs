@@ -5,8 +5,9 @@
 use super::{
     RecordedRequest,
     check::Checker,
+    counting::{CountedContext, CountedRequest, Counter},
     gates::Gates,
-    script::{Act, Place, ScriptedReply, StatusBody},
+    script::{Act, Place, ScriptedReply, Status, StatusBody},
     speech::{Speech, Step, steps},
     spoken::speech_of,
 };
@@ -22,6 +23,7 @@ use hyper::{
 };
 use hyper_util::rt::TokioIo;
 use ropewalk_model::Protocol;
+use serde_json::Value;
 use std::{
     collections::{BTreeMap, VecDeque},
     io,
@@ -38,6 +40,7 @@ type ReplyBody = BoxBody<Bytes, io::Error>;
 
 /// What the server's thread and its owner share.
 pub(super) struct Shared {
+    protocol: Protocol,
     speech: &'static dyn Speech,
     key: Option<String>,
     gates: Gates,
@@ -52,6 +55,7 @@ struct State {
     requests: Vec<RecordedRequest>,
     violations: Vec<String>,
     checker: Checker,
+    counter: Option<Counter>,
 }
 
 /// What a request gets.
@@ -65,6 +69,7 @@ impl Shared {
         protocol: Protocol,
         script: VecDeque<ScriptedReply>,
         key: Option<String>,
+        context: Option<CountedContext>,
     ) -> Shared {
         let state = State {
             script,
@@ -72,9 +77,11 @@ impl Shared {
             requests: Vec::new(),
             violations: Vec::new(),
             checker: Checker::new(protocol),
+            counter: context.map(Counter::new),
         };
         let (gates, connections) = (Gates::new(), AtomicUsize::new(0));
-        Shared { speech: speech_of(protocol), key, gates, connections, state: Mutex::new(state) }
+        let speech = speech_of(protocol);
+        Shared { protocol, speech, key, gates, connections, state: Mutex::new(state) }
     }
 
     pub(super) fn key(&self) -> Option<&str> {
@@ -91,6 +98,10 @@ impl Shared {
 
     pub(super) fn recorded(&self) -> Vec<RecordedRequest> {
         self.state().requests.clone()
+    }
+
+    pub(super) fn counted(&self) -> Vec<CountedRequest> {
+        self.state().counter.as_ref().map(|counter| counter.requests().to_vec()).unwrap_or_default()
     }
 
     /// Takes what went wrong so far, and the replies that nobody asked for.
@@ -112,45 +123,30 @@ impl Shared {
 
     fn answer(&self, recorded: RecordedRequest, is_post: bool) -> Answer {
         let mut state = self.state();
-        let State { script, given, requests, violations, checker } = &mut *state;
-        let request = requests.len();
-        let RecordedRequest { path, headers, raw, said, .. } = &recorded;
-        let mut faults = Vec::new();
-        let place = self.speech.path();
-        if !is_post || path != place {
-            faults.push(format!("the request goes to {path}, not by POST to {place}"));
+        let request = state.requests.len();
+        let (mut faults, is_wrong_key) = self.faults(&recorded, is_post);
+        if let Some(refusal) = state.count(self.protocol, self.speech, &recorded) {
+            state.requests.push(recorded);
+            return refusal;
         }
-        faults.extend(header_faults(self.speech.headers(), headers));
-        let (name, before) = self.speech.key();
-        faults.extend(leaks(name, &recorded));
-        let key =
-            headers.get(name).and_then(|value| value.strip_prefix(before)).unwrap_or_default();
-        let wrong_key = match &self.key {
-            Some(expected) => key != expected,
-            None => key.is_empty(),
-        };
-        if wrong_key {
-            faults.push(format!("{name} is missing or is not the expected key"));
-        }
-        let reply = match script.front() {
-            Some(reply) if reply.forever => Some(reply.clone()),
-            _ => script.pop_front(),
-        };
+        let reply = state.next_reply(&recorded.said);
         match &reply {
             Some(reply) => {
+                let State { given, checker, .. } = &mut *state;
                 *given = given.saturating_add(1);
                 reply.known_ids.iter().for_each(|id| checker.gave_id(id.as_str()));
-                faults.extend(checker.check(&reply.conversation, raw));
-                faults.extend(reply.unmet(said));
+                let conversation = reply.conversation_of(&recorded.said);
+                faults.extend(checker.check(&conversation, &recorded.raw));
+                faults.extend(reply.unmet(&recorded.said));
             }
-            None => faults.push(format!("the script has only {given} replies")),
+            None => faults.push(format!("the script has only {} replies", state.given)),
         }
         let numbered = faults.iter().map(|fault| format!("request {request}: {fault}"));
-        violations.extend(numbered);
-        requests.push(recorded);
+        state.violations.extend(numbered);
+        state.requests.push(recorded);
         match reply {
             Some(reply) if faults.is_empty() => Answer::Reply { reply: Box::new(reply), request },
-            _ if wrong_key => Answer::Refusal {
+            _ if is_wrong_key => Answer::Refusal {
                 code: 401,
                 kind: "authentication_error",
                 words: "invalid x-api-key".to_owned(),
@@ -163,14 +159,84 @@ impl Shared {
         }
     }
 
+    /// What is wrong with a request apart from its body, and whether its key is.
+    fn faults(&self, recorded: &RecordedRequest, is_post: bool) -> (Vec<String>, bool) {
+        let RecordedRequest { path, headers, .. } = recorded;
+        let mut faults = Vec::new();
+        let place = self.speech.path();
+        if !is_post || path != place {
+            faults.push(format!("the request goes to {path}, not by POST to {place}"));
+        }
+        faults.extend(header_faults(self.speech.headers(), headers));
+        let (name, before) = self.speech.key();
+        faults.extend(leaks(name, recorded));
+        let key =
+            headers.get(name).and_then(|value| value.strip_prefix(before)).unwrap_or_default();
+        let is_wrong = match &self.key {
+            Some(expected) => key != expected,
+            None => key.is_empty(),
+        };
+        if is_wrong {
+            faults.push(format!("{name} is missing or is not the expected key"));
+        }
+        (faults, is_wrong)
+    }
+
     /// An error in the protocol's form.
     fn refusal(&self, code: u16, kind: &str, words: &str) -> Response<ReplyBody> {
         let code = StatusCode::from_u16(code).unwrap_or(StatusCode::BAD_REQUEST);
         whole(code, self.speech.error(kind, words).to_string())
     }
 
+    /// An answer that the script gives in place of a stream.
+    fn status(&self, status: &Status) -> Response<ReplyBody> {
+        let body = match &status.body {
+            StatusBody::Words(words) => words.clone(),
+            StatusBody::Error { kind, message } => self.speech.error(kind, message).to_string(),
+        };
+        let mut response = match StatusCode::from_u16(status.code) {
+            Ok(code) => whole(code, body),
+            Err(error) => return self.refusal(400, "script", &format!("bad status: {error}")),
+        };
+        for (name, value) in &status.headers {
+            let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), value.parse::<HeaderValue>())
+            else {
+                self.violation(format!("the script's header {name}: {value} is no header"));
+                continue;
+            };
+            response.headers_mut().insert(name, value);
+        }
+        response
+    }
+
     fn violation(&self, words: String) {
         self.state().violations.push(words);
+    }
+}
+
+impl State {
+    /// Counts a request; its refusal, if it is too long.
+    fn count(
+        &mut self,
+        protocol: Protocol,
+        speech: &dyn Speech,
+        recorded: &RecordedRequest,
+    ) -> Option<Answer> {
+        let sent = speech.read(&recorded.raw, &recorded.body).sent?;
+        let (code, kind, words) = self.counter.as_mut()?.take(protocol, &sent).err()?;
+        Some(Answer::Refusal { code, kind, words })
+    }
+
+    /// The script's next reply to a request: the first that is kept for its conversation, else the first that is kept for
+    /// none.
+    fn next_reply(&mut self, said: &Value) -> Option<ScriptedReply> {
+        let kept = self.script.iter().position(|reply| reply.is_kept_for(said));
+        let any = || self.script.iter().position(|reply| reply.begins_with.is_none());
+        let at = kept.or_else(any)?;
+        match self.script.get(at) {
+            Some(reply) if reply.forever => Some(reply.clone()),
+            _ => self.script.remove(at),
+        }
     }
 }
 
@@ -252,11 +318,15 @@ async fn handle(
         Answer::Refusal { code, kind, words } => Ok(shared.refusal(code, kind, &words)),
         Answer::Reply { reply, request } => {
             // Outside of the lock: the closure is the test's.
-            let reply = match &reply.from_request {
+            let mut reply = match &reply.from_request {
                 Some(make) => Box::new(make(&said)),
                 None => reply,
             };
-            shared.state().checker.gave(request, &reply);
+            {
+                let mut state = shared.state();
+                state.checker.gave(request, &reply);
+                state.counter.iter_mut().for_each(|counter| counter.count(request, &mut reply));
+            }
             send(*reply, request, shared).await
         }
     }
@@ -295,55 +365,43 @@ async fn send(
     }
     if let Some(status) = &reply.status {
         watch.complete();
-        let body = match &status.body {
-            StatusBody::Words(words) => words.clone(),
-            StatusBody::Error { kind, message } => shared.speech.error(kind, message).to_string(),
-        };
-        let mut response = match StatusCode::from_u16(status.code) {
-            Ok(code) => whole(code, body),
-            Err(error) => {
-                return Ok(shared.refusal(400, "script", &format!("bad status: {error}")));
-            }
-        };
-        for (name, value) in &status.headers {
-            let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), value.parse::<HeaderValue>())
-            else {
-                shared.violation(format!("the script's header {name}: {value} is no header"));
-                continue;
-            };
-            response.headers_mut().insert(name, value);
-        }
-        return Ok(response);
+        return Ok(shared.status(status));
     }
     let steps: VecDeque<Step> = steps(shared.speech, &reply, request).into();
-    let frames = stream::unfold((steps, watch), |(mut steps, mut watch)| async move {
-        loop {
-            match steps.pop_front() {
-                Some(Step::Send(bytes)) => {
-                    let frame = Ok(Frame::data(Bytes::from(bytes)));
-                    if steps.is_empty() {
-                        watch.complete();
-                    }
-                    return Some((frame, (steps, watch)));
-                }
-                Some(Step::Gate(name)) => watch.shared.gates.pass(&name).await,
-                Some(Step::Drop) => {
-                    watch.complete();
-                    // What was sent before goes out when the body pauses, and not otherwise.
-                    tokio::task::yield_now().await;
-                    return Some((Err(dropped()), (VecDeque::new(), watch)));
-                }
-                None => {
-                    watch.complete();
-                    return None;
-                }
-            }
-        }
-    });
+    let frames = stream::unfold((steps, watch), |(steps, watch)| next_frame(steps, watch));
     let mut response = Response::new(StreamBody::new(frames).boxed());
     let kind = HeaderValue::from_static("text/event-stream; charset=utf-8");
     response.headers_mut().insert(CONTENT_TYPE, kind);
     Ok(response)
+}
+
+/// Goes on with the script until something is sent; None at its end.
+async fn next_frame(
+    mut steps: VecDeque<Step>,
+    mut watch: Watch,
+) -> Option<(io::Result<Frame<Bytes>>, (VecDeque<Step>, Watch))> {
+    loop {
+        match steps.pop_front() {
+            Some(Step::Send(bytes)) => {
+                let frame = Ok(Frame::data(Bytes::from(bytes)));
+                if steps.is_empty() {
+                    watch.complete();
+                }
+                return Some((frame, (steps, watch)));
+            }
+            Some(Step::Gate(name)) => watch.shared.gates.pass(&name).await,
+            Some(Step::Drop) => {
+                watch.complete();
+                // What was sent before goes out when the body pauses, and not otherwise.
+                tokio::task::yield_now().await;
+                return Some((Err(dropped()), (VecDeque::new(), watch)));
+            }
+            None => {
+                watch.complete();
+                return None;
+            }
+        }
+    }
 }
 
 fn dropped() -> io::Error {

@@ -28,19 +28,7 @@ impl World {
         assert!(!applied.stale || excused, "a stale edit was made");
         self.stats.stale += u64::from(applied.stale);
         if excused {
-            // From here on the text is not what anyone meant: what is left to promise is that all agree on it,
-            // that nothing is made twice, and that it is reported.
-            self.astray.insert((doc, opening));
-            self.sessions.iter_mut().for_each(|session| session.astray[doc] = true);
-            let users = |cell: &&Cell| cell.by == Author::User && is_unique(cell.char);
-            let gone = |c: &AppliedChange| {
-                let new = c.new_text();
-                c.old.iter().filter(users).filter(|cell| !new.contains(cell.char)).count()
-            };
-            self.stats.taken_by_stale += applied.changes.iter().map(gone).sum::<usize>() as u64;
-            let atoms =
-                applied.changes.iter().flat_map(|change| change.old.iter().chain(&change.new));
-            self.docs[doc].gone.extend(atoms.map(|cell| cell.char).filter(|char| is_unique(*char)));
+            self.note_astray(applied, doc, opening);
         }
         let mut wavers = self.wavers(doc, &applied.before);
         // What it takes out and puts back has other cells from then on.
@@ -88,8 +76,24 @@ impl World {
         }
     }
 
-    /// No atom is brought where it stands already; but what was accepted may itself be one half of a move (a
-    /// difference of whole lines can put a word in here that it takes out there).
+    /// An edit was made in another text than it was for.
+    fn note_astray(&mut self, applied: &Applied, doc: usize, opening: u32) {
+        // From here on the text is not what anyone meant: what is left to promise is that all agree on it,
+        // that nothing is made twice, and that it is reported.
+        self.astray.insert((doc, opening));
+        self.sessions.iter_mut().for_each(|session| session.astray[doc] = true);
+        let users = |cell: &&Cell| cell.by == Author::User && is_unique(cell.char);
+        let gone = |c: &AppliedChange| {
+            let new = c.new_text();
+            c.old.iter().filter(users).filter(|cell| !new.contains(cell.char)).count()
+        };
+        self.stats.taken_by_stale += applied.changes.iter().map(gone).sum::<usize>() as u64;
+        let atoms = applied.changes.iter().flat_map(|change| change.old.iter().chain(&change.new));
+        self.docs[doc].gone.extend(atoms.map(|cell| cell.char).filter(|char| is_unique(*char)));
+    }
+
+    /// No atom is brought where it stands already; but what was accepted or is taken back may itself be one half of a
+    /// move (a difference of whole lines can put a word in here that it takes out there).
     fn check_once(&self, applied: &Applied, sending: &Sending, doc: usize) {
         let stays: HashSet<char> = {
             let mut stays: HashSet<char> = applied.before.iter().map(|cell| cell.char).collect();
@@ -106,7 +110,21 @@ impl World {
                     && shape.base.contains(cell.char)
             };
             let twice = is_unique(cell.char) && stays.contains(&cell.char);
-            let is_move = || sending.accepted.iter().any(|accepted| is_move(&accepted));
+            let has = |landed: &Landed| landed.new.iter().any(|new| new.char == cell.char);
+            let brings_back = |(at, landed): &(usize, Landed)| {
+                *at == doc && landed.old.contains(cell.char) && !has(landed)
+            };
+            // The other half was published too, and is not to be taken back.
+            let stays_put = |(at, landed): &(usize, Landed)| {
+                *at == doc
+                    && !sending.chosen.contains(&landed.hunk)
+                    && has(landed)
+                    && !landed.old.contains(cell.char)
+            };
+            let is_move = || {
+                sending.accepted.iter().any(|accepted| is_move(&accepted))
+                    || (sending.undoes.iter().any(brings_back) && self.landed.iter().any(stays_put))
+            };
             assert!(!twice || is_move(), "{:?} is brought where it stands already", cell.char);
         }
     }

@@ -15,6 +15,7 @@ use ropewalk_workspace::entry::{Entry, Maker};
 use ropewalk_workspace::publish::PublishReport;
 use ropewalk_workspace::{DocId, Fork, HunkId, Roots, View, Workspace};
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -153,6 +154,28 @@ pub(crate) struct World {
     pub(crate) stats: Stats,
 }
 
+impl Session {
+    /// One that knows nothing of the three documents yet.
+    fn new(name: &str) -> Self {
+        let name: Arc<str> = name.into();
+        let fork = Arc::new(Mutex::new(Fork::new(name.clone())));
+        Self {
+            name,
+            fork,
+            turn: 1,
+            call: None,
+            licences: vec![Licences::default(); 3],
+            shapes: vec![Vec::new(); 3],
+            looked: vec![(0, "".into(), HashSet::new()); 3],
+            astray: vec![false; 3],
+            landed: vec![HashSet::new(); 3],
+            applied: HashSet::new(),
+            altered: HashSet::new(),
+            near: BTreeMap::new(),
+        }
+    }
+}
+
 const BOUND: Duration = Duration::from_secs(10);
 const LONGEST: usize = 900;
 
@@ -188,49 +211,40 @@ impl World {
             stats: Stats::default(),
         };
         for (name, line_end) in [("a.txt", "\n"), ("b.txt", "\r\n"), ("c.txt", "\n")] {
-            let id = DocId::from_path(&root.join(name));
-            let uri = id.to_uri();
-            let text = world.some_lines(14, line_end);
-            let atoms: HashSet<char> = oracle::atoms(&text).collect();
-            std::fs::write(root.join(name), &text).unwrap();
-            world.docs.push(Doc {
-                name: name.to_owned(),
-                uri,
-                id,
-                line_end,
-                disk: VecDeque::from([atoms.clone()]),
-                atoms,
-                text,
-                gone: HashSet::new(),
-                version: None,
-                moves: 0,
-                opening: 0,
-                vague: 0,
-                first: HashMap::new(),
-            });
+            let doc = world.document(&root.join(name), name, line_end);
+            world.docs.push(doc);
         }
         for name in ["one", "two"] {
-            let name: Arc<str> = name.into();
-            let fork = Arc::new(Mutex::new(Fork::new(name.clone())));
-            world.sessions.push(Session {
-                name,
-                fork,
-                turn: 1,
-                call: None,
-                licences: vec![Licences::default(); 3],
-                shapes: vec![Vec::new(); 3],
-                looked: vec![(0, "".into(), HashSet::new()); 3],
-                astray: vec![false; 3],
-                landed: vec![HashSet::new(); 3],
-                applied: HashSet::new(),
-                altered: HashSet::new(),
-                near: BTreeMap::new(),
-            });
+            world.sessions.push(Session::new(name));
         }
         for index in 0..world.docs.len() {
             world.open(index);
         }
         world
+    }
+
+    /// A document of some lines, on the disk and not open.
+    fn document(&mut self, path: &Path, name: &str, line_end: &'static str) -> Doc {
+        let id = DocId::from_path(path);
+        let uri = id.to_uri();
+        let text = self.some_lines(14, line_end);
+        let atoms: HashSet<char> = oracle::atoms(&text).collect();
+        std::fs::write(path, &text).unwrap();
+        Doc {
+            name: name.to_owned(),
+            uri,
+            id,
+            line_end,
+            disk: VecDeque::from([atoms.clone()]),
+            atoms,
+            text,
+            gone: HashSet::new(),
+            version: None,
+            moves: 0,
+            opening: 0,
+            vague: 0,
+            first: HashMap::new(),
+        }
     }
 
     fn some_lines(&mut self, count: usize, line_end: &str) -> String {

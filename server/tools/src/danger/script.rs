@@ -89,6 +89,12 @@ impl Input {
     }
 }
 
+/// Standard input as the parts of a redirection make it.
+struct Feed {
+    stdin: Option<Input>,
+    is_unseen: bool,
+}
+
 /// A simple command and what is known of its streams.
 struct Found {
     command: SimpleCommand,
@@ -394,79 +400,86 @@ impl Reader {
         depth: usize,
         command: &mut SimpleCommand,
     ) -> Option<Input> {
-        let mut stdin = None;
-        let operator = operator_of(node);
-        let is_herestring = source_of(node, tree.source)
-            .trim_start_matches(|c: char| c.is_ascii_digit())
-            .starts_with("<<<");
-        // For the grammar it only writes.
-        let mut is_unseen = source_of(node, tree.source)
-            .trim_start_matches(|c: char| c.is_ascii_digit())
-            .starts_with("<>");
-        let mut targets = 0;
+        let text = source_of(node, tree.source).trim_start_matches(|c: char| c.is_ascii_digit());
+        // For the grammar `<>` only writes.
+        let mut feed = Feed { stdin: None, is_unseen: text.starts_with("<>") };
         let mut cursor = node.walk();
-        for child in node.named_children(&mut cursor) {
-            if child.kind() == "file_descriptor" {
+        let children = node.named_children(&mut cursor);
+        let children = children.filter(|child| child.kind() != "file_descriptor");
+        for (at, child) in children.enumerate() {
+            if node.kind() == "heredoc_redirect" {
+                self.heredoc_part(child, tree, depth, command, &mut feed);
                 continue;
             }
-            match node.kind() {
-                "heredoc_redirect" => match child.kind() {
-                    "heredoc_body" => {
-                        self.walk(child, tree, depth + 1);
-                        let resolve = |n: Node<'_>| self.value(n, tree);
-                        stdin = Some(Input::of_word(&words::body(child, tree.source, &resolve)));
-                    }
-                    "file_redirect" => {
-                        // It may come after the heredoc, and then counts in its place.
-                        let other = self.redirect(child, tree, depth + 1, command);
-                        is_unseen |= other.is_some_and(|other| other.is_unseen);
-                    }
-                    _ if child.parent().is_some() && is_argument(child) => {
-                        self.walk(child, tree, depth + 1);
-                        command.words.push(self.word(child, tree));
-                    }
-                    _ => {}
-                },
-                _ if is_herestring => {
-                    self.walk(child, tree, depth + 1);
-                    let word = self.word(child, tree);
-                    targets += 1;
-                    if targets > 1 {
-                        command.words.push(word);
-                    } else {
-                        stdin = Some(Input::of_word(&word));
-                    }
-                }
-                _ => {
-                    let start = self.found.len();
-                    self.walk(child, tree, depth + 1);
-                    let target = self.word(child, tree);
-                    targets += 1;
-                    if targets > 1 {
-                        // The grammar counts arguments after a redirection to it.
-                        command.words.push(target);
-                    } else if operator == "<" {
-                        stdin = Some(match target.text() {
-                            "/dev/null" => Input::default(),
-                            _ => Input::of(self.take_output(start)),
-                        });
-                        command.redirects.push(Redirect { writes: false, target });
-                    } else if operator == "<&" && !matches!(target.text(), "0" | "-") {
-                        // Nobody knows what that was opened for.
-                        is_unseen = true;
-                        if !is_descriptor(target.text()) {
-                            command.redirects.push(Redirect { writes: false, target });
-                        }
-                    } else if !is_descriptor(target.text()) || !operator.ends_with('&') {
-                        command.redirects.push(Redirect { writes: operator != "<&", target });
-                    }
-                }
+            let start = self.found.len();
+            self.walk(child, tree, depth + 1);
+            let word = self.word(child, tree);
+            if at > 0 {
+                // The grammar counts arguments after a redirection to it.
+                command.words.push(word);
+            } else if text.starts_with("<<<") {
+                feed.stdin = Some(Input::of_word(&word));
+            } else {
+                self.redirect_file(operator_of(node), word, start, command, &mut feed);
             }
         }
-        if is_unseen {
-            stdin.get_or_insert_default().is_unseen = true;
+        if feed.is_unseen {
+            feed.stdin.get_or_insert_default().is_unseen = true;
         }
-        stdin
+        feed.stdin
+    }
+
+    fn heredoc_part(
+        &mut self,
+        part: Node<'_>,
+        tree: &mut Tree<'_>,
+        depth: usize,
+        command: &mut SimpleCommand,
+        feed: &mut Feed,
+    ) {
+        match part.kind() {
+            "heredoc_body" => {
+                self.walk(part, tree, depth + 1);
+                let resolve = |n: Node<'_>| self.value(n, tree);
+                feed.stdin = Some(Input::of_word(&words::body(part, tree.source, &resolve)));
+            }
+            "file_redirect" => {
+                // It may come after the heredoc, and then counts in its place.
+                let other = self.redirect(part, tree, depth + 1, command);
+                feed.is_unseen |= other.is_some_and(|other| other.is_unseen);
+            }
+            _ if part.parent().is_some() && is_argument(part) => {
+                self.walk(part, tree, depth + 1);
+                command.words.push(self.word(part, tree));
+            }
+            _ => {}
+        }
+    }
+
+    /// Notes a redirection to or from a file or a descriptor. `start`: the commands from there on are in its name.
+    fn redirect_file(
+        &mut self,
+        operator: &str,
+        target: Word,
+        start: usize,
+        command: &mut SimpleCommand,
+        feed: &mut Feed,
+    ) {
+        if operator == "<" {
+            feed.stdin = Some(match target.text() {
+                "/dev/null" => Input::default(),
+                _ => Input::of(self.take_output(start)),
+            });
+            command.redirects.push(Redirect { writes: false, target });
+        } else if operator == "<&" && !matches!(target.text(), "0" | "-") {
+            // Nobody knows what that was opened for.
+            feed.is_unseen = true;
+            if !is_descriptor(target.text()) {
+                command.redirects.push(Redirect { writes: false, target });
+            }
+        } else if !is_descriptor(target.text()) || !operator.ends_with('&') {
+            command.redirects.push(Redirect { writes: operator != "<&", target });
+        }
     }
 
     fn word(&self, node: Node<'_>, tree: &Tree<'_>) -> Word {

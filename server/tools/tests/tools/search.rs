@@ -66,6 +66,11 @@ src/open.rs:1: open needle
 src/utf16.txt:1: needle
 (not searched, because they may hold secrets: .env, keys/id_rsa. Name one as path to search it)",
     );
+}
+
+#[test]
+fn grep_searches_what_is_named() {
+    let bench = &mut bench();
     check(bench, "grep", json!({"pattern": "needle", "path": ".env"}), ".env:1: KEY=needle");
     check(
         bench,
@@ -98,6 +103,11 @@ src/utf16.txt:1: needle
         json!({"pattern": "needle", "path": "src", "include": "*.txt"}),
         "src/latin.txt:1: needle café\nsrc/utf16.txt:1: needle",
     );
+}
+
+#[test]
+fn grep_reads_patterns_as_they_are_meant() {
+    let bench = &mut bench();
     check(
         bench,
         "grep",
@@ -125,6 +135,11 @@ src/utf16.txt:1: needle
         json!({"pattern": "needle(", "path": "src/main.rs"}),
         "src/main.rs:2:     needle();\n(the pattern is no regular expression, so it was searched as it is: unclosed group)",
     );
+}
+
+#[test]
+fn grep_says_what_can_t_be_searched() {
+    let bench = &mut bench();
     for (input, expected) in [
         (json!({"pattern": ""}), "Error: the pattern is empty"),
         (json!({"pattern": "x", "path": "none"}), "Error: There is no file none"),
@@ -289,6 +304,13 @@ utf16.txt",
         "made.rs (with changes that are not published)",
     );
     check(bench, "list_dir", json!({"path": "other"}), "o.rs");
+    std::fs::create_dir(bench.path("empty")).unwrap();
+    check(bench, "list_dir", json!({"path": "empty"}), "(empty folder)");
+}
+
+#[test]
+fn list_dir_says_what_can_t_be_listed() {
+    let bench = &mut bench();
     check(
         bench,
         "list_dir",
@@ -301,8 +323,6 @@ utf16.txt",
         json!({"path": "src/mine/made.rs"}),
         "Error: src/mine/made.rs is a file, not a folder. read_file shows it",
     );
-    std::fs::create_dir(bench.path("empty")).unwrap();
-    check(bench, "list_dir", json!({"path": "empty"}), "(empty folder)");
     assert!(
         bench
             .say("list_dir", json!({"path": "out"}))

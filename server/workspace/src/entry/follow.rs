@@ -5,7 +5,7 @@ use super::alter::join;
 use super::{Entry, HunkIds, Maker, Mark, SetAside, is_blank, kin, pick};
 use crate::HunkId;
 use crate::log::{Delta, Origin};
-use ropewalk_text::{ChangeSet, Text};
+use ropewalk_text::{Change, ChangeSet, Text, diff, without_islands};
 use std::ops::Range;
 
 impl Entry {
@@ -31,7 +31,7 @@ impl Entry {
         let before = self.base.text();
         let Ok(rebased) = self.set.rebase(theirs) else {
             // Lengths disagree only if a delta was missed; the difference of the texts has no such gap.
-            let theirs = ropewalk_text::diff(&before, &now);
+            let theirs = ropewalk_text::coarse_diff(&before, &now);
             return if theirs.before_len() == self.set.before_len() {
                 self.rebase(&theirs, now)
             } else {
@@ -60,11 +60,20 @@ impl Entry {
         aside
     }
 
+    /// The same where only the texts are known: the user's text became `now`. A change of it that is pending too tells by
+    /// itself where it is, whatever stands beside it.
+    pub fn rebase_to(&mut self, now: Text) -> Vec<SetAside> {
+        let was = self.base.text();
+        let is_own = |change: &Change| self.set.changes().contains(change);
+        let theirs = without_islands(&diff(&was, &now), &was, is_own);
+        self.rebase(&theirs, now)
+    }
+
     /// The user's text became `now`, which the pending changes have brought along already: the editor read the
     /// disk anew. The fork's text stays as it is; pending is what it has beyond `now`.
     pub fn landed(&mut self, now: Text) {
         self.disk = None;
-        let set = ropewalk_text::diff(&now, &self.text);
+        let set = diff(&now, &self.text);
         self.stand_on(now, set, |mark| mark.makers != [Maker::Disk]);
     }
 
@@ -95,7 +104,7 @@ impl Entry {
         }
         let Some(disk) = self.disk.take() else { return Vec::new() };
         let base = self.base.text();
-        let mut brought = ropewalk_text::diff(&base, &disk).into_changes();
+        let mut brought = diff(&base, &disk).into_changes();
         let joined = self.set.changes().iter().zip(&self.marks).filter(|(_, mark)| is_free(mark));
         let joined: Vec<&Range<usize>> = joined.map(|(change, _)| &change.range).collect();
         brought.retain(|theirs| {
@@ -121,7 +130,7 @@ impl Entry {
     /// is the call's, wherever the two begin and end.
     fn leave_joined(&mut self, disk: Text) -> Vec<SetAside> {
         let base = self.base.text();
-        let brought = ropewalk_text::diff(&base, &disk);
+        let brought = diff(&base, &disk);
         self.landed(disk);
         for mark in &mut self.marks {
             mark.makers.retain(|maker| *maker != Maker::Disk);
@@ -144,7 +153,7 @@ impl Entry {
 
     fn reject_on(&mut self, disk: Text, which: &[HunkId], ids: &mut HunkIds) {
         let base = self.base.text();
-        let brought = ropewalk_text::diff(&base, &disk);
+        let brought = diff(&base, &disk);
         let set = self.beyond(&brought, &disk);
         self.stand_on(disk.clone(), set, |mark| mark.makers != [Maker::Disk]);
         let chosen = self.marks.iter().enumerate().filter(|(_, mark)| which.contains(&mark.id));

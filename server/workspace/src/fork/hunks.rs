@@ -1,13 +1,83 @@
 //! What a reviewer sees of a fork: its pending hunks.
 
-use super::{ForkFile, Hunk, HunkKind, HunkState};
+use super::{ForkFile, Hunk, HunkKind, HunkState, base_of};
 use crate::DocId;
+use crate::document::Document;
 use crate::entry::{Base, Entry, FileChange, Maker, Mark};
+use crate::log::{Cursor, Origin};
 use crate::workspace::lock;
 use ropewalk_text::{ChangeSet, Text, line_hunks, unified};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
+
+/// The pending hunks of one file, and the state of the document that they are placed in. It stands for itself: who reads
+/// it needs no fork.
+#[derive(Clone, Debug)]
+pub struct FileHunks {
+    /// The document they are placed in: the file's own, or that of the name it is to lose.
+    pub source: DocId,
+    /// The hunks, in the order of lines.
+    pub hunks: Arc<[Hunk]>,
+    /// The document's text that `hunks` count lines of, and the place of that text in its log.
+    base: Option<(Text, Cursor)>,
+}
+
+impl FileHunks {
+    pub(super) fn new(id: &DocId, file: &ForkFile, left: Option<&str>) -> Self {
+        let base = match &file.entry.base {
+            Base::Buffer { text, cursor } => Some((text.clone(), cursor.clone())),
+            _ => None,
+        };
+        let source = base_of(id, &file.entry).clone();
+        Self { source, hunks: file.reviewed.of(id, file, left), base }
+    }
+
+    /// The hunks that still wait in the document as it is now, each with the lines that it replaces there, counted by line
+    /// feeds. Of one that was accepted since, the document's log tells.
+    pub fn placed_in<'a>(
+        &'a self,
+        document: &'a Document,
+    ) -> impl Iterator<Item = (&'a Hunk, Range<usize>)> {
+        let log = document.log();
+        let base = self
+            .base
+            .as_ref()
+            .filter(|(_, cursor)| log.knows(cursor) && log.since(cursor).next().is_some());
+        self.hunks.iter().filter_map(move |hunk| {
+            let lines = match base {
+                Some(base) => lines_now(hunk, base, document)?,
+                None => hunk.lines.clone(),
+            };
+            Some((hunk, lines))
+        })
+    }
+}
+
+/// The lines that a hunk replaces in the document as it is now. None if its edit was made.
+fn lines_now(
+    hunk: &Hunk,
+    (base, cursor): &(Text, Cursor),
+    document: &Document,
+) -> Option<Range<usize>> {
+    let is_text = matches!(hunk.kind, HunkKind::Text | HunkKind::Create);
+    let mut own = hunk.range.clone();
+    let mut whole = base.line_feed_start(hunk.lines.start)..base.line_feed_start(hunk.lines.end);
+    for delta in document.log().since(cursor) {
+        let is_ours = matches!(delta.origin, Origin::Publish(_));
+        if is_text && is_ours && delta.change.reaches_inside(&own) {
+            return None;
+        }
+        own = delta.change.map_range(own);
+        whole = delta.change.map_range(whole);
+    }
+    let text = document.text();
+    let first = text.line_feeds_before(whole.start);
+    let last = text.line_feeds_before(whole.end);
+    // A range that ends inside of a line has that line too.
+    let is_inside = whole.end > text.line_feed_start(last);
+    Some(first..last.max(first) + usize::from(is_inside && !whole.is_empty()))
+}
 
 /// The hunks of a file as last made out, for as long as the file stays as it was then.
 #[derive(Debug, Default)]

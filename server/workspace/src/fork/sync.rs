@@ -181,8 +181,8 @@ pub(crate) fn catch_up(
             return Vec::new();
         }
         let mut replayed = replay(session, source, file, document);
-        let (was, now) = (file.entry.base.text(), document.text().clone());
-        replayed.aside.extend(file.entry.rebase(&diff(&was, &now), now.clone()));
+        let now = document.text().clone();
+        replayed.aside.extend(file.entry.rebase_to(now.clone()));
         replayed.fresh.loosen(source);
         file.entry.base = Base::Buffer { text: now, cursor: document.cursor() };
         replayed.tell(workspace, session, document.last_saved())
@@ -223,7 +223,7 @@ fn sync_buffer(
     let entry = &mut file.entry;
     let (was, now) = (entry.base.text(), document.text().clone());
     if was != now {
-        replayed.aside.extend(entry.rebase(&diff(&was, &now), now.clone()));
+        replayed.aside.extend(entry.rebase_to(now.clone()));
         replayed.fresh.loosen(source);
     }
     entry.base = Base::Buffer { text: now, cursor: document.cursor() };
@@ -272,7 +272,7 @@ fn sync_disk(
     match found {
         DiskFile::Text { text, hash, format } => {
             if was != text {
-                aside.extend(entry.rebase(&diff(&was, &text), text.clone()));
+                aside.extend(entry.rebase_to(text.clone()));
             }
             entry.base = Base::Disk { text, hash, format };
             entry.file.take_if(|(change, _)| is_of_bytes(change, hash));

@@ -3,7 +3,7 @@
 //!
 //! What such a call looks like is known in the model's room. Nothing is run here.
 
-use crate::turn::Turn;
+use super::Turn;
 use ropewalk_model::{Block, Model, Reply, printed_tool, take_printed_calls};
 
 /// How often in a turn the model is told; then its text stands as its answer.

@@ -1,30 +1,18 @@
 //! One step's question to the model: the request, the reply as it comes, and its way into the history.
 
+use super::Turn;
+use super::reply::{StepReply, says_nothing, take_cut_call};
 use crate::calls::{Call, read_loosely};
 use crate::context;
 use crate::conversation::Conversation;
-use crate::ends::{says_nothing, take_cut_call};
 use crate::hooks::Ended;
-use crate::printed::PrintedTool;
-use crate::session::Settings;
-use crate::turn::{Interrupted, Turn};
+use crate::interrupt::Interrupted;
+use crate::settings::Settings;
 use futures::StreamExt;
 use ropewalk_model::{Delta, Model, ModelError, Piece, Reply, ReplyBuilder, Request};
 use ropewalk_protocol::{Event, Price, Spent, StopReason};
 use std::sync::Arc;
 use std::time::Duration;
-
-/// The model's reply in a step.
-pub(crate) struct Said {
-    pub(crate) reply: Reply,
-    pub(crate) calls: Vec<Call>,
-    /// The tool of a call that was printed as text.
-    pub(crate) printed: Option<PrintedTool>,
-    /// The tool of a call that was cut, and so is none.
-    pub(crate) cut: Option<String>,
-    /// True if there is neither a word nor a call.
-    pub(crate) is_empty: bool,
-}
 
 /// Why the model has not answered.
 enum Unanswered {
@@ -41,7 +29,7 @@ impl From<Ended> for Unanswered {
 
 impl Turn {
     /// Asks the model, and once more if its server refuses the request as too long and a hook has mended that.
-    pub(crate) async fn ask(&mut self) -> Result<Said, Ended> {
+    pub(crate) async fn ask(&mut self) -> Result<StepReply, Ended> {
         self.before_step(false).await?;
         let asked = match self.ask_once().await {
             Err(Unanswered::TooLong(error)) => {
@@ -61,7 +49,7 @@ impl Turn {
     }
 
     /// One call of the model: its reply, shown as it comes and kept in the history.
-    async fn ask_once(&mut self) -> Result<Said, Unanswered> {
+    async fn ask_once(&mut self) -> Result<StepReply, Unanswered> {
         let settings = self.parts.settings.get();
         if let Err(sentence) = &settings.model {
             return Err((StopReason::Error, Some(sentence.clone())).into());
@@ -91,7 +79,7 @@ impl Turn {
                     let said = self.take_in(reply, model.name(), model.price());
                     // Some servers know it when they have loaded the model.
                     self.look_for_context();
-                    return Ok(Said { printed, ..said });
+                    return Ok(StepReply { printed, ..said });
                 }
                 Ok(Some(Err(error @ ModelError::ContextLength { .. }))) => {
                     break Unanswered::TooLong(error);
@@ -118,8 +106,11 @@ impl Turn {
         let tools = (parts.registry(), parts.runner.info().mode);
         let (roots, found) = (parts.workspace.roots(), parts.skills.found());
         let prelude = prelude.prelude(settings, model, tools, (&roots, &found));
+        let wanted = settings.limits.wanted_output();
+        let room = context.room(model, wanted, prelude.as_str().len());
+        context.keep_room(room);
         let sent = context::bytes(&prelude, &pieces, history.images());
-        let max_tokens = context.longest_reply(model, settings.limits.wanted_output(), sent);
+        let max_tokens = context.longest_reply(model, wanted, sent);
         (Request { prelude, pieces, max_tokens }, sent)
     }
 
@@ -148,11 +139,11 @@ impl Turn {
     }
 
     /// A reply enters the history.
-    fn take_in(&mut self, mut reply: Reply, by: &str, price: Option<Price>) -> Said {
+    fn take_in(&mut self, mut reply: Reply, by: &str, price: Option<Price>) -> StepReply {
         let step = Spent::of(reply.usage, price);
         self.conversation.spend(step);
         let total = self.conversation.spent;
-        let in_turn = total.since(self.before);
+        let in_turn = total.since(self.conversation.before);
         self.parts.events.tell(Event::Usage {
             turn: self.number,
             step: step.into(),
@@ -171,7 +162,7 @@ impl Turn {
             let own = blocks.iter().filter_map(Call::of).zip(overlooked);
             calls.extend(own.map(|(call, overlooked)| call.overlooking(overlooked)));
         }
-        Said { reply, calls, printed: None, cut, is_empty }
+        StepReply { reply, calls, printed: None, cut, is_empty }
     }
 }
 

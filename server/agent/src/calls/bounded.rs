@@ -1,0 +1,143 @@
+//! Bounds of results: of each by itself, and of all that one step gets, so that a step always fits the context. The whole of
+//! what is cut goes to a file.
+
+use super::call::Call;
+use crate::turn::Turn;
+use ropewalk_protocol::Content;
+use ropewalk_tools::bounds::{NOTE_CHARS, bound};
+use ropewalk_tools::private::{private_file, private_folder};
+use ropewalk_tools::{Bounds, ToolOutput};
+use std::io;
+use std::path::{Path, PathBuf};
+use tokio::io::AsyncWriteExt;
+
+/// Characters for the line that tells of what was cut, beside the path of the whole.
+const SHORT_NOTE: usize = 160;
+
+/// The least characters of a result that stay, whatever the others take.
+const LEAST: usize = 160;
+
+impl Turn {
+    /// No result is longer than the bound and what tools add to it, whatever a tool does.
+    pub(super) async fn bounded(&self, call: &Call, mut output: ToolOutput) -> ToolOutput {
+        let bounds = Bounds { max_chars: self.tool_output() };
+        let most = bounds.max_chars.saturating_add(2 * NOTE_CHARS);
+        let words = output.content.first().is_some_and(Content::is_text);
+        let others = output.content.iter_mut().skip(usize::from(words));
+        for text in others.flat_map(Content::texts_mut) {
+            if text.len() > most {
+                *text = bound(text, bounds, None).to_string();
+            }
+        }
+        if output.words().len() > most && output.words().chars().count() > most {
+            let whole = self.keep_whole(call, output.words()).await;
+            output.set_words(bound(output.words(), bounds, whole.as_deref()).to_string());
+        }
+        output
+    }
+
+    /// All results of a step share what the context has for them: the short ones stay whole, the others get the same.
+    pub(super) async fn share(&self, done: &mut [(Call, ToolOutput)]) {
+        let settings = self.parts.settings.get();
+        let Ok(model) = &settings.model else { return };
+        let most = self.conversation.context.step_bytes(&**model);
+        let Some(most) = most.filter(|_| settings.mechanisms.compaction) else { return };
+        let lengths: Vec<usize> = done.iter().map(|(_, output)| sent(output.words())).collect();
+        let Some(level) = level(&lengths, most) else { return };
+        for ((call, output), bytes) in done.iter_mut().zip(lengths) {
+            if bytes <= level {
+                continue;
+            }
+            let whole = self.keep_whole(call, output.words()).await;
+            let note = whole.as_ref().map_or(0, |file| file.as_os_str().len()) + SHORT_NOTE;
+            let chars = output.words().chars().count().saturating_mul(level) / bytes;
+            let max_chars = chars.saturating_sub(note).max(LEAST);
+            let words = bound(output.words(), Bounds { max_chars }, whole.as_deref()).to_string();
+            output.set_words(words);
+        }
+    }
+
+    /// The file that has the whole of a result.
+    async fn keep_whole(&self, call: &Call, words: &str) -> Option<PathBuf> {
+        let folder = self.parts.outputs.as_ref()?;
+        let file = folder.join(format!("{}.txt", call.id));
+        // What the tool has kept is more than it has said.
+        if tokio::fs::try_exists(&file).await.unwrap_or_default() {
+            return Some(file);
+        }
+        match write_whole(folder, &file, words).await {
+            Ok(()) => Some(file),
+            Err(error) => {
+                tracing::warn!(%error, "a whole output can't be kept");
+                None
+            }
+        }
+    }
+}
+
+/// Writes a whole output, for its owner alone.
+pub(crate) async fn write_whole(folder: &Path, file: &Path, text: &str) -> io::Result<()> {
+    private_folder(folder).await?;
+    let mut file = private_file(file).await?;
+    file.write_all(text.as_bytes()).await?;
+    file.flush().await
+}
+
+/// The length of a text as it goes over the wire, in bytes of JSON.
+pub(crate) fn sent(text: &str) -> usize {
+    let size = |c: char| match c {
+        '"' | '\\' | '\n' | '\r' | '\t' => 2,
+        c if c.is_control() => 6,
+        c => c.len_utf8(),
+    };
+    text.chars().map(size).sum()
+}
+
+/// The length that nothing may exceed so that all together take no more than `most`; none if they don't. O(n log n).
+fn level(lengths: &[usize], most: usize) -> Option<usize> {
+    if lengths.iter().sum::<usize>() <= most {
+        return None;
+    }
+    let mut sorted = lengths.to_vec();
+    sorted.sort_unstable();
+    let (mut left, mut rest) = (most, sorted.len());
+    for length in sorted {
+        let share = left / rest.max(1);
+        if length > share {
+            return Some(share);
+        }
+        left -= length;
+        rest -= 1;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_short_stays_whole_and_the_rest_is_shared_evenly() {
+        for (lengths, most, expect) in [
+            (&[][..], 10, None),
+            (&[5, 5], 10, None),
+            (&[20], 10, Some(10)),
+            (&[1, 20, 30], 21, Some(10)),
+            (&[3, 4, 100], 10, Some(3)),
+            (&[9, 9], 0, Some(0)),
+        ] {
+            let level = level(lengths, most);
+            assert_eq!(level, expect, "{lengths:?}");
+            if let Some(level) = level {
+                assert!(lengths.iter().map(|length| length.min(&level)).sum::<usize>() <= most);
+            }
+        }
+    }
+
+    #[test]
+    fn a_text_is_as_long_as_its_json() {
+        for text in ["", "a\n\"b\"\\", "grün 😀", "\u{1b}[0m"] {
+            assert_eq!(sent(text) + 2, serde_json::to_string(text).unwrap().len(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Load of a conversation on the model's context.
+
+use crate::context::{self, Room};
+use crate::conversation::Conversation;
+use crate::session::parts::Parts;
+use ropewalk_model::Model;
+use ropewalk_protocol::ContextFill;
+use std::sync::Arc;
+
+/// Tokens of a context that nobody knows.
+const USUAL: u64 = 128_000;
+
+/// See the module. Tokens are estimates.
+pub(super) struct Load {
+    pub(super) model: Arc<dyn Model>,
+    /// The prelude's bytes.
+    prelude: usize,
+    /// Tokens of the request as it stands.
+    pub(super) request: u64,
+    /// What the context has room for; none if nobody knows how much it is.
+    known: Option<Room>,
+}
+
+impl Load {
+    /// The load of a conversation as it stands; none without a model.
+    pub(super) fn of(parts: &Parts, conversation: &mut Conversation) -> Option<Self> {
+        let settings = parts.settings.get();
+        let (model, pieces) = conversation.history.request()?;
+        let Conversation { context, prelude, history, .. } = conversation;
+        let tools = (parts.registry(), parts.runner.info().mode);
+        let (roots, found) = (parts.workspace.roots(), parts.skills.found());
+        let prelude = prelude.prelude(&settings, &*model, tools, (&roots, &found));
+        let bytes = context::bytes(&prelude, &pieces, history.images());
+        let prelude = prelude.as_str().len();
+        let known = context.room(&*model, settings.limits.wanted_output(), prelude);
+        let request = context.tokens(&*model, bytes);
+        let fill = ContextFill {
+            used: request,
+            prelude: context.tokens(&*model, prelude),
+            context: known.map_or(0, |room| room.context),
+        };
+        parts.wish.measure(fill);
+        Some(Self { model, prelude, request, known })
+    }
+
+    /// True if a request may not be so long.
+    pub(super) fn is_full(&self, percent: u32) -> bool {
+        self.known.is_some_and(|room| {
+            let conversation = self.request.saturating_sub(room.prelude);
+            conversation > room.conversation
+                || self.request.saturating_mul(100) > room.context.saturating_mul(percent.into())
+        })
+    }
+
+    /// The room that a compacted conversation is made for.
+    pub(super) fn room(&self) -> Room {
+        self.known.unwrap_or(Room { context: USUAL, prelude: 0, conversation: USUAL / 2 })
+    }
+
+    /// True if somebody knows how much context there is.
+    pub(super) fn is_known(&self) -> bool {
+        self.known.is_some()
+    }
+
+    /// Tokens of a request whose messages have so many bytes.
+    pub(super) fn with(&self, conversation: &Conversation, bytes: usize) -> u64 {
+        conversation.context.tokens(&*self.model, self.prelude.saturating_add(bytes))
+    }
+}

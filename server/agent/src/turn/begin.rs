@@ -1,0 +1,70 @@
+//! Beginning of a turn: the user's message enters the history, with the news and the open files.
+
+use super::Turn;
+use crate::inbox::Item;
+use crate::interrupt::Interrupted;
+use crate::opening::open;
+use crate::prompt::{mode_text, open_files, user_text};
+use crate::reads::changed;
+use ropewalk_model::{Block, Role};
+use ropewalk_protocol::Prompt;
+use ropewalk_workspace::{Note, View};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+impl Turn {
+    /// The user's message opens the turn.
+    pub(super) async fn begin(&mut self, prompt: &Prompt) {
+        // Interrupted here, the words enter the history all the same.
+        let view = self.or_interrupted(self.parts.changes.view()).await;
+        let (mut prompt, mut words) = (Cow::Borrowed(prompt), String::new());
+        let files = match view {
+            Ok(view) => {
+                let view = Arc::new(view);
+                if self.parts.registry().has_commands() {
+                    let (runner, hides) = (&self.parts.runner, self.parts.settings.hides());
+                    // Interrupted, the next turn chooses.
+                    let _ = self.or_interrupted(runner.begin(&view, &hides)).await;
+                }
+                self.compare_reads(&view).await;
+                let opening = open(&self.parts, &self.conversation, &view, &prompt);
+                if let Ok(opening) = self.or_interrupted(opening).await {
+                    (prompt, words) = (Cow::Owned(opening.prompt), opening.words);
+                }
+                open_files(&self.parts.workspace, view.buffers())
+            }
+            Err(Interrupted) => Vec::new(),
+        };
+        let mode = self.parts.settings.get().mode;
+        let texts = self.conversation.messages().rev().filter(|message| message.role == Role::User);
+        let texts =
+            texts.flat_map(|message| message.content.iter().rev()).filter_map(Block::as_text);
+        let words = words + mode_text(mode, texts);
+        let shown = prompt.content.iter().filter(|part| !part.is_text());
+        let shown: Vec<Block> = shown.cloned().map(Block::Content).collect();
+        let parts = self.parts.clone();
+        parts.inbox.take_news(|more| {
+            let mut news = parts.workspace.take_news(&parts.id);
+            news.extend(more);
+            self.conversation.hear_reasons(&news);
+            let text = Block::text(user_text(&prompt, &files, &news, &words));
+            self.conversation.push_user([text].into_iter().chain(shown).collect());
+        });
+    }
+
+    /// When a session goes on, the model is told which of the files it knows are another text now.
+    async fn compare_reads(&mut self, view: &Arc<View>) {
+        if !std::mem::take(&mut self.conversation.goes_on) {
+            return;
+        }
+        let (reads, view) = (self.conversation.reads.clone(), view.clone());
+        let compared = tokio::task::spawn_blocking(move || changed(&reads, &view)).await;
+        let files = compared.unwrap_or_else(|error| {
+            tracing::error!(%error, "what the model has read could not be compared");
+            Vec::new()
+        });
+        if !files.is_empty() {
+            self.parts.inbox.put(Item::Note(Note::ChangedMeanwhile { files }));
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Replies that end as none should: cut, empty, or short of the call that they announce.
+//!
+//! The model is told and asked again, a few times at most; then the turn ends in words. None ends in silence.
+
+use super::Turn;
+use super::reply::StepReply;
+use ropewalk_model::{Block, StopReason as ModelStop};
+
+/// How many replies in a row may be cut before the turn ends.
+const MOST_CUTS: u32 = 3;
+
+/// Words for the model after a turn that ended because it was cut too often.
+pub(crate) const CUT_OFF: &str = "your messages were cut at the bound for output tokens, and what was not complete is \
+                                  lost: send long content in several smaller calls";
+
+impl Turn {
+    /// True if the model was told to mend how a reply without calls ended.
+    pub(crate) fn mends(&mut self, said: &StepReply) -> bool {
+        let words = match self.cut_in_words(said) {
+            Ok(None) => self.silence_in_words(said),
+            Ok(words) => words,
+            Err(TooOften) => None,
+        };
+        let Some(words) = words else { return false };
+        self.conversation.push_user(vec![Block::text(words)]);
+        true
+    }
+
+    /// Words for the model if its reply was cut at the bound for output tokens.
+    pub(crate) fn cut_in_words(&mut self, said: &StepReply) -> Result<Option<String>, TooOften> {
+        self.asked_again &= said.calls.is_empty();
+        if said.reply.stop_reason != ModelStop::MaxTokens {
+            self.cuts = 0;
+            return Ok(None);
+        }
+        self.cuts += 1;
+        if self.is_cut_too_often() {
+            return Err(TooOften);
+        }
+        Ok(Some(match &said.cut {
+            Some(tool) => format!(
+                "(Your message was cut at the bound for output tokens, in the midst of a call of {tool}, which was not \
+                 run. Do it in smaller pieces: send long content in several smaller calls.)"
+            ),
+            None => "(Your message was cut at the bound for output tokens. Go on where it ended; send long content in \
+                     several smaller calls.)"
+                .to_owned(),
+        }))
+    }
+
+    /// True if more replies in a row were cut than the model is told of.
+    pub(crate) fn is_cut_too_often(&self) -> bool {
+        self.cuts > MOST_CUTS
+    }
+
+    /// Words for the model, once, if its reply says nothing, or announces a call that is not in it.
+    fn silence_in_words(&mut self, said: &StepReply) -> Option<String> {
+        let words = match said.reply.stop_reason {
+            ModelStop::Refusal | ModelStop::ContextFull => return None,
+            _ if said.is_empty => {
+                "(Your reply was empty. Go on with the task; if it is done, say what you did.)"
+            }
+            ModelStop::ToolUse => {
+                "(Your reply ended as if a tool call followed, but none came. Make the call again, or say that you are \
+                 done.)"
+            }
+            _ => return None,
+        };
+        (!std::mem::replace(&mut self.asked_again, true)).then(|| words.to_owned())
+    }
+}
+
+/// See [`Turn::is_cut_too_often`].
+#[derive(Debug)]
+pub(crate) struct TooOften;

@@ -1,0 +1,75 @@
+//! State of a running turn, from its prompt to its end.
+
+use crate::conversation::Conversation;
+use crate::hooks::StepHook;
+use crate::interrupt::{Interrupt, Interrupted};
+use crate::session::parts::Parts;
+use ropewalk_protocol::MessageId;
+use std::future::Future;
+use std::sync::Arc;
+use tokio::task::JoinHandle;
+
+/// See the module.
+pub(crate) struct Turn {
+    pub(crate) parts: Arc<Parts>,
+    pub(super) hooks: Arc<[Arc<dyn StepHook>]>,
+    pub(crate) number: u64,
+    pub(crate) interrupt: Interrupt,
+    pub(crate) conversation: Conversation,
+    /// The number of the step that is under way.
+    pub(super) step: u32,
+    /// The last failing call, and in how many steps in a row it failed.
+    pub(crate) failing: (String, u32),
+    /// How often the model has printed a call as text.
+    pub(crate) printed: u32,
+    /// How many replies in a row were cut at the bound for output tokens.
+    pub(crate) cuts: u32,
+    /// True if the model was just asked again, because its reply said nothing.
+    pub(crate) asked_again: bool,
+    /// Finds out how much context the model has, beside everything else.
+    pub(crate) looking: Option<JoinHandle<()>>,
+}
+
+impl Turn {
+    pub(crate) fn new(
+        (parts, hooks): (Arc<Parts>, Arc<[Arc<dyn StepHook>]>),
+        number: u64,
+        interrupt: Interrupt,
+        conversation: Conversation,
+    ) -> Self {
+        Self {
+            parts,
+            hooks,
+            number,
+            interrupt,
+            conversation,
+            step: 0,
+            failing: (String::new(), 0),
+            printed: 0,
+            cuts: 0,
+            asked_again: false,
+            looking: None,
+        }
+    }
+
+    /// The id of the message that this step's reply is.
+    pub(crate) fn message(&self) -> MessageId {
+        format!("{}.{}", self.number, self.step).into()
+    }
+
+    /// Waits for `future`, unless the user interrupts first.
+    pub(crate) async fn or_interrupted<T>(
+        &self,
+        future: impl Future<Output = T>,
+    ) -> Result<T, Interrupted> {
+        self.interrupt.or(future).await
+    }
+
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.interrupt.is_said()
+    }
+
+    pub(crate) fn warn(&self, message: String) {
+        self.parts.events.warn(message);
+    }
+}

@@ -1,0 +1,317 @@
+//! Compaction: a conversation that fills the context goes on behind a summary.
+
+use crate::bench::*;
+use ropewalk_model::Protocol;
+use ropewalk_protocol::{CompactionCause, Event, Op, StopReason};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+const REFUSES: fn(u64) -> CountedContext =
+    |tokens| CountedContext { tokens, overflow: Overflow::Refuse };
+
+fn is_question(said: &Value) -> bool {
+    let last = said["messages"].as_array().and_then(|all| all.last()).cloned().unwrap_or_default();
+    last.to_string().contains("<compaction>")
+}
+
+/// A model that reads so many files, one after the other, and sums up when it is asked to.
+fn reader(files: usize) -> ScriptedReply {
+    let next = Arc::new(AtomicUsize::new(0));
+    let make = move |said: &Value| {
+        if is_question(said) {
+            return says("**Goal**: read all files.\n**Done**: some.\n**Next**: the next file.");
+        }
+        match next.fetch_add(1, Ordering::SeqCst) {
+            at if at < files => calls("read_file", json!({ "path": format!("{at}.txt") })),
+            _ => says("All read."),
+        }
+    };
+    ScriptedReply::from_fn(make).by_beginning().forever()
+}
+
+fn compactions(bench: &Bench) -> Vec<CompactionCause> {
+    let why = bench.seen.iter().filter_map(|event| match event {
+        Event::Compacting { why, .. } => Some(*why),
+        _ => None,
+    });
+    why.collect()
+}
+
+fn files(bench: &Bench, count: usize) {
+    for at in 0..count {
+        let line = format!("line of {at}, with some \"words\" in it\n");
+        bench.file(&format!("{at}.txt"), &line.repeat(2_000 / line.len()));
+    }
+}
+
+/// The first message of the last request.
+fn first(bench: &Bench) -> String {
+    let requests = bench.model.recorded();
+    requests.last().unwrap().said["messages"][0].to_string()
+}
+
+#[tokio::test]
+async fn a_long_turn_goes_on_in_a_small_context_over_every_protocol() {
+    for protocol in Protocol::ALL {
+        for tokens in [4_096, 8_192] {
+            let many = |settings: &mut ropewalk_agent::session::Settings| {
+                settings.limits.steps = 100;
+            };
+            let mut bench = start_counting(*protocol, [reader(40)], (REFUSES(tokens), true), many);
+            files(&bench, 40);
+            assert_eq!(
+                bench.run("Read all of them").await,
+                StopReason::EndTurn,
+                "{:#?}",
+                bench.seen.last()
+            );
+            let why = compactions(&bench);
+            assert!(
+                why.len() > 3 && why.iter().all(|why| *why == CompactionCause::Full),
+                "{why:?}"
+            );
+            let counted = bench.model.counted();
+            assert!(counted.iter().all(|request| !request.is_over), "{tokens}: {counted:?}");
+            let first = first(&bench);
+            for part in
+                ["[Conversation compressed. Transcript: ", "Read all of them", "**Goal**: read all"]
+            {
+                assert!(first.contains(part), "{first}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_reply_that_reads_four_large_files_fits_and_the_whole_is_in_files() {
+    let four = (0..4)
+        .fold(reply(), |reply, at| reply.call("read_file", json!({ "path": format!("{at}.txt") })));
+    let replies = [four, says("Seen.")];
+    let mut bench = start_counting(Protocol::Anthropic, replies, (REFUSES(8_192), true), |_| {});
+    for at in 0..4 {
+        bench.file(&format!("{at}.txt"), &format!("line of {at}\n").repeat(2_000));
+    }
+    assert_eq!(bench.run("Read them").await, StopReason::EndTurn);
+    let said = bench.model.recorded().last().unwrap().said["messages"].to_string();
+    for at in 0..4 {
+        assert!(said.contains(&format!("line of {at}")), "each has its share");
+    }
+    assert!(bench.model.counted().iter().all(|request| !request.is_over));
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_teaches_the_limit_and_is_asked_once_more() {
+    for protocol in Protocol::ALL {
+        let mut bench = start_counting(*protocol, [reader(30)], (REFUSES(6_000), false), |_| {});
+        files(&bench, 30);
+        assert_eq!(
+            bench.run("Read all of them").await,
+            StopReason::EndTurn,
+            "{:#?}",
+            bench.seen.last()
+        );
+        let why = compactions(&bench);
+        assert_eq!(why[0], CompactionCause::Refused, "{why:?}");
+        assert!(why[1..].iter().all(|why| *why == CompactionCause::Full), "{why:?}");
+        let over = bench.model.counted().iter().filter(|request| request.is_over).count();
+        assert_eq!(over, 1, "once refused, the limit is known");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_cuts_the_front_teaches_it_too() {
+    let cuts = CountedContext { tokens: 6_000, overflow: Overflow::CutFront };
+    let mut bench = start_counting(Protocol::Chat, [reader(60)], (cuts, false), |settings| {
+        settings.limits.steps = 100;
+    });
+    files(&bench, 60);
+    assert_eq!(bench.run("Read all of them").await, StopReason::EndTurn);
+    assert!(!compactions(&bench).is_empty());
+    let counted = bench.model.counted();
+    let last_over = counted.iter().rposition(|request| request.is_over).unwrap();
+    assert!(last_over + 10 < counted.len(), "{last_over} of {}", counted.len());
+}
+
+#[tokio::test]
+async fn the_question_repeats_what_was_sent_and_what_it_costs_counts() {
+    let mut bench =
+        start_counting(Protocol::Anthropic, [reader(30)], (REFUSES(8_192), true), |_| {});
+    files(&bench, 30);
+    bench.run("Read all of them").await;
+    let requests = bench.model.recorded();
+    let questions = requests
+        .iter()
+        .zip(bench.model.counted())
+        .filter(|(request, _)| is_question(&request.said));
+    let mut asked = 0;
+    for (_, counted) in questions {
+        asked += 1;
+        assert!(counted.repeated * 100 >= counted.bytes * 80, "{counted:?}");
+    }
+    assert!(asked > 0);
+    let sent: u64 = bench.model.counted().iter().map(|request| request.bytes as u64 / 4).sum();
+    let spent = bench.session.spent().usage;
+    assert!(spent.prompt().abs_diff(sent) < 100, "{} {sent}", spent.prompt());
+}
+
+#[tokio::test]
+async fn without_a_usable_summary_our_own_list_stands_there() {
+    let bad = [
+        says("   "),
+        reply().call("bash", json!({"command": "touch ran"})),
+        ScriptedReply::refusal(400, "invalid_request_error", "no"),
+    ];
+    for bad in bad {
+        let next = AtomicUsize::new(0);
+        let make = move |said: &Value| {
+            if is_question(said) {
+                return bad.clone();
+            }
+            match next.fetch_add(1, Ordering::SeqCst) {
+                at if at < 25 => calls("read_file", json!({ "path": format!("{at}.txt") })),
+                _ => says("All read."),
+            }
+        };
+        let replies = [ScriptedReply::from_fn(make).by_beginning().forever()];
+        let mut bench =
+            start_counting(Protocol::Anthropic, replies, (REFUSES(8_192), true), |_| {});
+        files(&bench, 25);
+        assert_eq!(bench.run("Read all of them").await, StopReason::EndTurn);
+        let first = first(&bench);
+        assert!(first.contains("a list of the calls") && first.contains("read_file"), "{first}");
+        assert!(!bench.path("ran").exists(), "calls in a summary are not run");
+        let by = bench.seen.iter().find_map(|event| match event {
+            Event::Compacted { by, .. } => Some(by.clone()),
+            _ => None,
+        });
+        assert_eq!(by.as_deref(), Some("ropewalk"));
+    }
+}
+
+/// Two turns, then a compaction between turns.
+async fn compacted(replies: impl IntoIterator<Item = ScriptedReply>, focus: Option<&str>) -> Bench {
+    let mut bench = start_kept(replies);
+    bench.file("a.txt", "one\n");
+    bench.run("first wish").await;
+    bench.run("second wish").await;
+    bench.session.send(Op::Compact(focus.map(str::to_owned)));
+    bench.until(|event| matches!(event, Event::Compacted { .. }).then_some(())).await;
+    bench
+}
+
+fn story() -> [ScriptedReply; 4] {
+    [
+        calls("read_file", json!({"path": "a.txt"})),
+        says("First."),
+        says("Second."),
+        says("**Goal**: the summary.")
+            .conversation("question")
+            .expect_text("Keep in view above all: the tests"),
+    ]
+}
+
+#[tokio::test]
+async fn the_user_compacts_between_turns_and_goes_on_after_a_restart_too() {
+    let again = says("Third.").conversation("after");
+    let mut bench = compacted(story().into_iter().chain([again]), Some("the tests")).await;
+    assert_eq!(bench.run("third wish").await, StopReason::EndTurn);
+    let request = bench.model.recorded().pop().unwrap().said;
+    let messages = request["messages"].as_array().unwrap();
+    assert_eq!(messages.len(), 1, "the prompt stands in the same message: {messages:#?}");
+    let text = messages[0].to_string();
+    for part in ["first wish", "second wish", "**Goal**: the summary.", "a.txt", "third wish"] {
+        assert!(text.contains(part), "{text}");
+    }
+    assert!(!text.contains("Go on with Next"), "{text}");
+    let said = bench.session.messages();
+    let bench = resume(bench.dies().await, []);
+    assert_eq!(bench.session.messages(), said);
+}
+
+#[tokio::test]
+async fn turns_before_a_compaction_can_be_taken_back() {
+    let rest = [
+        says("Third.").conversation("after"),
+        says("Another second.").conversation("rewound").expect_no_text("summary"),
+    ];
+    let mut bench = compacted(story().into_iter().chain(rest), Some("the tests")).await;
+    bench.run("third wish").await;
+    bench.session.send(Op::Rewind(2));
+    let (_, _, failed) = bench.reviewed().await;
+    assert_eq!(failed, Vec::<String>::new());
+    assert_eq!(bench.run("another second wish").await, StopReason::EndTurn);
+    let text = bench.model.recorded().pop().unwrap().said["messages"].to_string();
+    assert!(text.contains("first wish") && text.contains("First."), "{text}");
+    assert!(!text.contains("third wish") && !text.contains("the summary"), "{text}");
+    let said = bench.session.messages();
+    let bench = resume(bench.dies().await, []);
+    assert_eq!(bench.session.messages(), said, "and so it is after a restart");
+}
+
+#[tokio::test]
+async fn interrupted_or_killed_before_its_end_a_compaction_has_changed_nothing() {
+    let replies = [
+        says("First."),
+        says("Summary.").conversation("question").gate(Place::Block(0), "summary"),
+    ];
+    let mut bench = start_kept(replies);
+    bench.run("first wish").await;
+    let said = bench.session.messages();
+    bench.session.send(Op::Compact(None));
+    bench.model.wait_until_reached("summary").await;
+    bench.session.send(Op::Interrupt);
+    let stopped = |event: &Event| match event {
+        Event::Notice { message, .. } => message.contains("stopped").then_some(()),
+        _ => None,
+    };
+    bench.until(stopped).await;
+    assert_eq!(bench.session.messages(), said);
+    bench.model.open_gate("summary");
+    let bench = resume(bench.dies().await, []);
+    assert_eq!(bench.session.messages(), said);
+}
+
+#[tokio::test]
+async fn the_model_compacts_by_its_tool_and_the_turn_goes_on() {
+    let replies = [
+        calls("read_file", json!({"path": "a.txt"})),
+        calls("compact", json!({"focus": "the names"})),
+        says("**Goal**: names.")
+            .conversation("question")
+            .expect_text("Keep in view above all: the names"),
+        says("Done.").conversation("after").expect_text("Compressing..."),
+    ];
+    let mut bench = start_kept(replies);
+    bench.file("a.txt", "one\n");
+    assert_eq!(bench.run("go").await, StopReason::EndTurn);
+    assert_eq!(compactions(&bench), [CompactionCause::Asked]);
+    assert!(first(&bench).contains("Go on with Next"));
+}
+
+#[tokio::test]
+async fn the_tool_refuses_while_most_of_the_context_is_free_and_is_absent_when_switched_off() {
+    let replies = [calls("compact", json!({})), says("Well.").expect_text("nothing to win")];
+    let context = (REFUSES(200_000), true);
+    let mut bench = start_counting(Protocol::Anthropic, replies, context, |_| {});
+    bench.run("go").await;
+    assert_eq!(compactions(&bench), []);
+    let mut bench = start_counting(Protocol::Anthropic, [says("Hi.")], context, |settings| {
+        settings.mechanisms.compaction = false;
+    });
+    bench.run("go").await;
+    let raw = bench.model.recorded().pop().unwrap().raw;
+    assert!(!raw.contains("compact"), "{raw}");
+}
+
+#[tokio::test]
+async fn what_can_t_be_made_smaller_ends_the_turn_in_words() {
+    let replies = [reader(1)];
+    let mut bench = start_counting(Protocol::Anthropic, replies, (REFUSES(4_096), true), |_| {});
+    let prompt = "words that fill it ".repeat(2_000);
+    bench.session.prompt(ropewalk_protocol::Prompt::new(prompt));
+    let (_, stop, message) = bench.end().await;
+    assert_eq!(stop, StopReason::Error);
+    let message = message.unwrap();
+    assert!(message.contains("4096 tokens") && message.contains("the last message"), "{message}");
+}
