@@ -322,3 +322,29 @@ fn what_it_costs_is_in_the_events_and_in_words_and_a_budget_stops_it() {
     let words = "this turn has used $0.0120, which is its budget (`limits.turn_cents`)";
     assert!(ran.err.contains(words), "{ran:?}");
 }
+
+#[test]
+fn a_prompt_command_and_a_skill_of_the_users_work_here_too() {
+    let (world, model) = world([
+        reply().expect_text("Look at a against b c.").text("Reviewed."),
+        reply().expect_text("<skill-loaded name=\"notes\">").text("Noted.").conversation("another"),
+    ]);
+    world.write(".claude/commands/review.md", "Look at $1 against $2.");
+    let home = world.home("config/ropewalk/skills/notes");
+    std::fs::create_dir_all(&home).unwrap();
+    std::fs::write(home.join("SKILL.md"), "---\ndescription: Takes notes\n---\nWrite them down.")
+        .unwrap();
+    std::fs::write(world.home("config/ropewalk/AGENTS.md"), "Be brief.").unwrap();
+    world.run(&["run", "/review a 'b c'"]).ended(0);
+    world.run(&["run", "/notes"]).ended(0);
+    for request in model.requests() {
+        let system = request["system"].to_string();
+        assert!(
+            system.contains("- notes: Takes notes") && system.contains("Be brief."),
+            "{system}"
+        );
+        assert!(tools(&request).contains(&"load_skill".to_owned()));
+        // Nobody answers for diagnostics here.
+        assert!(!tools(&request).contains(&"diagnostics".to_owned()));
+    }
+}

@@ -58,7 +58,9 @@ fn a_repository_instructs_at_once_and_gets_more_only_when_it_is_trusted() {
     trust::remember(&environment, &asked.root, &asked.hash, Answer::Trust).unwrap();
     stage.write("AGENTS.md", "Use spaces.");
     let second = system("two");
-    assert!(second.contains("Speak softly.") && second.contains("Use spaces."), "{second}");
+    assert!(second.contains("Speak softly.") && second.contains("Use tabs."), "{second}");
+    let told = stage.agent.model.requests().last().unwrap()["messages"].to_string();
+    assert!(told.contains("instructions from now on") && told.contains("Use spaces."), "{told}");
 
     // Another word is another question, which is asked at once.
     stage.write(".ropewalk/config.toml", &config.replace("softly", "evil"));
@@ -67,7 +69,7 @@ fn a_repository_instructs_at_once_and_gets_more_only_when_it_is_trusted() {
     assert!(!third.contains("evil") && !third.contains("softly"), "{third}");
 
     stage.write(".ropewalk/config.toml", "mechanisms.instructions = false");
-    assert!(!system("four").contains("Use spaces."));
+    assert!(!system("four").contains("Use tabs."));
     stage.end(editor);
 }
 

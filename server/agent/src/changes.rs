@@ -16,6 +16,7 @@ use crate::events::Events;
 use crate::held::{Split, split};
 use crate::journal::Journal;
 use crate::journal::record::Record;
+use crate::readable::ReadableFolders;
 use crate::settings::CurrentSettings;
 use ropewalk_protocol::HunkInfo;
 use ropewalk_workspace::entry::Maker;
@@ -43,6 +44,7 @@ pub(crate) struct Changes {
     journal: Journal,
     settings: Arc<CurrentSettings>,
     events: Events,
+    readable: Arc<ReadableFolders>,
     state: Mutex<State>,
     /// Locked under `state` too, and only to be read or replaced: front ends read it where messages are taken.
     review: Mutex<Look>,
@@ -104,6 +106,8 @@ pub(crate) struct ChangesConfig {
     pub(crate) journal: Journal,
     pub(crate) settings: Arc<CurrentSettings>,
     pub(crate) events: Events,
+    /// Folders outside the roots that may be read.
+    pub(crate) readable: Arc<ReadableFolders>,
     /// The state that a journal has.
     pub(crate) saved: Kept,
     /// The first lines of commands, by the ids of their calls.
@@ -130,7 +134,7 @@ impl Changes {
     pub(crate) fn new(config: ChangesConfig) -> Self {
         let ChangesConfig { session, workspace, editor, bounds, journal, settings, events, .. } =
             config;
-        let (saved, commands) = (config.saved, config.commands);
+        let (saved, commands, readable) = (config.saved, config.commands, config.readable);
         workspace.join(session.clone());
         let fork = saved.restore(session.clone(), &workspace);
         let state = Mutex::new(State { fork, saved, commands, told: HashSet::new() });
@@ -143,6 +147,7 @@ impl Changes {
             journal,
             settings,
             events,
+            readable,
             state,
             review,
             shown,
@@ -181,7 +186,9 @@ impl Changes {
         self.editor.barrier().await;
         let view = |changes: &Self| {
             changes.workspace.look_at_disks();
-            synced(&changes.workspace, changes, |fork, _| fork.view(changes.workspace.snapshot()))
+            let snapshot = || changes.workspace.snapshot();
+            let view = synced(&changes.workspace, changes, |fork, _| fork.view(snapshot()));
+            view.with_readable(changes.readable.get())
         };
         self.apart(view).await
     }

@@ -1,7 +1,7 @@
 //! Compaction: when a conversation fills the context, its beginning is replaced by a summary and the turn goes on.
 //!
 //! [`room`] measures, [`cut`] says what stays, [`ask`] has the model sum up the rest, [`message`] words the new beginning,
-//! [`guard`] ends what makes no progress. Nothing else changes what was sent.
+//! [`skills`] keeps the loaded ones, [`guard`] ends what makes no progress. Nothing else changes what was sent.
 
 pub(crate) mod ask;
 pub(crate) mod cut;
@@ -9,6 +9,7 @@ pub(crate) mod guard;
 pub(crate) mod message;
 pub(crate) mod pass;
 pub(crate) mod room;
+mod skills;
 pub(crate) mod wish;
 
 use crate::calls::Call;

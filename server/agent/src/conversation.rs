@@ -8,6 +8,7 @@ use crate::history::History;
 use crate::journal::Journal;
 use crate::journal::past::{TurnMark, UserWords, title_of};
 use crate::journal::record::{Record, now};
+use crate::knowledge::SharedKnowledge;
 use crate::prelude::PreludeCache;
 use crate::reads::Read;
 use crate::settings::Settings;
@@ -37,6 +38,8 @@ pub struct Conversation {
     pub(crate) told_unkept: bool,
     pub(crate) context: ContextNotices,
     pub(crate) prelude: PreludeCache,
+    /// Texts that the model was told beside the prelude.
+    pub(crate) knowledge: Arc<SharedKnowledge>,
     pub(crate) journal: Journal,
     /// Where everybody else reads it.
     pub(crate) snapshot: watch::Sender<Snapshot>,
@@ -111,7 +114,8 @@ impl Conversation {
         self.journal.write(&Record::Turn { turn, at, prompt: (&*prompt).into() });
         self.before = self.spent;
         self.words.push(UserWords { turn, text: prompt.clone() });
-        let mark = TurnMark { turn, at, prompt, history: self.history.mark(), kept, todos };
+        let (history, knowledge) = (self.history.mark(), self.knowledge.lock().clone());
+        let mark = TurnMark { turn, at, prompt, history, kept, todos, knowledge };
         Arc::make_mut(&mut self.turns).push(mark);
         self.publish();
     }
@@ -144,9 +148,17 @@ impl Conversation {
             }
             None => self.history.truncate(&to.history),
         }
+        *self.knowledge.lock() = to.knowledge.clone();
         Arc::make_mut(&mut self.turns).retain(|mark| mark.turn < to.turn);
         self.words.retain(|words| words.turn < to.turn);
         self.publish();
+    }
+
+    /// The system prompt is made anew for the next request, by the skills and instructions of then, and nested
+    /// instructions count as untold. For what replaces all that was said.
+    pub fn forget_told(&mut self) {
+        self.prelude.forget();
+        self.knowledge.forget_told();
     }
 
     /// Adds what a step has used.

@@ -1,16 +1,33 @@
 //! System prompt and tools as they go over the wire, serialised once and kept until something in them changes.
+//!
+//! Files that go into the system prompt do so as they are when it is first made: an edit of one must not change what was
+//! sent.
 
+use crate::instructions::Instructions;
 use crate::prompt::{PromptFacts, system_prompt};
 use crate::settings::Settings;
+use crate::skills::find::{FoundSkills, Skill};
+use crate::skills::section::section;
+use crate::tools::load_skill::LoadSkill;
 use crate::tools::todo_write::TodoWrite;
 use ropewalk_model::{Model, Prelude, ToolSpec};
-use ropewalk_tools::{CommandMode, Registry};
+use ropewalk_tools::{CommandMode, Registry, TypedTool as _};
 use ropewalk_workspace::Roots;
 use std::sync::Arc;
 
 /// See the module.
 #[derive(Default)]
-pub(crate) struct PreludeCache(Option<Kept>);
+pub(crate) struct PreludeCache {
+    kept: Option<Kept>,
+    material: Option<Arc<Material>>,
+}
+
+/// Texts of files in the system prompt.
+pub(crate) struct Material {
+    pub(crate) instructions: Vec<Instructions>,
+    /// Names and descriptions.
+    pub(crate) skills: Vec<(String, String)>,
+}
 
 /// A prelude and what it was made of.
 struct Kept {
@@ -21,10 +38,29 @@ struct Kept {
     prelude: Prelude,
 }
 
+impl Material {
+    fn of(settings: &Settings, found: &FoundSkills) -> Self {
+        let offer = |skill: &Arc<Skill>| (skill.name.clone(), skill.description.clone());
+        let instructions = settings.facts.instructions.clone();
+        Self { instructions, skills: found.skills.values().map(offer).collect() }
+    }
+
+    /// The list of skills for the system prompt.
+    fn offers(&self) -> String {
+        let skills = self.skills.iter().map(|(name, said)| (&**name, &**said));
+        section(&skills.collect::<Vec<_>>())
+    }
+}
+
 impl PreludeCache {
-    /// It is made anew with the next request.
+    /// The texts of files that the prelude has, if there is one.
+    pub(crate) fn material(&self) -> Option<&Arc<Material>> {
+        self.material.as_ref()
+    }
+
+    /// Has it made anew, by the files as they are then.
     pub(crate) fn forget(&mut self) {
-        self.0 = None;
+        *self = Self::default();
     }
 
     pub(crate) fn prelude(
@@ -32,10 +68,10 @@ impl PreludeCache {
         settings: &Arc<Settings>,
         model: &dyn Model,
         (tools, commands): (Registry, CommandMode),
-        roots: &Roots,
+        (roots, found): (&Roots, &FoundSkills),
     ) -> Prelude {
         let lean = model.is_lean();
-        if let Some(kept) = &self.0
+        if let Some(kept) = &self.kept
             && Arc::ptr_eq(&kept.settings, settings)
             && kept.model == model.name()
             && kept.facts.lean == lean
@@ -43,12 +79,24 @@ impl PreludeCache {
         {
             return kept.prelude.clone();
         }
+        let material = self.material.get_or_insert_with(|| Material::of(settings, found).into());
+        let skills = match !lean && settings.offers_skills() {
+            true => material.offers(),
+            false => String::new(),
+        };
+        let instructions = match settings.mechanisms.instructions {
+            true => material.instructions.clone(),
+            false => Vec::new(),
+        };
         let tools = if lean { tools.lean() } else { tools };
+        let tools = tools.only(|name| name != LoadSkill::NAME || !skills.is_empty());
         let facts = PromptFacts {
             commands: tools.has_commands().then_some(commands),
             has_file_tools: tools.has_file_tools(),
             has_todos: tools.names().any(|name| name == TodoWrite::NAME),
             lean,
+            skills,
+            instructions,
             ..settings.facts.clone()
         };
         let system = system_prompt(&facts, roots);
@@ -60,7 +108,7 @@ impl PreludeCache {
         let specs: Vec<ToolSpec> = specs.collect();
         let prelude = model.encode_prelude(&model.keys().redact(&system), &specs);
         let (settings, model) = (settings.clone(), model.name().to_owned());
-        self.0 = Some(Kept { settings, facts, model, system, prelude: prelude.clone() });
+        self.kept = Some(Kept { settings, facts, model, system, prelude: prelude.clone() });
         prelude
     }
 }

@@ -1,12 +1,14 @@
 //! Settings of a session: what may change while it lives, how they are now, and what follows from them.
 
 use crate::prompt::PromptFacts;
+use crate::tools::load_skill::LoadSkill;
 use ropewalk_model::{Keys, Model};
 use ropewalk_protocol::{Mechanisms, Mode, SessionLimits};
 use ropewalk_tools::secrets::{Redaction, Secrets};
 use ropewalk_tools::tool::Hides;
-use ropewalk_tools::{Rule, Rules};
+use ropewalk_tools::{Rule, Rules, TypedTool as _};
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// Writes an allow rule where it holds for always; the error is a sentence.
@@ -37,12 +39,26 @@ pub struct Settings {
     pub verify: Option<String>,
     /// True if the model is asked before a turn ends if all is done.
     pub check_self: bool,
+    /// The user's folders that may hold skills and prompt commands, the first before the others.
+    pub user_folders: Arc<[PathBuf]>,
     /// What the system prompt is made of, apart from tools and roots.
     pub facts: PromptFacts,
     /// True if somebody is there to be asked.
     pub interactive: bool,
     /// The variables of the environment that hold keys: no command gets them.
     pub secrets: Arc<[String]>,
+}
+
+impl Settings {
+    /// True if the tool of this name may be offered.
+    pub(crate) fn offers(&self, tool: &str) -> bool {
+        self.tools.as_ref().is_none_or(|offered| offered.iter().any(|name| name == tool))
+    }
+
+    /// True if skills are switched on, and the tool that loads them is.
+    pub(crate) fn offers_skills(&self) -> bool {
+        self.mechanisms.skills && self.offers(LoadSkill::NAME)
+    }
 }
 
 /// A model chosen by command. It holds until the configuration names another model than it did then.

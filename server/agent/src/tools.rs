@@ -2,10 +2,12 @@
 
 pub mod check_background;
 pub(crate) mod compact;
+pub(crate) mod load_skill;
 pub(crate) mod todo_write;
 
 use crate::compaction::wish::CompactionWish;
-use ropewalk_tools::{CommandRunner, NoCommands, Registry};
+use load_skill::LoadSkill;
+use ropewalk_tools::{CommandRunner, NoCommands, Registry, TypedTool as _};
 use ropewalk_workspace::{Editor, NoEditor};
 use std::sync::Arc;
 use todo_write::TodoWrite;
@@ -17,9 +19,9 @@ pub fn registry(runner: Arc<dyn CommandRunner>, editor: Arc<dyn Editor>) -> Regi
     Registry::standard(runner, editor).with(background)
 }
 
-/// The names of the tools that every session has.
+/// The names of the tools that a session may have.
 pub fn names() -> Vec<String> {
     let all = registry(Arc::new(NoCommands), Arc::new(NoEditor));
     let all = all.with(compact::Compact::new(CompactionWish::default()));
-    all.names().chain([TodoWrite::NAME]).map(str::to_owned).collect()
+    all.names().chain([TodoWrite::NAME, LoadSkill::NAME]).map(str::to_owned).collect()
 }

@@ -49,15 +49,42 @@ struct One {
     turn: u64,
     since: Instant,
     file: Option<PathBuf>,
-    recent: Arc<Mutex<String>>,
+    recent: Arc<Mutex<Recent>>,
     stop: Arc<Notify>,
     task: JoinHandle<()>,
+}
+
+/// The end of what one has printed.
+#[derive(Debug, Default)]
+struct Recent {
+    text: String,
+    /// Bytes since the last look at it.
+    new: usize,
+}
+
+impl Recent {
+    /// Output since the last look, and true if that is not all of it.
+    fn look(&mut self) -> (String, bool) {
+        let new = std::mem::take(&mut self.new);
+        let start = self.text.len().saturating_sub(new);
+        // Whole characters are printed, unless the first of them was dropped.
+        let text = self.text.get(start..).unwrap_or(&self.text);
+        (strip_escapes(text), new > self.text.len())
+    }
 }
 
 impl Drop for One {
     fn drop(&mut self) {
         // With its task goes the process.
         self.task.abort();
+    }
+}
+
+impl One {
+    fn info(&self, id: u64, printed: String, is_cut: bool) -> BackgroundInfo {
+        let (seconds, file) = (self.since.elapsed().as_secs(), self.file.clone());
+        let state = BackgroundState::Running { seconds, printed, is_cut, file };
+        BackgroundInfo { id, command: self.command.clone(), state }
     }
 }
 
@@ -100,7 +127,7 @@ impl Background {
         let mut all = lock(&self.all);
         all.last += 1;
         let id = all.last;
-        let (recent, stop) = (Arc::<Mutex<String>>::default(), Arc::<Notify>::default());
+        let (recent, stop) = (Arc::<Mutex<Recent>>::default(), Arc::<Notify>::default());
         let (kept, mut shown) = (recent.clone(), showing(context));
         let sink: Sink = Box::new(move |text| {
             keep_end(&mut lock(&kept), text);
@@ -146,14 +173,19 @@ impl Background {
             BackgroundInfo { id: *id, command: command.clone(), state }
         });
         let running = all.running.iter().map(|(id, one)| {
-            let state = BackgroundState::Running {
-                seconds: one.since.elapsed().as_secs(),
-                printed: strip_escapes(&lock(&one.recent)),
-                file: one.file.clone(),
-            };
-            BackgroundInfo { id: *id, command: one.command.clone(), state }
+            let printed = strip_escapes(&lock(&one.recent).text);
+            one.info(*id, printed, false)
         });
         ended.chain(running).collect()
+    }
+
+    /// One of them, with what came since the last look at it.
+    pub(super) fn look(&self, id: u64) -> Option<BackgroundInfo> {
+        let running = lock(&self.all).running.get(&id).map(|one| {
+            let (printed, is_cut) = lock(&one.recent).look();
+            one.info(id, printed, is_cut)
+        });
+        running.or_else(|| self.all().into_iter().find(|one| one.id == id))
     }
 
     /// Ends some, and gives how many.
@@ -202,9 +234,32 @@ impl End {
 }
 
 /// Adds `more` and drops what is too much from the start.
-fn keep_end(text: &mut String, more: &str) {
+fn keep_end(recent: &mut Recent, more: &str) {
+    recent.new = recent.new.saturating_add(more.len());
+    let text = &mut recent.text;
     text.push_str(more);
     let too_much = text.len().saturating_sub(RECENT);
     let cut = (too_much..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or_default();
     text.drain(..cut);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_look_shows_what_came_since_the_last_one() {
+        let mut recent = Recent::default();
+        assert_eq!(recent.look(), (String::new(), false));
+        keep_end(&mut recent, "one\n");
+        keep_end(&mut recent, "t\u{1b}[1mwö\n");
+        assert_eq!(recent.look(), ("one\ntwö\n".to_owned(), false));
+        keep_end(&mut recent, "three\n");
+        assert_eq!(recent.look(), ("three\n".to_owned(), false));
+        assert_eq!(recent.look(), (String::new(), false));
+        assert!(recent.text.starts_with("one"), "who does not look sees it all");
+        keep_end(&mut recent, &"é".repeat(RECENT));
+        let (text, is_cut) = recent.look();
+        assert!(is_cut && text.len() <= RECENT && text.chars().all(|c| c == 'é'));
+    }
 }

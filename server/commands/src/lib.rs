@@ -207,6 +207,10 @@ impl CommandRunner for Commands {
         self.background.all()
     }
 
+    fn look(&self, id: u64) -> Option<BackgroundInfo> {
+        self.background.look(id)
+    }
+
     fn stop(&self, which: Stop) -> usize {
         self.background.stop(which)
     }

@@ -1,5 +1,5 @@
-//! The instructions that a repository brings: `AGENTS.md` at a root. They are text for the model and
-//! grant nothing. They are read and cleaned here; how they are told to the model is the agent's.
+//! The instructions that the user's own folder and a repository bring: `AGENTS.md` and the like. They are text for the
+//! model and grant nothing. They are read and cleaned here; how they are told to the model is the agent's.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,29 +7,47 @@ use std::path::{Path, PathBuf};
 use crate::problem::turns_text;
 use crate::sources::Environment;
 
-/// The file's name, at a root.
+/// The file's name in the user's own folder.
 const NAME: &str = "AGENTS.md";
+
+/// The file's names at a root: the first that says anything counts.
+const NAMES: [&str; 3] = [NAME, "CLAUDE.md", ".github/copilot-instructions.md"];
 
 /// Bytes of it that are told; more is cut, and the text says so.
 pub const MAX_INSTRUCTIONS_BYTES: u64 = 32 * 1024;
 
-/// What one root's `AGENTS.md` says.
+/// The text of one such file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Instructions {
     /// The file, as shown.
     pub file: String,
     /// Its text: no control characters but newlines and tabs, none that hide or turn text; not empty.
     pub text: String,
+    /// True if it is the user's own; else it is the repository's.
+    pub is_users: bool,
 }
 
-/// Where they would lie.
-pub(crate) fn file(root: &Path) -> PathBuf {
-    root.join(NAME)
+/// Path of the user's.
+pub(crate) fn own_file(folder: &Path) -> PathBuf {
+    folder.join(NAME)
 }
 
-/// The text of a root's file, if there is one that says anything.
-pub(crate) fn read(environment: &dyn Environment, root: &Path) -> io::Result<Option<String>> {
-    let bytes = match environment.read_inside(root, &file(root), MAX_INSTRUCTIONS_BYTES + 1) {
+/// Paths of a root's, the first before the others.
+pub(crate) fn files(root: &Path) -> [PathBuf; 3] {
+    NAMES.map(|name| root.join(name))
+}
+
+/// The text of a file, if there is one that says anything. A root's must lie in it.
+pub(crate) fn read(
+    environment: &dyn Environment,
+    root: Option<&Path>,
+    file: &Path,
+) -> io::Result<Option<String>> {
+    let read = match root {
+        Some(root) => environment.read_inside(root, file, MAX_INSTRUCTIONS_BYTES + 1),
+        None => environment.read(file, MAX_INSTRUCTIONS_BYTES + 1),
+    };
+    let bytes = match read {
         Ok(bytes) => bytes,
         Err(error)
             if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>

@@ -285,8 +285,11 @@ pub struct Config {
     /// What the projects ask for that the user has neither trusted nor refused: ignored, and to be
     /// asked about. In the order of the roots.
     pub untrusted: Vec<Untrusted>,
-    /// The roots' instructions to the model; none with `mechanisms.instructions = false`.
+    /// Instructions to the model, the user's own before those of the roots; none with
+    /// `mechanisms.instructions = false`.
     pub instructions: Vec<Instructions>,
+    /// The user's folders that may hold skills and prompt commands, the first before the others.
+    pub user_folders: Vec<PathBuf>,
     locks: Vec<Lock>,
     provenance: BTreeMap<String, Source>,
 }

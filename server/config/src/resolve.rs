@@ -114,6 +114,7 @@ impl<'a> Builder<'a> {
             watched: Vec::new(),
             untrusted: Vec::new(),
             instructions: Vec::new(),
+            user_folders: Vec::new(),
             locks: Vec::new(),
             provenance: BTreeMap::new(),
         };

@@ -185,6 +185,13 @@ pub fn own_folder(environment: &dyn Environment) -> Option<PathBuf> {
     Some(base_folder(environment, "XDG_CONFIG_HOME", ".config")?.join("ropewalk"))
 }
 
+/// The user's folders that may hold skills and prompt commands: their own, then those that other agents use too.
+pub(crate) fn user_folders(environment: &dyn Environment) -> Vec<PathBuf> {
+    let home = environment.home();
+    let shared = home.iter().flat_map(|home| [".agents", ".claude"].map(|name| home.join(name)));
+    own_folder(environment).into_iter().chain(shared).collect()
+}
+
 /// Where state is kept: `ropewalk` in the state folder of the XDG base directory specification, by
 /// default `~/.local/state/ropewalk`; `None` without a home.
 #[must_use]

@@ -6,6 +6,7 @@
 use crate::configuration::{Built, ModelFactory};
 use crate::host::Host;
 use crate::watch::Watch;
+use ropewalk_agent::instructions::Instructions;
 use ropewalk_agent::prompt::PromptFacts;
 use ropewalk_agent::session::{KeepRule, ModelChoice, Settings};
 use ropewalk_commands::CommandSettings;
@@ -167,15 +168,12 @@ pub fn settings_of(
         mechanisms: Mechanisms::named(|name| config.mechanism_enabled(name)),
         verify: config.verify.clone(),
         check_self: config.check_self,
+        user_folders: config.user_folders.clone().into(),
         facts: PromptFacts {
             date: ropewalk_agent::time::today(),
             platform: std::env::consts::OS.to_owned(),
             replace,
-            instructions: config
-                .instructions
-                .iter()
-                .map(|told| (told.file.clone(), told.text.clone()))
-                .collect(),
+            instructions: config.instructions.iter().map(instructions).collect(),
             append: config.system_prompt_append.clone(),
             ..PromptFacts::default()
         },
@@ -183,6 +181,11 @@ pub fn settings_of(
         secrets: config.key_variables.iter().cloned().collect(),
     };
     (settings, problems)
+}
+
+fn instructions(told: &ropewalk_config::Instructions) -> Instructions {
+    let (file, text) = (told.file.clone(), told.text.clone());
+    Instructions { file, text, is_users: told.is_users }
 }
 
 /// The model that the command line of a configuration names; the error is a sentence.

@@ -11,6 +11,7 @@ use ropewalk_workspace::{Place, View};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 /// See the module.
 #[derive(Clone, Copy, Debug, Default)]
@@ -44,7 +45,14 @@ impl TypedTool for ListDir {
 fn list(input: &Input, context: &Context) -> Result<ToolOutput, ToolOutput> {
     let view = &context.view;
     let path = input.path.as_deref().unwrap_or(".");
-    let place = view.contain(path).map_err(ToolOutput::error)?;
+    let place = match view.contain(path) {
+        // As the folder of a loaded skill.
+        Err(_) if Path::new(path).is_absolute() => {
+            view.contain_readable(path).map(|(place, _)| place)
+        }
+        found => found,
+    };
+    let place = place.map_err(ToolOutput::error)?;
     no_disguise(&place, path)?;
     let made = view.entries().get(&place.doc()).is_some_and(|entry| entry.content.is_some());
     if made || place.path.is_file() {

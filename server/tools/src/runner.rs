@@ -93,8 +93,10 @@ pub enum BackgroundState {
     Running {
         /// Since so many seconds.
         seconds: u64,
-        /// The last of what it has printed, plain.
+        /// The last of what it has printed, plain; by [`CommandRunner::look`] only what came since the last look.
         printed: String,
+        /// True if more came since then than was kept.
+        is_cut: bool,
         /// The file with all of it.
         file: Option<PathBuf>,
     },
@@ -145,6 +147,9 @@ pub trait CommandRunner: Send + Sync {
     /// Commands in the background, by number: those that run, and the last that have ended.
     fn background(&self) -> Vec<BackgroundInfo>;
 
+    /// The one of this number, with what came since the last look at it.
+    fn look(&self, id: u64) -> Option<BackgroundInfo>;
+
     /// Ends some that run in the background, and gives how many.
     fn stop(&self, which: Stop) -> usize;
 
@@ -184,6 +189,10 @@ impl CommandRunner for NoCommands {
 
     fn background(&self) -> Vec<BackgroundInfo> {
         Vec::new()
+    }
+
+    fn look(&self, _: u64) -> Option<BackgroundInfo> {
+        None
     }
 
     fn stop(&self, _: Stop) -> usize {

@@ -196,6 +196,8 @@ pub struct View {
     /// By path; it moves to what was read when it is asked for.
     kept: Mutex<HashMap<OsString, Kept>>,
     names: Arc<FormerNames>,
+    /// Further folders outside the roots whose files may be read.
+    readable: Roots,
 }
 
 impl View {
@@ -219,6 +221,17 @@ impl View {
     /// The same, with the names that contents of files had before.
     pub(crate) fn with_names(self, names: Arc<FormerNames>) -> Self {
         Self { names, ..self }
+    }
+
+    /// The same, in which the files of these folders may be read, by their absolute paths.
+    #[must_use]
+    pub fn with_readable(self, readable: Roots) -> Self {
+        Self { readable, ..self }
+    }
+
+    /// Folders outside the roots that may be read, beside the outputs of calls.
+    pub fn readable(&self) -> &Roots {
+        &self.readable
     }
 
     /// The places where the content of the file at `place` stood before it was moved in this session, as far as they
@@ -299,16 +312,22 @@ impl View {
         Some((place, target))
     }
 
-    /// The place that `path` names, for reading: the outputs of earlier calls are readable too.
+    /// The place that `path` names, for reading: the outputs of earlier calls and [`View::readable`] are too.
     pub fn contain_readable(&self, path: &str) -> Result<(Place, &Roots), PathError> {
         let error = match self.named(path) {
             Ok(place) => return Ok((place, &self.snapshot.roots)),
             Err(error) => error,
         };
         match self.snapshot.outputs.as_ref().map(|outputs| (outputs.contain(path), outputs)) {
-            Some((Ok(place), outputs)) => Ok((place, outputs)),
-            _ => Err(error),
+            Some((Ok(place), outputs)) => return Ok((place, outputs)),
+            _ if !Path::new(path).is_absolute() => {}
+            _ => {
+                if let Ok(place) = self.readable.contain(path) {
+                    return Ok((place, &self.readable));
+                }
+            }
         }
+        Err(error)
     }
 
     /// What the file holds: the fork's text, else the buffer's, else the disk's.

@@ -114,7 +114,8 @@ async fn ask(
     let settings = parts.settings.get();
     let tools = (parts.registry(), parts.runner.info().mode);
     let roots = parts.workspace.roots();
-    let prelude = conversation.prelude.prelude(&settings, &**model, tools, &roots);
+    let found = parts.skills.found();
+    let prelude = conversation.prelude.prelude(&settings, &**model, tools, (&roots, &found));
     let max_tokens = u32::try_from(most).unwrap_or(u32::MAX);
     let mut stream = model.stream(Request { prelude, pieces, max_tokens });
     let mut builder = ReplyBuilder::new();

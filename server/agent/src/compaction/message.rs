@@ -89,8 +89,12 @@ fn own_words(words: &[UserWords], most: usize) -> String {
     lines.join("\n")
 }
 
-/// What a session knows by itself: files read, changes that wait, commands in the background.
-pub(super) fn state<'a>(parts: &Parts, reads: impl Iterator<Item = &'a DocId>) -> String {
+/// What a session knows by itself: files read, changes that wait, commands in the background, skills.
+pub(super) fn state<'a>(
+    parts: &Parts,
+    reads: impl Iterator<Item = &'a DocId>,
+    skills: &str,
+) -> String {
     let mut out = String::new();
     let todos = parts.todos.list();
     if todos.open() > 0 {
@@ -114,6 +118,7 @@ pub(super) fn state<'a>(parts: &Parts, reads: impl Iterator<Item = &'a DocId>) -
             let _ = writeln!(out, "Runs in the background, number {}: {}", one.id, one.command);
         }
     }
+    out.push_str(skills);
     out
 }
 

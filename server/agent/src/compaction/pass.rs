@@ -4,6 +4,7 @@ use super::ask::{Author, Summary, summary};
 use super::cut::{Squeeze, is_possible, tail};
 use super::message::{Beginning, state, transcript};
 use super::room::Load;
+use super::skills::{self, KeptSkills};
 use crate::calls::bounded::write_whole;
 use crate::conversation::Conversation;
 use crate::history::tail::CompactedTail;
@@ -48,6 +49,7 @@ pub(crate) async fn compact(
     conversation: &mut Conversation,
     occasion: Occasion,
 ) -> Result<(), Ended> {
+    let view = skills::look(parts).await;
     let Some(load) = Load::of(parts, conversation) else { return Ok(()) };
     let messages: Vec<&Message> = conversation.messages().collect();
     if !is_possible(&messages) {
@@ -67,10 +69,13 @@ pub(crate) async fn compact(
     let focus = occasion.focus.as_deref();
     let summary = summary(parts, conversation, &load, (count, focus)).await;
     let transcript = keep_transcript(parts, conversation, count).await;
-    let compacted = fitting(parts, conversation, &load, (&summary, transcript, tails), &occasion);
+    let skills = skills::kept(parts, conversation, &load, view).await;
+    let state = state(parts, conversation.reads.keys(), &skills.words);
+    let material = (&summary, transcript, &*state, tails);
+    let compacted = fitting(conversation, &load, material, &occasion);
     let compacted = compacted.map_err(|tokens| full(conversation, &load, tokens))?;
     let before = load.request;
-    enter(conversation, compacted, before);
+    enter(conversation, compacted, skills, before);
     let after = Load::of(parts, conversation).map_or(0, |load| load.request);
     let by = match summary.by {
         Author::Model => load.model.name().to_owned(),
@@ -82,21 +87,24 @@ pub(crate) async fn compact(
 
 /// The first of the new histories that fits. The error is the tokens of the shortest.
 fn fitting(
-    parts: &Parts,
     conversation: &Conversation,
     load: &Load,
-    (summary, transcript, tails): (&Summary, Option<PathBuf>, [(Squeeze, CompactedTail); 4]),
+    (summary, transcript, state, tails): (
+        &Summary,
+        Option<PathBuf>,
+        &str,
+        [(Squeeze, CompactedTail); 4],
+    ),
     occasion: &Occasion,
 ) -> Result<Compacted, u64> {
     let room = load.room();
     let most_words = conversation.context.bytes_of(&*load.model, room.context / WORDS_PART);
-    let state = state(parts, conversation.reads.keys());
     let beginning = Beginning {
         transcript: transcript.as_deref(),
         words: &conversation.words,
         most_words,
         summary: &summary.text,
-        state: &state,
+        state,
         is_idle: occasion.is_idle,
     };
     let mut shortest = u64::MAX;
@@ -126,7 +134,7 @@ fn fitting(
 }
 
 /// Journals the new history and puts it in the place of the old one.
-fn enter(conversation: &mut Conversation, compacted: Compacted, before: u64) {
+fn enter(conversation: &mut Conversation, compacted: Compacted, skills: KeptSkills, before: u64) {
     let Compacted { text, tail, tokens } = compacted;
     let first = vec![Block::text(text)];
     conversation.journal.write(&Record::Compacted {
@@ -137,7 +145,8 @@ fn enter(conversation: &mut Conversation, compacted: Compacted, before: u64) {
     });
     conversation.history.compact(first, &tail);
     // Instructions and skills that have changed enter it.
-    conversation.prelude.forget();
+    conversation.forget_told();
+    conversation.knowledge.keep_skills(skills.skills);
     conversation.publish();
 }
 

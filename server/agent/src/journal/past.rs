@@ -5,6 +5,7 @@
 
 use super::record::{Head, Record, Summary, VERSION};
 use crate::history::{History, HistoryMark};
+use crate::knowledge::{Knowledge, LoadedSkill};
 use crate::settings::ModelChoice;
 use ropewalk_protocol::{MessageId, Mode, Spent, TodoList};
 use ropewalk_text::plain::plain;
@@ -28,6 +29,8 @@ pub struct TurnMark {
     pub(crate) kept: Kept,
     /// The todos before it.
     pub(crate) todos: TodoList,
+    /// Knowledge of the model before it.
+    pub(crate) knowledge: Knowledge,
 }
 
 /// Words of the user's own.
@@ -37,6 +40,9 @@ pub(crate) struct UserWords {
     pub(crate) turn: u64,
     pub(crate) text: String,
 }
+
+/// Commands that run in the background, by number: the turn of each, and the command.
+pub(crate) type RunningCommands = BTreeMap<u64, (u64, String)>;
 
 /// See the module. The default is that of a new session.
 #[derive(Debug, Default)]
@@ -68,6 +74,8 @@ pub struct Past {
     pub(crate) mode: Option<Mode>,
     pub(crate) reads: BTreeMap<DocId, ContentHash>,
     pub(crate) todos: TodoList,
+    pub(crate) knowledge: Knowledge,
+    pub(crate) background: RunningCommands,
     /// The turn that was running at the end.
     pub(crate) open_turn: Option<u64>,
     /// The highest number of a turn, those taken back included.
@@ -200,6 +208,8 @@ impl Past {
             Record::Compacted { message, tail, .. } => {
                 self.earlier.push(self.history.clone());
                 self.history.compact(message.into_owned(), &tail);
+                // Those whose text stays are written behind it.
+                self.knowledge.skills.clear();
             }
             Record::Said { id, role, content } => {
                 let content = content.into_owned();
@@ -224,6 +234,15 @@ impl Past {
             Record::Read { doc, hash } => {
                 self.reads.insert(doc, hash);
             }
+            Record::Background { id, ended: true, .. } => {
+                self.background.remove(&id);
+            }
+            Record::Background { id, turn, command, ended: false } => {
+                self.background.insert(id, (turn, command.into_owned()));
+            }
+            Record::Skill { name, hash } => {
+                self.knowledge.load(LoadedSkill { name: name.into_owned(), hash });
+            }
             Record::State(state) => {
                 let taken = self.kept.take(state);
                 taken.map_err(|error| format!("A line of the journal is left out: {error}."))?;
@@ -246,7 +265,8 @@ impl Past {
         let (history, kept) = (self.history.mark(), self.kept.clone());
         self.words.push(UserWords { turn, text: prompt.clone() });
         let todos = self.todos.clone();
-        self.turns.push(TurnMark { turn, at, prompt, history, kept, todos });
+        let knowledge = self.knowledge.clone();
+        self.turns.push(TurnMark { turn, at, prompt, history, kept, todos, knowledge });
     }
 
     /// A turn and all after it were taken back.
@@ -260,10 +280,12 @@ impl Past {
             self.earlier.truncate(era);
             self.history.truncate(&mark.history);
             self.todos.clone_from(&mark.todos);
+            self.knowledge = mark.knowledge.clone();
         }
         self.turns.truncate(at);
         self.words.retain(|words| words.turn < turn);
         self.notes.clear();
+        self.background.retain(|_, (started, _)| *started < turn);
     }
 
     /// Words that a turn begins with wait no more. If it begins with others, those that waited did so when an
@@ -342,6 +364,8 @@ fn is_unknown(line: &[u8]) -> bool {
         "summary",
         "call_ids",
         "news",
+        "skill",
+        "background",
         "words",
         "compacted",
         "todos",

@@ -119,6 +119,25 @@ pub enum Record<'a> {
         #[serde(with = "ropewalk_workspace::state::wire::hash")]
         hash: ContentHash,
     },
+    /// A command runs in the background, or has ended.
+    Background {
+        /// Its number in its process.
+        id: u64,
+        /// The turn that has started it.
+        turn: u64,
+        /// The command, short.
+        command: Cow<'a, str>,
+        /// True if it has ended.
+        ended: bool,
+    },
+    /// The model is given the text of a skill.
+    Skill {
+        /// Its name.
+        name: Cow<'a, str>,
+        /// Its text.
+        #[serde(with = "ropewalk_workspace::state::wire::hash")]
+        hash: ContentHash,
+    },
     /// A part of the fork, the ledger or the news.
     State(StateRecord),
     /// The words of a turn and of all after it are taken back. What became of their edits follows as

@@ -5,6 +5,7 @@ use crate::calls::first_line;
 use crate::changes::Origin;
 use crate::inbox::{self, Item};
 use crate::interrupt::Interrupt;
+use crate::journal::record::Record;
 use ropewalk_protocol::Level;
 use ropewalk_tools::bounds::{PREVIEW_CHARS, preview};
 use ropewalk_tools::runner::Finished;
@@ -28,7 +29,10 @@ pub(super) async fn take_in(parts: Arc<Parts>, finished: Finished) {
     let text = parts.settings.keys().redact(output.words()).into_owned();
     let command = preview(&command, PREVIEW_CHARS);
     let said = format!("The command in the background number {id} has ended: {command}");
-    let finished = inbox::Finished { id, command, text };
+    let finished = inbox::Finished { id, command: command.clone(), text };
     parts.inbox.put(Item::Finished(finished));
+    let command = parts.settings.keys().redact(&command).into_owned().into();
+    let ended = Record::Background { id, turn: started_in, command, ended: true };
+    parts.journal.write(&ended);
     parts.events.notice(if output.is_error { Level::Warning } else { Level::Info }, said);
 }

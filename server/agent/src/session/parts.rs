@@ -10,14 +10,18 @@ use crate::compaction::wish::CompactionWish;
 use crate::context::ContextNotices;
 use crate::conversation::{Conversation, Snapshot};
 use crate::events::Events;
-use crate::inbox::Inbox;
+use crate::inbox::{self, Inbox, Item};
 use crate::journal::Journal;
-use crate::journal::past::{Past, losses};
+use crate::journal::past::{Past, RunningCommands, losses};
 use crate::journal::record::{Record, Summary, now};
+use crate::knowledge::{LoadedSkill, SharedKnowledge};
 use crate::prelude::PreludeCache;
+use crate::readable::ReadableFolders;
 use crate::settings::CurrentSettings;
+use crate::skills::Skills;
 use crate::todos::Todos;
 use crate::tools::compact::Compact;
+use crate::tools::load_skill::LoadSkill;
 use crate::tools::todo_write::TodoWrite;
 use ropewalk_protocol::{Event, StopReason};
 use ropewalk_tools::{CommandRunner, Registry, Rule, TypedTool as _};
@@ -42,6 +46,7 @@ pub(crate) struct Parts {
     pub(crate) changes: Arc<Changes>,
     pub(crate) approvals: Approvals,
     pub(crate) inbox: Inbox,
+    pub(crate) skills: Arc<Skills>,
     pub(crate) wish: CompactionWish,
     pub(crate) todos: Arc<Todos>,
     pub(crate) snapshot: watch::Sender<Snapshot>,
@@ -70,11 +75,14 @@ impl Beginning {
         settings.mode = past.mode.map_or(settings.mode, |mode| mode.max(settings.mode));
         let (settings, events) = (Arc::new(CurrentSettings::new(settings)), Events::new(events));
         let notes = std::mem::take(&mut past.notes);
+        let background = std::mem::take(&mut past.background);
         let granted = past.granted.iter().filter_map(|rule| rule.parse().ok()).collect();
         let (saved, snapshot) = (past.kept.clone(), watch::Sender::default());
         let told = (journal.clone(), events.clone(), settings.clone());
         let todos = Arc::new(Todos::new(std::mem::take(&mut past.todos), past.last_turn, told));
         let conversation = conversation(past, goes_on, &settings, &journal, snapshot.clone());
+        let readable = Arc::<ReadableFolders>::default();
+        let skills = Arc::new(Skills::new(conversation.knowledge.clone(), readable.clone()));
         let changes = Changes::new(ChangesConfig {
             session: id.clone(),
             workspace: workspace.clone(),
@@ -83,6 +91,7 @@ impl Beginning {
             journal: journal.clone(),
             settings: settings.clone(),
             events: events.clone(),
+            readable,
             saved: saved.clone(),
             commands: commands(&conversation.history),
         });
@@ -95,7 +104,11 @@ impl Beginning {
             approvals: Approvals::new(approvals, granted),
             changes: Arc::new(changes),
             runner,
-            tools: tools.with(TodoWrite::new(todos.clone())).with(Compact::new(wish.clone())),
+            tools: tools
+                .with(TodoWrite::new(todos.clone()))
+                .with(Compact::new(wish.clone()))
+                .with(LoadSkill::new(skills.clone())),
+            skills,
             wish,
             todos,
             id,
@@ -106,6 +119,7 @@ impl Beginning {
             settings,
             snapshot,
         };
+        tell_ended(background, &parts.inbox, &parts.journal);
         Self { parts, conversation, not_restored }
     }
 }
@@ -121,6 +135,11 @@ fn conversation(
     snapshot.send_modify(|snapshot| {
         (snapshot.given_title, snapshot.last_turn) = (past.title, past.last_turn);
     });
+    let mut knowledge = past.knowledge;
+    if let Some(mark) = past.open_turn.and(past.turns.last()) {
+        // Skills given in a turn that was cut off may not have reached the history.
+        knowledge.skills.retain(|skill| mark.knowledge.has(skill));
+    }
     let mut conversation = Conversation {
         history: past.history,
         turns: Arc::new(past.turns),
@@ -132,6 +151,7 @@ fn conversation(
         told_unkept: false,
         context: ContextNotices::default(),
         prelude: PreludeCache::default(),
+        knowledge: Arc::new(SharedKnowledge::new(knowledge, keeping(journal.clone()))),
         journal: journal.clone(),
         snapshot,
     };
@@ -146,19 +166,39 @@ fn conversation(
     conversation
 }
 
+/// Words for the model on a command that ended with Ropewalk.
+const ENDED: &str = "It ended with Ropewalk, before its end; what it had changed since it began is dropped. Start it again if it is \
+     still needed.";
+
+/// Tells of the commands of the process before, which have all ended.
+fn tell_ended(running: RunningCommands, inbox: &Inbox, journal: &Journal) {
+    for (id, (turn, command)) in running {
+        let text = ENDED.to_owned();
+        inbox.put(Item::Finished(inbox::Finished { id, command: command.clone(), text }));
+        // Cut off before this line, it is told twice rather than never.
+        journal.write(&Record::Background { id, turn, command: command.into(), ended: true });
+    }
+}
+
+/// Writes down the skills that are loaded.
+fn keeping(journal: Journal) -> impl Fn(&LoadedSkill) + Send + Sync {
+    move |LoadedSkill { name, hash }| {
+        journal.write(&Record::Skill { name: name.into(), hash: *hash });
+    }
+}
+
 impl Parts {
     /// The tools that are offered now.
     pub(crate) fn registry(&self) -> Registry {
         let settings = self.settings.get();
+        let skills = settings.offers_skills() && self.skills.had_any();
         let is_on = |name: &str| match name {
             Compact::NAME => settings.mechanisms.compaction,
             TodoWrite::NAME => settings.mechanisms.todos,
+            LoadSkill::NAME => skills,
             _ => true,
         };
-        let is_offered = |name: &str| {
-            settings.tools.as_ref().is_none_or(|names| names.iter().any(|one| one == name))
-        };
-        self.tools.clone().only(|name| is_on(name) && is_offered(name))
+        self.tools.clone().only(|name| is_on(name) && settings.offers(name))
     }
 
     /// The number of a new turn, from one.

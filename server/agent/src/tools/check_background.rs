@@ -1,4 +1,4 @@
-//! `check_background`: what runs in the background, what one has printed so far, and its end.
+//! `check_background`: what runs in the background, what one has printed since the last look, and its end.
 
 use futures::future::BoxFuture;
 use ropewalk_tools::bounds::{PREVIEW_CHARS, preview};
@@ -32,7 +32,7 @@ pub struct Input {
 impl TypedTool for CheckBackground {
     type Input = Input;
     const NAME: &'static str = "check_background";
-    const DESCRIPTION: &'static str = "Lists the commands that run in the background; with an id, shows what one has printed so far, or ends it. You are told of its end without asking.";
+    const DESCRIPTION: &'static str = "Lists the commands that run in the background; with an id, shows what one has printed since the last look, or ends it. You are told of its end without asking.";
     const EFFECT: Effect = Effect::Session;
 
     fn subject(&self, input: &Input) -> Subject {
@@ -44,7 +44,10 @@ impl TypedTool for CheckBackground {
         let said = match (&input.id, input.stop.unwrap_or_default()) {
             (None, false) => Ok(list(&all)),
             (None, true) => Err("say which by its id".to_owned()),
-            (Some(id), false) => find(&all, id).map(state),
+            (Some(id), false) => find(&all, id).map(|one| {
+                let now = self.runner.look(one.id);
+                state(now.as_ref().unwrap_or(one))
+            }),
             (Some(id), true) => {
                 find(&all, id).map(|one| match self.runner.stop(Stop::One(one.id)) {
                     0 => "It had ended already.".to_owned(),
@@ -86,13 +89,22 @@ fn find<'a>(all: &'a [BackgroundInfo], id: &str) -> Result<&'a BackgroundInfo, S
 fn state(one: &BackgroundInfo) -> String {
     match &one.state {
         BackgroundState::Ended(text) => format!("It has ended. {text}"),
-        BackgroundState::Running { seconds, printed, file } => {
+        BackgroundState::Running { seconds, printed, is_cut, file } => {
             let whole = file.as_ref().map(|file| format!(" (the whole is in {})", file.display()));
-            let printed = if printed.trim().is_empty() { "(no output)" } else { printed };
-            format!(
-                "It runs for {seconds} s. The last of what it has printed{}:\n{printed}",
-                whole.unwrap_or_default()
-            )
+            let whole = whole.unwrap_or_default();
+            match (printed.trim().is_empty(), is_cut) {
+                (true, _) => {
+                    format!(
+                        "It runs for {seconds} s, and has printed nothing since the last look{whole}."
+                    )
+                }
+                (false, true) => format!(
+                    "It runs for {seconds} s. The end of what it has printed since the last look{whole}:\n{printed}"
+                ),
+                (false, false) => format!(
+                    "It runs for {seconds} s. Printed since the last look{whole}:\n{printed}"
+                ),
+            }
         }
     }
 }

@@ -105,7 +105,8 @@ impl Turn {
         let Conversation { context, prelude, history, .. } = &mut self.conversation;
         context.tell(&parts.events, model);
         let tools = (parts.registry(), parts.runner.info().mode);
-        let prelude = prelude.prelude(settings, model, tools, &parts.workspace.roots());
+        let (roots, found) = (parts.workspace.roots(), parts.skills.found());
+        let prelude = prelude.prelude(settings, model, tools, (&roots, &found));
         let wanted = settings.limits.wanted_output();
         let room = context.room(model, wanted, prelude.as_str().len());
         context.keep_room(room);

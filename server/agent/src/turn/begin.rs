@@ -3,11 +3,13 @@
 use super::Turn;
 use crate::inbox::Item;
 use crate::interrupt::Interrupted;
+use crate::opening::open;
 use crate::prompt::{mode_text, open_files, user_text};
 use crate::reads::changed;
 use ropewalk_model::{Block, Role};
 use ropewalk_protocol::Prompt;
 use ropewalk_workspace::{Note, View};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 impl Turn {
@@ -15,6 +17,7 @@ impl Turn {
     pub(super) async fn begin(&mut self, prompt: &Prompt) {
         // Interrupted here, the words enter the history all the same.
         let view = self.or_interrupted(self.parts.changes.view()).await;
+        let (mut prompt, mut words) = (Cow::Borrowed(prompt), String::new());
         let files = match view {
             Ok(view) => {
                 let view = Arc::new(view);
@@ -24,6 +27,10 @@ impl Turn {
                     let _ = self.or_interrupted(runner.begin(&view, &hides)).await;
                 }
                 self.compare_reads(&view).await;
+                let opening = open(&self.parts, &self.conversation, &view, &prompt);
+                if let Ok(opening) = self.or_interrupted(opening).await {
+                    (prompt, words) = (Cow::Owned(opening.prompt), opening.words);
+                }
                 open_files(&self.parts.workspace, view.buffers())
             }
             Err(Interrupted) => Vec::new(),
@@ -32,7 +39,7 @@ impl Turn {
         let texts = self.conversation.messages().rev().filter(|message| message.role == Role::User);
         let texts =
             texts.flat_map(|message| message.content.iter().rev()).filter_map(Block::as_text);
-        let mode = mode_text(mode, texts);
+        let words = words + mode_text(mode, texts);
         let shown = prompt.content.iter().filter(|part| !part.is_text());
         let shown: Vec<Block> = shown.cloned().map(Block::Content).collect();
         let parts = self.parts.clone();
@@ -40,7 +47,7 @@ impl Turn {
             let mut news = parts.workspace.take_news(&parts.id);
             news.extend(more);
             self.conversation.hear_reasons(&news);
-            let text = Block::text(user_text(prompt, &files, &news, mode));
+            let text = Block::text(user_text(&prompt, &files, &news, &words));
             self.conversation.push_user([text].into_iter().chain(shown).collect());
         });
     }

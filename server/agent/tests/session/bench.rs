@@ -136,6 +136,7 @@ pub(crate) fn settings(model: Arc<dyn Model>) -> Settings {
         mechanisms: Mechanisms::default(),
         verify: None,
         check_self: false,
+        user_folders: Arc::default(),
         facts: PromptFacts {
             date: "2026-01-31".into(),
             platform: "linux".into(),
@@ -234,6 +235,17 @@ pub(crate) fn resume(
     replies: impl IntoIterator<Item = ScriptedReply>,
 ) -> Bench {
     resume_over(ropewalk_model::Protocol::Anthropic, dir, replies)
+}
+
+/// The same with other settings.
+pub(crate) fn resume_with(
+    dir: tempfile::TempDir,
+    replies: impl IntoIterator<Item = ScriptedReply>,
+    change: impl FnOnce(&mut Settings),
+) -> Bench {
+    let (journal, past) = sessions(&dir).open("s").unwrap();
+    assert_eq!(past.problems, Vec::<String>::new());
+    start_in(dir, ScriptedModel::start(replies).unwrap(), change, (journal, Some(past)), Vec::new())
 }
 
 /// The same with a model over this protocol: another provider than before, unless it is Anthropic.

@@ -83,6 +83,9 @@ impl CommandRunner for Scripted {
     fn background(&self) -> Vec<BackgroundInfo> {
         NoCommands.background()
     }
+    fn look(&self, id: u64) -> Option<BackgroundInfo> {
+        NoCommands.look(id)
+    }
     fn stop(&self, which: Stop) -> usize {
         NoCommands.stop(which)
     }

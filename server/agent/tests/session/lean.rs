@@ -3,6 +3,7 @@
 use crate::bench::*;
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
+use ropewalk_agent::instructions::Instructions;
 use ropewalk_agent::prompt::{PromptFacts, system_prompt};
 use ropewalk_model::{
     Delta, Http, Message, Model, ModelError, Piece, Prelude, Protocol, Request, ServerConfig,
@@ -40,6 +41,9 @@ impl CommandRunner for Runs {
     fn background(&self) -> Vec<BackgroundInfo> {
         NoCommands.background()
     }
+    fn look(&self, id: u64) -> Option<BackgroundInfo> {
+        NoCommands.look(id)
+    }
     fn stop(&self, which: Stop) -> usize {
         NoCommands.stop(which)
     }
@@ -67,7 +71,11 @@ fn prelude(protocol: Protocol, mode: CommandMode, lean: bool, instructions: &str
         date: "2026-01-31".into(),
         platform: "linux".into(),
         instructions: (!instructions.is_empty())
-            .then(|| ("~/project/AGENTS.md".into(), instructions.into()))
+            .then(|| Instructions {
+                file: "~/project/AGENTS.md".into(),
+                text: instructions.into(),
+                is_users: false,
+            })
             .into_iter()
             .collect(),
         ..PromptFacts::default()

@@ -267,3 +267,28 @@ async fn ids_go_back_to_their_server_when_the_session_goes_on_and_to_no_other() 
         assert!(!sent(&bench).contains(SIGNED), "the scripted model takes 40 plain characters");
     }
 }
+
+#[tokio::test]
+async fn commands_in_the_background_are_told_as_ended_after_a_restart() {
+    let start = |command: &str| calls("bash", json!({"command": command, "background": true}));
+    let mut bench = start_kept([start("sleep 1000 # first"), start("exit 3"), says("ok")]);
+    bench.run("go").await;
+    let is_second = |event: &Event| match event {
+        Event::Notice { message, .. } => message.contains("number 2 has ended"),
+        _ => false,
+    };
+    while !bench.seen.iter().any(is_second) {
+        bench.next().await;
+    }
+    let mut bench = resume(bench.dies().await, [says("I see."), says("Again.")]);
+    bench.run("on").await;
+    bench.run("and on").await;
+    let requests = bench.model.requests();
+    let news = last_message(&requests[0]);
+    assert!(news.contains("number 1 ") && news.contains("sleep 1000 # first"), "{news}");
+    assert_eq!(news.matches("It ended with Ropewalk").count(), 1, "{news}");
+    assert!(!last_message(&requests[1]).contains("Ropewalk"), "told once");
+    let mut bench = resume(bench.dies().await, [says("Yes.")]);
+    bench.run("once more").await;
+    assert!(!last_message(&bench.model.requests()[0]).contains("It ended with"));
+}

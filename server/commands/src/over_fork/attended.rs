@@ -57,7 +57,7 @@ impl ForSandbox {
         context: &Context,
         settings: &CommandSettings,
         layer: &str,
-        veil: Veil,
+        mut veil: Veil,
     ) -> Self {
         let Grant { reach, secrets, .. } = &context.grant;
         let ours = allowed_environment(std::env::vars_os(), &settings.environment);
@@ -66,12 +66,17 @@ impl ForSandbox {
         if !reach.network {
             without_network(&mut env);
         }
+        let readable = context.view.readable().iter().map(|root| root.path().to_owned());
+        let readable: Vec<PathBuf> = readable.collect();
+        let shown = reach.outside.iter().chain(&readable).cloned().collect();
+        // The user's own folder is hidden, and what they keep there for the agent is not.
+        veil.unhidden.extend(readable);
         Self {
             asked,
             env,
             layer: layer.to_owned(),
             network: reach.network,
-            shown: reach.outside.clone(),
+            shown,
             veil,
             laid: Vec::new(),
             secrets: secrets.clone(),

@@ -29,6 +29,7 @@ type Case = (&'static str, fn());
 
 const CASES: &[Case] = &[
     ("what_one_command_leaves_the_next_finds", session::what_one_leaves_the_next_finds),
+    ("a_folder_that_may_be_read_is_seen", session::a_folder_that_may_be_read_is_seen),
     ("one_command_runs_at_a_time", session::one_runs_at_a_time),
     ("a_full_layer_is_left_by_one_in_the_background", full::it_is_left_by_one_in_the_background),
     ("what_is_ignored_and_large_stays_behind", full::what_is_ignored_and_large_stays_behind),

@@ -1,12 +1,12 @@
 //! The commands of one session: what they see of each other, and what is said of where they run.
 
 use crate::support::Bench;
-use crate::{begun, says, turn};
+use crate::{begin_with, begun, says, turn};
 use futures::future::join;
-use ropewalk_commands::Chosen;
+use ropewalk_commands::{Chosen, CommandSettings};
 use ropewalk_protocol::OverFork;
 use ropewalk_tools::CommandMode;
-use ropewalk_workspace::ProposedChange;
+use ropewalk_workspace::{ProposedChange, Roots};
 use serde_json::json;
 
 pub(crate) fn what_one_leaves_the_next_finds() {
@@ -18,6 +18,28 @@ pub(crate) fn what_one_leaves_the_next_finds() {
     assert_eq!(says(&mut bench, "cat a b b.o"), "unsaved\nmore\nmade\nbuilt\n");
     assert_eq!(std::fs::read_to_string(bench.path("a")).unwrap(), "disk\n");
     assert!(!bench.path("b").exists() && !bench.path("b.o").exists());
+}
+
+/// As the folder of a skill that lies in the user's own folder, which is hidden.
+pub(crate) fn a_folder_that_may_be_read_is_seen() {
+    let mut bench = Bench::new(&[]);
+    let (private, folder) = (bench.beside("private"), bench.beside("private/skills/pdf"));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("notes.md"), "the notes\n").unwrap();
+    std::fs::write(private.join("config.toml"), "the secret\n").unwrap();
+    let settings = CommandSettings { private: vec![private.clone()], ..CommandSettings::default() };
+    assert_eq!(begin_with(&mut bench, settings).mode, CommandMode::OverFork);
+    let (notes, secret) = (folder.join("notes.md"), private.join("config.toml"));
+    let command = format!("cat {} {}; echo more > {0}", notes.display(), secret.display());
+    assert!(!says(&mut bench, &command).contains("the notes"), "not before it may be read");
+    let mut context = bench.context();
+    let view = std::sync::Arc::into_inner(context.view).unwrap();
+    let readable = Roots::new(vec![("skill".to_owned(), folder)]);
+    context.view = std::sync::Arc::new(view.with_readable(readable));
+    let running = bench.begin("bash", json!({ "command": command }), context);
+    let said = bench.wait(running).words().to_owned();
+    assert!(said.contains("the notes") && !said.contains("the secret"), "{said}");
+    assert_eq!(std::fs::read_to_string(notes).unwrap(), "the notes\n");
 }
 
 pub(crate) fn one_runs_at_a_time() {

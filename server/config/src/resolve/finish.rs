@@ -4,8 +4,10 @@
 use super::{Builder, Draft};
 use crate::instructions::{self, Instructions};
 use crate::problem::{Layer, Source, plainly, shown};
+use crate::sources::{own_folder, user_folders};
 use crate::trust;
 use crate::{Config, MODEL_DEFAULTS, ModelName, Provider};
+use std::path::{Path, PathBuf};
 
 impl Builder<'_> {
     pub(super) fn finish(mut self) -> Config {
@@ -13,32 +15,51 @@ impl Builder<'_> {
         self.providers();
         self.model();
         self.instructions();
+        self.config.user_folders = user_folders(self.environment);
         self.config.watched.extend(trust::file(self.environment));
         self.config.watched.extend(self.config.system_prompt_file.clone());
         self.config
     }
 
-    /// Reads what the roots tell the model, if that is on. The files are watched in either case.
+    /// Reads what the user's own folder and the roots tell the model, if that is on. The files are watched in either
+    /// case.
     fn instructions(&mut self) {
-        for (root, _) in self.sources.projects(self.environment) {
-            let file = instructions::file(&root);
+        if let Some(folder) = own_folder(self.environment) {
+            let file = instructions::own_file(&folder);
             self.config.watched.push(file.clone());
-            if !self.config.mechanism_enabled("instructions") {
-                continue;
-            }
-            let source = Source::of_file(Layer::Project, file, self.environment);
-            match instructions::read(self.environment, &root) {
-                Ok(None) => {}
-                Ok(Some(text)) => {
-                    let file = plainly(&source.to_string(), usize::MAX);
-                    self.config.instructions.push(Instructions { file, text });
-                }
-                Err(error) => {
-                    let sentence = format!("{source} can't be read: {error}; it is skipped");
-                    self.problem(&source, None, sentence);
+            self.instruction(None, file);
+        }
+        for (root, _) in self.sources.projects(self.environment) {
+            let files = instructions::files(&root);
+            self.config.watched.extend(files.clone());
+            for file in files {
+                if self.instruction(Some(&root), file) {
+                    break;
                 }
             }
         }
+    }
+
+    /// Reads one file: the user's own, or of a root. True if there is one.
+    fn instruction(&mut self, root: Option<&Path>, file: PathBuf) -> bool {
+        if !self.config.mechanism_enabled("instructions") {
+            return false;
+        }
+        let layer = if root.is_some() { Layer::Project } else { Layer::User };
+        let source = Source::of_file(layer, file.clone(), self.environment);
+        match instructions::read(self.environment, root, &file) {
+            Ok(None) => return false,
+            Ok(Some(text)) => {
+                let file = plainly(&source.to_string(), usize::MAX);
+                let is_users = root.is_none();
+                self.config.instructions.push(Instructions { file, text, is_users });
+            }
+            Err(error) => {
+                let sentence = format!("{source} can't be read: {error}; it is skipped");
+                self.problem(&source, None, sentence);
+            }
+        }
+        true
     }
 
     fn providers(&mut self) {

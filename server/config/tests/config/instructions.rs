@@ -91,3 +91,21 @@ fn a_lock_on_the_mechanism_holds() {
         &["`mechanisms.todos` in -c is ignored: it is locked by /etc/ropewalk/config.toml:2"],
     );
 }
+
+#[test]
+fn the_users_own_come_first_and_of_a_root_the_first_file_that_says_anything_counts() {
+    let world = World::new()
+        .file("/home/ada/.config/ropewalk/AGENTS.md", "Mine.")
+        .file(APP, " \n")
+        .file("/code/app/CLAUDE.md", "Of Claude.")
+        .file("/code/app/.github/copilot-instructions.md", "Of Copilot.");
+    let config = world.build();
+    let told: Vec<(&str, bool)> =
+        config.instructions.iter().map(|told| (&*told.text, told.is_users)).collect();
+    assert_eq!(told, [("Mine.", true), ("Of Claude.", false)]);
+    assert!(config.instructions[0].file.starts_with("~/"), "{:?}", config.instructions[0]);
+    let watched = |name: &str| config.watched.iter().any(|path| path.ends_with(name));
+    assert!(watched("app/.github/copilot-instructions.md") && watched("ropewalk/AGENTS.md"));
+    let folders: Vec<&str> = config.user_folders.iter().filter_map(|path| path.to_str()).collect();
+    assert_eq!(folders, ["/home/ada/.config/ropewalk", "/home/ada/.agents", "/home/ada/.claude"]);
+}

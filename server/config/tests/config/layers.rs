@@ -142,7 +142,21 @@ fn watched_are_the_files_of_all_layers_whether_they_exist_or_not() {
     let watched: Vec<_> = watched.iter().map(|path| path.to_str().unwrap()).collect();
     assert_eq!(
         watched,
-        [SYSTEM, USER, RULES, PROJECT, SECOND, "/code/app/AGENTS.md", "/code/lib/AGENTS.md", TRUST],
+        [
+            SYSTEM,
+            USER,
+            RULES,
+            PROJECT,
+            SECOND,
+            "/home/ada/.config/ropewalk/AGENTS.md",
+            "/code/app/AGENTS.md",
+            "/code/app/CLAUDE.md",
+            "/code/app/.github/copilot-instructions.md",
+            "/code/lib/AGENTS.md",
+            "/code/lib/CLAUDE.md",
+            "/code/lib/.github/copilot-instructions.md",
+            TRUST
+        ],
         "in the order of the layers"
     );
 }

@@ -85,8 +85,11 @@ fn outside(command: &str, subject: &Subject, view: &View, runner: &RunnerInfo) -
         return Vec::new();
     };
     let is_open = |path: &Path| {
-        let outputs = view.outputs().into_iter().flat_map(|roots| roots.iter());
-        view.roots().iter().chain(outputs).any(|root| path.starts_with(root.path()))
+        let outputs = view.outputs().into_iter().chain([view.readable()]);
+        view.roots()
+            .iter()
+            .chain(outputs.flat_map(|roots| roots.iter()))
+            .any(|root| path.starts_with(root.path()))
             || runner.builds.as_ref().is_some_and(|builds| path.starts_with(builds))
     };
     let mut found: Vec<PathBuf> = Vec::new();

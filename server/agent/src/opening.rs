@@ -1,0 +1,183 @@
+//! Words that open a turn beside its prompt: skills and instructions that are others now, and the text that the prompt
+//! names by `/name`.
+
+use crate::conversation::Conversation;
+use crate::instructions;
+use crate::marks::unmarked;
+use crate::prelude::Material;
+use crate::session::parts::Parts;
+use crate::settings::Settings;
+use crate::skills::find::{FoundSkills, Skill};
+use crate::slash::{Expanded, expanded};
+use ropewalk_protocol::{Content, Prompt};
+use ropewalk_workspace::{ContentHash, View};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// See the module.
+pub(crate) struct Opening {
+    /// The prompt, in which the text stands that it named.
+    pub(crate) prompt: Prompt,
+    /// Words for the model that stand before it.
+    pub(crate) words: String,
+}
+
+/// The name of the marks around news of skills.
+const MARK: &str = "skills";
+
+/// Looks at skills and instructions as they are now. What is wrong with skills is told to the user.
+pub(crate) async fn open(
+    parts: &Arc<Parts>,
+    conversation: &Conversation,
+    view: &Arc<View>,
+    prompt: &Prompt,
+) -> Opening {
+    let settings = parts.settings.get();
+    let (skills, view, own) = (parts.skills.clone(), view.clone(), prompt.clone());
+    let hides = parts.settings.hides();
+    let looking = tokio::task::spawn_blocking({
+        let settings = settings.clone();
+        move || {
+            let faults = match settings.offers_skills() {
+                true => skills.look(&view, &settings.user_folders, &hides),
+                false => {
+                    skills.clear();
+                    Vec::new()
+                }
+            };
+            (expanded(&settings, &skills, (&view, &*hides), own), faults)
+        }
+    });
+    let (expanded, faults) = looking.await.unwrap_or_else(|error| {
+        tracing::error!(%error, "skills could not be looked at");
+        (Expanded { prompt: prompt.clone(), skill: None }, Vec::new())
+    });
+    // Nothing is awaited from here on: what counts as told is told.
+    let Expanded { prompt: mut whole, skill } = expanded;
+    if let Some(loading) = skill {
+        whole.content.retain(|part| !part.is_blank());
+        whole.content.insert(0, Content::text(parts.skills.give(loading)));
+    }
+    faults.into_iter().for_each(|fault| parts.events.warn(fault));
+    let lean = settings.model.as_ref().is_ok_and(|model| model.is_lean());
+    let material = conversation.prelude.material();
+    let mut words = material.map_or_else(String::new, |material| {
+        changed_instructions(parts, &settings, material, lean)
+    });
+    if !lean && settings.offers_skills() {
+        words.push_str(&skills_in_words(parts, material.map(|it| &**it), prompt));
+    }
+    Opening { prompt: whole, words }
+}
+
+fn changed_instructions(
+    parts: &Parts,
+    settings: &Settings,
+    material: &Material,
+    lean: bool,
+) -> String {
+    if !settings.mechanisms.instructions {
+        return String::new();
+    }
+    let told = &mut parts.skills.knowledge.lock().instructions;
+    instructions::changes(&material.instructions, told, &settings.facts.instructions, lean)
+}
+
+/// Skills that the model does not know as they are, and those that the prompt names.
+fn skills_in_words(parts: &Parts, material: Option<&Material>, prompt: &Prompt) -> String {
+    let found = parts.skills.found();
+    let mut lines = Vec::new();
+    // Without the tool there is only the file to read.
+    let by_path = material.is_some_and(|material| material.skills.is_empty());
+    if let Some(material) = material {
+        let told = &mut parts.skills.knowledge.lock().offers;
+        lines = changed_skills(&material.skills, told, &found, by_path);
+    }
+    if by_path && !lines.is_empty() {
+        parts.skills.let_read_all();
+    }
+    let loaded = parts.skills.knowledge.lock().skills.clone();
+    let is_loaded = |skill: &Skill| loaded.iter().any(|known| known.name == skill.name);
+    let texts: Vec<&str> = prompt.content.iter().filter_map(text_of).collect();
+    for skill in found.skills.values().filter(|skill| !is_loaded(skill)) {
+        if texts.iter().any(|text| names(text, &skill.name)) {
+            let how = if by_path { format!("read {}", skill.shown) } else { "load it".to_owned() };
+            lines.push(format!(
+                "The request names the skill {}: {how} before you begin.",
+                skill.name
+            ));
+        }
+    }
+    match lines.is_empty() {
+        true => String::new(),
+        false => format!("<{MARK}>\n{}\n</{MARK}>\n", unmarked(&lines.join("\n"), MARK)),
+    }
+}
+
+/// A line for each skill that is new, another or gone since the system prompt and since it was told.
+fn changed_skills(
+    before: &[(String, String)],
+    told: &mut BTreeMap<String, Option<ContentHash>>,
+    found: &FoundSkills,
+    by_path: bool,
+) -> Vec<String> {
+    let hash = |description: &str| ContentHash::of(description.as_bytes());
+    let mut known: BTreeMap<String, Option<ContentHash>> =
+        before.iter().map(|(name, said)| (name.clone(), Some(hash(said)))).collect();
+    known.extend(told.clone());
+    let mut lines = Vec::new();
+    for skill in found.skills.values() {
+        let now = Some(hash(&skill.description));
+        let before = known.remove(&skill.name).flatten();
+        if before == now {
+            continue;
+        }
+        let what = if before.is_some() { "Changed skill" } else { "New skill" };
+        let how =
+            if by_path { format!(" (read {} to follow it)", skill.shown) } else { String::new() };
+        lines.push(format!("{what}: {}: {}{how}", skill.name, skill.description));
+        told.insert(skill.name.clone(), now);
+    }
+    for (name, _) in known.into_iter().filter(|(_, hash)| hash.is_some()) {
+        lines.push(format!("Gone skill: {name}"));
+        told.insert(name, None);
+    }
+    lines
+}
+
+fn text_of(part: &Content) -> Option<&str> {
+    match part {
+        Content::Text { text } => Some(text),
+        _ => None,
+    }
+}
+
+/// True if the text has this name as a word of its own, in whatever case.
+fn names(text: &str, name: &str) -> bool {
+    let (text, name) = (text.to_lowercase(), name.to_lowercase());
+    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
+    text.match_indices(&name).any(|(at, found)| {
+        let before = text.get(..at).and_then(|before| before.chars().next_back());
+        let after = text.get(at + found.len()..).and_then(|after| after.chars().next());
+        !before.is_some_and(is_word) && !after.is_some_and(is_word)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_a_word_of_its_own() {
+        for (text, name, is_named) in [
+            ("Fill this PDF, please", "pdf", true),
+            ("make-pdf", "pdf", false),
+            ("pdfs", "pdf", false),
+            ("(pdf)", "pdf", true),
+            ("über die übung.", "übung", true),
+            ("", "pdf", false),
+        ] {
+            assert_eq!(names(text, name), is_named, "{text}");
+        }
+    }
+}
