@@ -28,6 +28,7 @@ mod reads;
 pub mod session;
 mod settings;
 mod shown;
+mod subagent;
 pub mod time;
 pub mod tools;
 mod turn;

@@ -9,3 +9,8 @@ use std::sync::Arc;
 pub(crate) fn hooks(parts: &Arc<Parts>) -> Vec<Arc<dyn StepHook>> {
     vec![Arc::new(Compaction::new(parts.clone()))]
 }
+
+/// The same for a subagent.
+pub(crate) fn hooks_of_thread(parts: &Arc<Parts>) -> Vec<Arc<dyn StepHook>> {
+    vec![Arc::new(Compaction::new(parts.clone()))]
+}

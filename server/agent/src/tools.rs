@@ -2,6 +2,7 @@
 
 pub mod check_background;
 pub(crate) mod compact;
+pub(crate) mod task;
 
 use crate::compaction::wish::CompactionWish;
 use ropewalk_tools::{CommandRunner, NoCommands, Registry};
@@ -18,5 +19,6 @@ pub fn registry(runner: Arc<dyn CommandRunner>, editor: Arc<dyn Editor>) -> Regi
 pub fn names() -> Vec<String> {
     let all = registry(Arc::new(NoCommands), Arc::new(NoEditor));
     let all = all.with(compact::Compact::new(CompactionWish::default()));
+    let all = all.with(task::Task::default());
     all.names().map(str::to_owned).collect()
 }

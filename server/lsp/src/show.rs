@@ -12,7 +12,7 @@ pub(crate) use document::open_document;
 
 use crate::state::State;
 use approval::ask;
-use ropewalk_protocol::{Event, Level, SessionEvent, SessionId, StopReason, Tokens};
+use ropewalk_protocol::{Event, Level, SessionEvent, SessionId, StopReason, ThreadState, Tokens};
 use ropewalk_text::plain::{plain, plain_line};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -38,7 +38,7 @@ async fn send(state: &State, event: &SessionEvent) {
 
 /// Sends an event that is of no session.
 pub(crate) async fn send_event(state: &State, event: Event) {
-    send(state, &SessionEvent { session: None, event }).await;
+    send(state, &SessionEvent { session: None, thread: None, event }).await;
 }
 
 impl Notification for RopewalkEvent {
@@ -66,10 +66,16 @@ pub(crate) async fn show_events(
             continue;
         }
         log(&state, &told);
-        if state.facts().options.events {
+        let options = state.facts().options;
+        if options.events && (options.threads || is_of_session(&told)) {
             send(&state, &told).await;
         }
         let mut shown = turns.remove(&session).unwrap_or_default();
+        if let Some(thread) = told.thread {
+            shown.take_of_thread(&state, &session, thread, told.event).await;
+            turns.insert(session, shown);
+            continue;
+        }
         match told.event {
             // Another session has taken its place: it only stops turning.
             Event::TurnEnded { stop_reason, .. } if !is_current => {
@@ -81,6 +87,15 @@ pub(crate) async fn show_events(
             turns.insert(session, shown);
         }
     }
+}
+
+/// True if an event is for those too who don't look at subagents.
+fn is_of_session(told: &SessionEvent) -> bool {
+    told.thread.is_none()
+        || matches!(
+            told.event,
+            Event::Thread { .. } | Event::ApprovalRequested { .. } | Event::ApprovalResolved { .. }
+        )
 }
 
 /// Shows what is of no session: what is wrong with the configuration, and what it asks for.
@@ -137,6 +152,8 @@ struct Shown {
     token: Option<lsp::ProgressToken>,
     /// What the model has said in this step.
     said: String,
+    /// The types of the subagents at work, by their ids.
+    threads: HashMap<String, String>,
     /// What the turn has used so far.
     used: Option<Tokens>,
 }
@@ -196,6 +213,32 @@ impl Shown {
             Event::TurnEnded { stop_reason, message, .. } => {
                 state.hide_questions(session).await;
                 self.end(state, stop_reason, message).await
+            }
+            _ => {}
+        }
+    }
+
+    /// Shows an event of a subagent: what it calls is progress of the turn.
+    async fn take_of_thread(
+        &mut self,
+        state: &Arc<State>,
+        session: &str,
+        thread: String,
+        event: Event,
+    ) {
+        match event {
+            Event::Thread { agent, state: ThreadState::Started, .. } => {
+                self.threads.insert(thread, agent);
+            }
+            Event::Thread { .. } => drop(self.threads.remove(&thread)),
+            Event::ToolCall { tool, title, .. } => {
+                let agent = self.threads.get(&thread).map_or("", String::as_str);
+                self.report(state, format!("{agent}: {tool} {title}")).await;
+            }
+            event @ (Event::ApprovalRequested { .. }
+            | Event::ApprovalResolved { .. }
+            | Event::Notice { level: Level::Warning | Level::Error, .. }) => {
+                self.take(state, session, event).await;
             }
             _ => {}
         }

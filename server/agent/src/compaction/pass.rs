@@ -93,6 +93,7 @@ fn fitting(
     let state = state(parts, conversation.reads.keys());
     let beginning = Beginning {
         transcript: transcript.as_deref(),
+        identity: parts.thread.as_ref().map(|thread| &*thread.identity),
         words: &conversation.words,
         most_words,
         summary: &summary.text,
@@ -143,7 +144,9 @@ async fn keep_transcript(
 ) -> Option<PathBuf> {
     let folder = parts.outputs.as_ref()?;
     let text = transcript(conversation.messages().take(count));
-    let file = folder.join(format!("transcript-{}.md", conversation.history.era() + 1));
+    let of_thread = parts.thread.as_ref().map(|thread| format!("{}-", thread.id));
+    let era = conversation.history.era() + 1;
+    let file = folder.join(format!("transcript-{}{era}.md", of_thread.unwrap_or_default()));
     match write_whole(folder, &file, &text).await {
         Ok(()) => Some(file),
         Err(error) => {

@@ -16,10 +16,13 @@ use crate::journal::past::{Past, losses};
 use crate::journal::record::{Record, Summary, now};
 use crate::prelude::PreludeCache;
 use crate::settings::CurrentSettings;
+use crate::subagent::result::crashed;
+use crate::subagent::thread::{RunningThreads, Thread};
 use crate::tools::compact::Compact;
-use ropewalk_protocol::{Event, StopReason};
+use crate::tools::task::Task;
+use ropewalk_protocol::{Event, SessionEvent, StopReason};
 use ropewalk_tools::{CommandRunner, Registry, Rule, TypedTool as _};
-use ropewalk_workspace::{Editor, Workspace};
+use ropewalk_workspace::{Editor, View, Workspace};
 use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -31,17 +34,21 @@ pub(crate) struct Parts {
     pub(crate) workspace: Arc<Workspace>,
     pub(crate) runner: Arc<dyn CommandRunner>,
     /// All tools of the session; the settings say which of them are offered.
-    pub(super) tools: Registry,
+    pub(crate) tools: Registry,
     /// Where whole outputs of calls are kept.
     pub(crate) outputs: Option<PathBuf>,
     pub(crate) journal: Journal,
     pub(crate) events: Events,
     pub(crate) settings: Arc<CurrentSettings>,
     pub(crate) changes: Arc<Changes>,
-    pub(crate) approvals: Approvals,
+    pub(crate) approvals: Arc<Approvals>,
     pub(crate) inbox: Inbox,
     pub(crate) wish: CompactionWish,
     pub(crate) snapshot: watch::Sender<Snapshot>,
+    /// The subagents that are at work.
+    pub(crate) threads: Arc<RunningThreads>,
+    /// The subagent whose parts these are, if they are of one.
+    pub(crate) thread: Option<Arc<Thread>>,
 }
 
 /// A session that is about to begin.
@@ -57,7 +64,7 @@ impl Beginning {
     pub(super) fn new(
         config: SessionConfig,
         (workspace, editor): (Arc<Workspace>, Arc<dyn Editor>),
-        events: mpsc::UnboundedSender<Event>,
+        events: mpsc::UnboundedSender<SessionEvent>,
     ) -> Self {
         let SessionConfig { id, mut settings, tools, runner, outputs, .. } = config;
         let SessionConfig { publish, journal, past, approvals, .. } = config;
@@ -65,7 +72,8 @@ impl Beginning {
         let mut past = past.unwrap_or_default();
         // What was stricter stays so; what was looser is the configuration's to say again.
         settings.mode = past.mode.map_or(settings.mode, |mode| mode.max(settings.mode));
-        let (settings, events) = (Arc::new(CurrentSettings::new(settings)), Events::new(events));
+        let events = Events::new(&id, events);
+        let settings = Arc::new(CurrentSettings::new(settings));
         let notes = std::mem::take(&mut past.notes);
         let granted = past.granted.iter().filter_map(|rule| rule.parse().ok()).collect();
         let (saved, snapshot) = (past.kept.clone(), watch::Sender::default());
@@ -87,10 +95,10 @@ impl Beginning {
         not_restored.iter_mut().for_each(|words| *words = keys.strike(words).into_owned());
         let parts = Parts {
             inbox: Inbox::new(notes, journal.clone()),
-            approvals: Approvals::new(approvals, granted),
+            approvals: Arc::new(Approvals::new(approvals, granted)),
             changes: Arc::new(changes),
             runner,
-            tools: tools.with(Compact::new(wish.clone())),
+            tools: tools.with(Compact::new(wish.clone())).with(Task::default()),
             wish,
             id,
             workspace,
@@ -99,13 +107,15 @@ impl Beginning {
             events,
             settings,
             snapshot,
+            threads: Arc::default(),
+            thread: None,
         };
         Self { parts, conversation, not_restored }
     }
 }
 
-/// A conversation that goes on.
-fn conversation(
+/// A conversation that goes on, or begins.
+pub(crate) fn conversation(
     past: Past,
     goes_on: bool,
     settings: &CurrentSettings,
@@ -123,6 +133,7 @@ fn conversation(
         goes_on,
         spent: past.spent,
         before: past.spent,
+        shared: None,
         told_unkept: false,
         context: ContextNotices::default(),
         prelude: PreludeCache::default(),
@@ -131,7 +142,9 @@ fn conversation(
     };
     conversation.history.keep_in(journal.clone());
     if let Some(turn) = past.open_turn {
-        conversation.history.close(Some("Ropewalk ended while this turn ran"));
+        let why = Some("Ropewalk ended while this turn ran");
+        let stopped = |call: &str| past.threads.get(call).map(|said| crashed(said));
+        conversation.history.close_telling(why, stopped);
         let stop_reason = StopReason::Error;
         journal.write(&Record::Ended { turn, at: now(), stop_reason });
     }
@@ -145,10 +158,22 @@ impl Parts {
     pub(crate) fn registry(&self) -> Registry {
         let settings = self.settings.get();
         let is_offered = |name: &str| {
-            let is_on = name != Compact::NAME || settings.mechanisms.compaction;
+            let is_on = match name {
+                Compact::NAME => settings.mechanisms.compaction,
+                Task::NAME => settings.mechanisms.subagents,
+                _ => true,
+            };
             is_on && settings.tools.as_ref().is_none_or(|names| names.iter().any(|one| one == name))
         };
         self.tools.clone().only(is_offered)
+    }
+
+    /// The view of a call: the user's text as it is now, under the fork, or what a subagent has of both.
+    pub(crate) async fn view(&self) -> Arc<View> {
+        match &self.thread {
+            Some(thread) => thread.files.view().await,
+            None => Arc::new(self.changes.view().await),
+        }
     }
 
     /// The number of a new turn, from one.
@@ -171,7 +196,8 @@ impl Parts {
 
     /// Allows what a rule says for the rest of the session.
     pub(crate) fn grant(&self, rule: Rule) {
-        self.journal.write(&Record::Granted(self.settings.keys().strike(&rule.to_string())));
+        let journal = self.journal.of_session();
+        journal.write(&Record::Granted(self.settings.keys().strike(&rule.to_string())));
         self.approvals.grant(rule);
     }
 

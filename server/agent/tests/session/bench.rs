@@ -9,7 +9,7 @@ use ropewalk_commands::Commands;
 use ropewalk_model::{Block, Http, Model, ServerModel};
 use ropewalk_protocol::content::briefly;
 use ropewalk_protocol::{
-    Event, Mechanisms, Mode, Op, OverFork, Prompt, SessionLimits, StopReason, Verdict,
+    Event, Mechanisms, Mode, Op, OverFork, Prompt, SessionEvent, SessionLimits, StopReason, Verdict,
 };
 pub(crate) use ropewalk_testkit::model::{
     CountedContext, Overflow, Place, ScriptedModel, ScriptedReply,
@@ -85,9 +85,11 @@ impl Editor for Echo {
 /// A session and all around it.
 pub(crate) struct Bench {
     pub(crate) session: Session,
-    pub(crate) events: mpsc::UnboundedReceiver<Event>,
+    pub(crate) events: mpsc::UnboundedReceiver<SessionEvent>,
     /// The events taken so far.
     pub(crate) seen: Vec<Event>,
+    /// Those of subagents, each with its id.
+    pub(crate) of_threads: Vec<(String, Event)>,
     pub(crate) model: ScriptedModel,
     pub(crate) workspace: Arc<Workspace>,
     pub(crate) editor: Arc<Echo>,
@@ -215,6 +217,22 @@ pub(crate) fn without_compaction(settings: &mut Settings) {
     settings.mechanisms.compaction = false;
 }
 
+/// A session whose commands run on a copy, without asking.
+pub(crate) fn start_on_a_copy(
+    replies: impl IntoIterator<Item = ScriptedReply>,
+    change: impl FnOnce(&mut Settings),
+) -> Bench {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("w")).unwrap();
+    let model = ScriptedModel::start(replies).unwrap();
+    let change = |settings: &mut Settings| {
+        settings.rules.allow = vec!["bash(*)".parse().unwrap()];
+        change(settings);
+    };
+    let more = (Vec::new(), OverFork::Copy, |tools| tools);
+    start_having(dir, model, change, (Journal::none(), None), more)
+}
+
 /// The sessions that tests keep.
 pub(crate) fn sessions(dir: &tempfile::TempDir) -> Sessions {
     Sessions::new(&dir.path().join("state"))
@@ -266,7 +284,13 @@ pub(crate) fn start_with_tool(
     std::fs::create_dir(dir.path().join("w")).unwrap();
     let journal = sessions(&dir).begin("s", vec!["w".to_owned()]);
     let model = ScriptedModel::start_over(protocol, replies).unwrap();
-    start_having(dir, model, change, (journal, None), (Vec::new(), |tools| tools.with(tool)))
+    start_having(
+        dir,
+        model,
+        change,
+        (journal, None),
+        (Vec::new(), OverFork::Off, |tools| tools.with(tool)),
+    )
 }
 
 fn start_in(
@@ -276,12 +300,12 @@ fn start_in(
     (journal, past): (Journal, Option<Past>),
     hooks: Vec<Arc<dyn StepHook>>,
 ) -> Bench {
-    start_having(dir, model, change, (journal, past), (hooks, |tools| tools))
+    start_having(dir, model, change, (journal, past), (hooks, OverFork::Off, |tools| tools))
 }
 
-/// Runner of commands in place, and the standard tools over it.
-fn tools(editor: &Arc<Echo>) -> (Arc<dyn CommandRunner>, Registry) {
-    let settings = CommandSettings { over_fork: OverFork::Off, ..CommandSettings::default() };
+/// Runner of commands, and the standard tools over it.
+fn tools(editor: &Arc<Echo>, over_fork: OverFork) -> (Arc<dyn CommandRunner>, Registry) {
+    let settings = CommandSettings { over_fork, ..CommandSettings::default() };
     let runner: Arc<dyn CommandRunner> = Arc::new(Commands::new(settings));
     (runner.clone(), Registry::standard(runner, editor.clone()))
 }
@@ -291,7 +315,7 @@ fn start_having(
     model: ScriptedModel,
     change: impl FnOnce(&mut Settings),
     (journal, past): (Journal, Option<Past>),
-    (hooks, more): (Vec<Arc<dyn StepHook>>, impl FnOnce(Registry) -> Registry),
+    (hooks, over_fork, more): (Vec<Arc<dyn StepHook>>, OverFork, impl FnOnce(Registry) -> Registry),
 ) -> Bench {
     let root = dir.path().join("w");
     let workspace = Arc::new(Workspace::new(Roots::new(vec![("w".to_owned(), root)])));
@@ -310,7 +334,7 @@ fn start_having(
     });
     let mut settings = settings(client(&model));
     change(&mut settings);
-    let (runner, tools) = tools(&editor);
+    let (runner, tools) = tools(&editor, over_fork);
     let config = SessionConfig {
         id: "s".into(),
         settings,
@@ -324,7 +348,16 @@ fn start_having(
     };
     let (sender, events) = mpsc::unbounded_channel();
     let session = Session::start_with(config, workspace.clone(), editor.clone(), sender, hooks);
-    Bench { session, events, seen: Vec::new(), model, workspace, editor, dir }
+    Bench {
+        session,
+        events,
+        seen: Vec::new(),
+        of_threads: Vec::new(),
+        model,
+        workspace,
+        editor,
+        dir,
+    }
 }
 
 /// One more session.
@@ -334,8 +367,8 @@ pub(crate) fn session(
     workspace: &Arc<Workspace>,
     editor: &Arc<Echo>,
     outputs: Option<PathBuf>,
-) -> (Session, mpsc::UnboundedReceiver<Event>) {
-    let (runner, tools) = tools(editor);
+) -> (Session, mpsc::UnboundedReceiver<SessionEvent>) {
+    let (runner, tools) = tools(editor, OverFork::Off);
     let config = SessionConfig {
         id: id.into(),
         settings,
@@ -362,7 +395,7 @@ impl Bench {
     }
 
     /// One more session beside the first.
-    pub(crate) fn another(&self, id: &str) -> (Session, mpsc::UnboundedReceiver<Event>) {
+    pub(crate) fn another(&self, id: &str) -> (Session, mpsc::UnboundedReceiver<SessionEvent>) {
         session(id, settings(client(&self.model)), &self.workspace, &self.editor, None)
     }
 
@@ -406,11 +439,24 @@ impl Bench {
     }
 
     pub(crate) async fn next(&mut self) -> Event {
-        let event = tokio::time::timeout(PATIENCE, self.events.recv()).await;
-        let event = event.unwrap_or_else(|_| panic!("no event after {:#?}", self.seen));
-        let event = event.expect("the session goes on");
-        self.seen.push(event.clone());
-        event
+        loop {
+            let event = tokio::time::timeout(PATIENCE, self.events.recv()).await;
+            let event = event.unwrap_or_else(|_| panic!("no event after {:#?}", self.seen));
+            let SessionEvent { thread, event, .. } = event.expect("the session goes on");
+            if let Some(thread) = &thread {
+                self.of_threads.push((thread.clone(), event.clone()));
+            }
+            let is_for_all = matches!(
+                event,
+                Event::Thread { .. }
+                    | Event::ApprovalRequested { .. }
+                    | Event::ApprovalResolved { .. }
+            );
+            if thread.is_none() || is_for_all {
+                self.seen.push(event.clone());
+                return event;
+            }
+        }
     }
 
     /// Takes events until one gives something.

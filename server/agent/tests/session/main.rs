@@ -30,4 +30,5 @@ mod review;
 mod rewind;
 mod settings;
 mod steps;
+mod subagents;
 mod weather;
