@@ -115,7 +115,10 @@ pub(crate) fn bash(command: &str) -> ScriptedReply {
 
 /// A model at a scripted server.
 pub(crate) fn client(server: &ScriptedModel) -> Arc<dyn Model> {
-    Arc::new(ServerModel::new(server.config(), Http::new()).unwrap())
+    let mut config = server.config();
+    // Else a server on this machine is asked one thing at a time.
+    config.parallel = Some(8);
+    Arc::new(ServerModel::new(config, Http::new()).unwrap())
 }
 
 /// What a session begins with unless a test says otherwise: the standard tools, review, somebody to ask.

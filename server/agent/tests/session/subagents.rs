@@ -140,8 +140,12 @@ async fn in_mode_auto_it_reaches_the_user_when_it_comes_back() {
 #[tokio::test]
 async fn four_are_at_work_at_once_and_results_stand_in_the_order_of_the_calls() {
     let names = ["one", "two", "three", "four", "five"];
-    let all = names.map(|name| ("explore", name, name));
-    let own = names.map(|name| of(name, says(&format!("About {name}."))).gate(Place::Answer, name));
+    let prompts = names.map(|name| format!("Look into number {name}"));
+    let all: Vec<_> =
+        prompts.iter().zip(names).map(|(prompt, name)| ("explore", name, &**prompt)).collect();
+    let own = prompts.iter().zip(names).map(|(prompt, name)| {
+        of(prompt, says(&format!("About {name}."))).gate(Place::Answer, name)
+    });
     let replies = [tasks(&all)].into_iter().chain(own).chain([says("Done.")]);
     let mut bench = start(replies);
     bench.session.prompt(Prompt::new("go"));
