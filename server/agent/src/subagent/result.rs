@@ -74,7 +74,7 @@ fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();
     for (at, digit) in digits.char_indices() {
-        if at > 0 && (digits.len() - at) % 3 == 0 {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn the_lines_say_what_it_took_and_why_it_ended() {
         let usage = Usage { input: 41_000, output: 200, ..Usage::default() };
-        let spent = Spent { usage, money: Money::from_cents(4), unpriced: 0 };
+        let spent = Spent { usage, money: Money::from_cents(104), unpriced: 0 };
         let end = EndFacts {
             agent: "explore",
             steps: 7,
@@ -99,7 +99,7 @@ mod tests {
             most: (30, 500_000),
             changed: &[],
         };
-        assert_eq!(facts(&end), "(explore: 7 steps, 41,200 tokens, $0.04)");
+        assert_eq!(facts(&end), "(explore: 7 steps, 41,200 tokens, $1.04)");
         let unpriced = Spent { unpriced: 1, ..spent };
         let changed = ["a.rs".to_owned(), "b.rs".to_owned()];
         let end =
