@@ -222,13 +222,13 @@ fn compact(state: Arc<State>, argument: Value) -> Answer {
 }
 
 #[derive(Deserialize, Default)]
-struct Interrupted {
+struct InterruptArgument {
     thread: Option<String>,
 }
 
 fn interrupt(state: Arc<State>, argument: Value) -> Answer {
     Box::pin(async move {
-        let Interrupted { thread } = read(argument, "thread", "{ thread? } or a string")?;
+        let InterruptArgument { thread } = read(argument, "thread", "{ thread? } or a string")?;
         // Without a session there is nothing to stop.
         let _ = state.ask(None, Op::Interrupt(thread)).await;
         Ok(Value::Null)

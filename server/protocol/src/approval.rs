@@ -13,9 +13,8 @@ pub struct Approval {
     pub id: u64,
     /// The call's id.
     pub call: CallId,
-    /// The subagent that asks, by its type and its task, as in `explore, find auth files`; absent where the session's own
-    /// call waits.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The subagent that asks, by its type and its task, as in `explore, find auth files`. Null where the session's own call
+    /// waits.
     pub agent: Option<String>,
     /// The tool.
     pub tool: String,
