@@ -2,7 +2,7 @@
 //!
 //! A command that the agent runs is a child of ours and of the same user: it could read `/proc/PPID/environ`.
 //! On Linux that is the system's to refuse. It does not hold against root, nor on other systems; there the keys
-//! are still struck from everything a command prints.
+//! are still redacted from everything a command prints.
 
 /// Closes the process to others of the same user: no reading of `/proc/PID/environ` and `mem`, no debugger, no
 /// core dump. Programs that it starts are as open as ever.

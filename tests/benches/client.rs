@@ -174,3 +174,25 @@ pub(crate) fn memory(pid: u32, field: &str) -> Option<f64> {
     let kilobytes: f64 = line.trim_start_matches(':').trim().split(' ').next()?.parse().ok()?;
     Some(kilobytes / 1024.0)
 }
+
+/// Ticks of the clock in a second, as `/proc` counts them on Linux.
+const TICKS: f64 = 100.0;
+
+/// User and system time of a process, and of those of its children that it has waited for, in seconds.
+pub(crate) struct ProcessorTime {
+    pub(crate) own: f64,
+    pub(crate) children: f64,
+}
+
+/// The time that a process has used. None when it is gone.
+pub(crate) fn processor_time(pid: u32) -> Option<ProcessorTime> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name may have blanks in it; the state is the first after it.
+    let (_, rest) = text.rsplit_once(')')?;
+    let fields: Vec<&str> = rest.split_whitespace().collect();
+    let ticks = |at: usize| fields.get(at)?.parse::<f64>().ok();
+    Some(ProcessorTime {
+        own: (ticks(11)? + ticks(12)?) / TICKS,
+        children: (ticks(13)? + ticks(14)?) / TICKS,
+    })
+}

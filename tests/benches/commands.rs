@@ -18,7 +18,7 @@ mod harness;
 mod home;
 
 use agent::Agent;
-use client::{Client, request, server};
+use client::{Client, processor_time, request, server};
 use harness::{Bar, Report};
 use ropewalk_testkit::model::ScriptedReply;
 use serde_json::json;
@@ -124,26 +124,5 @@ fn child_of(pid: u32) -> Option<u32> {
     threads.flatten().find_map(|thread| {
         let children = fs::read_to_string(thread.path().join("children")).ok()?;
         children.split_whitespace().next()?.parse().ok()
-    })
-}
-
-/// Ticks of the clock in a second, as `/proc` counts them on Linux.
-const TICKS: f64 = 100.0;
-
-/// User and system time of a process, and of those of its children that it has waited for, in seconds.
-struct ProcessorTime {
-    own: f64,
-    children: f64,
-}
-
-fn processor_time(pid: u32) -> Option<ProcessorTime> {
-    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name may have blanks in it; the state is the first after it.
-    let (_, rest) = text.rsplit_once(')')?;
-    let fields: Vec<&str> = rest.split_whitespace().collect();
-    let ticks = |at: usize| fields.get(at)?.parse::<f64>().ok();
-    Some(ProcessorTime {
-        own: (ticks(11)? + ticks(12)?) / TICKS,
-        children: (ticks(13)? + ticks(14)?) / TICKS,
     })
 }

@@ -20,8 +20,10 @@ mod harness;
 mod home;
 
 use agent::Agent;
-use client::{Client, did_open, request, server, uri};
+use client::{Client, did_open, processor_time, request, server, uri};
 use harness::{Bar, Report, Work};
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
 use ropewalk_agent::journal::record::{Head, Record, VERSION};
 use ropewalk_agent::prompt::PromptFacts;
 use ropewalk_agent::session::Settings;
@@ -177,8 +179,9 @@ fn accept(files: usize) -> Duration {
 /// The time of a code action while the server accepts 5,000 new files: from the request to its answer, over pipes.
 fn actions_meanwhile(report: &mut Report) {
     const FILES: usize = 5_000;
-    let name = "a code action meanwhile, 99 of 100";
-    if !report.wants(name) {
+    let names =
+        ["a code action with 5,000 pending, the processors", "a code action meanwhile, 99 of 100"];
+    if !names.iter().any(|name| report.wants(name)) {
         return;
     }
     let (agent, root) = (Agent::new("review", []), folder());
@@ -190,8 +193,6 @@ fn actions_meanwhile(report: &mut Report) {
     client.send(&did_open(&open, &text));
     // The session goes on by itself, because something waits in it.
     while client.until("hunks")["params"]["hunks"].as_array().map(Vec::len) != Some(FILES) {}
-    let command = json!({"command": "ropewalk.accept", "arguments": [{"all": true}]});
-    client.send(&request(1, "workspace/executeCommand", command));
     let at = json!({"line": 9, "character": 0});
     let params = json!({
         "textDocument": {"uri": uri(&open)},
@@ -199,6 +200,18 @@ fn actions_meanwhile(report: &mut Report) {
         "context": {"diagnostics": []},
     });
     let action = request(9, "textDocument/codeAction", params);
+    let used = |client: &Client| processor_time(client.pid()).expect("its time").own;
+    let (before, mut alone) = (used(&client), Vec::new());
+    for _ in 0..400 {
+        let start = Instant::now();
+        client.send(&action);
+        while client.next()["id"] != 9 {}
+        alone.push(start.elapsed().as_secs_f64() * 1e3);
+    }
+    alone.sort_by(f64::total_cmp);
+    let each = (used(&client) - before) * 1e3 / alone.len() as f64;
+    let command = json!({"command": "ropewalk.accept", "arguments": [{"all": true}]});
+    client.send(&request(1, "workspace/executeCommand", command));
     let (mut times, mut is_done) = (Vec::new(), false);
     while !is_done {
         let start = Instant::now();
@@ -214,8 +227,12 @@ fn actions_meanwhile(report: &mut Report) {
     }
     client.end();
     times.sort_by(f64::total_cmp);
+    report.row(names[0], each, "ms", Bar::AtMost(5.0));
+    // On a busy machine this is not the server's.
+    report.row("a code action before, 99 of 100", alone[396], "ms", Bar::Shown);
     report.row("code actions during an accept", times.len() as f64, "answers", Bar::Shown);
-    report.row(name, times[times.len() * 99 / 100], "ms", Bar::AtMost(5.0));
+    report.row("a code action meanwhile, half of them", times[times.len() / 2], "ms", Bar::Shown);
+    report.row(names[1], times[times.len() * 99 / 100], "ms", Bar::AtMost(5.0));
     report.row("a code action meanwhile, the slowest", times[times.len() - 1], "ms", Bar::Shown);
 }
 
@@ -302,11 +319,11 @@ impl ForkOwner for Journalled<'_> {
     }
 }
 
-/// The time of the processor of this thread.
-fn processor_time() -> Duration {
-    let stat = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    let nanos = stat.split(' ').next().and_then(|nanos| nanos.parse().ok());
-    Duration::from_nanos(nanos.unwrap_or_default())
+/// The time of the processors that this process has used.
+fn own_time() -> Duration {
+    let usage = getrusage(UsageWho::RUSAGE_SELF).expect("the usage");
+    let microseconds = (usage.user_time() + usage.system_time()).num_microseconds();
+    Duration::from_micros(microseconds.unsigned_abs())
 }
 
 /// So many files with a pending change each, written an hour ago, in a folder.
@@ -349,7 +366,7 @@ fn late_edit(report: &mut Report) {
     let runtime = runtime.expect("a runtime");
     let mut times = Vec::new();
     for edit in 0..2_050 {
-        let start = processor_time();
+        let start = own_time();
         propose(&workspace, &fork, edit % 100, edit as u64 + 1);
         let bounds = Bounds::default();
         let owner = Journalled(&fork, &lines);
@@ -357,7 +374,7 @@ fn late_edit(report: &mut Report) {
         assert_eq!(runtime.block_on(published).failed, []);
         let fork = fork.lock().expect("whole");
         lines.keep(|kept| kept.record(&fork, &workspace, None));
-        times.push(processor_time().saturating_sub(start).as_secs_f64() * 1e6);
+        times.push(own_time().saturating_sub(start).as_secs_f64() * 1e6);
     }
     let around = |middle: usize| {
         let mut some = times[middle - 50..middle + 50].to_vec();

@@ -10,6 +10,7 @@
 #[path = "../support/agent.rs"]
 #[expect(dead_code, unreachable_pub, clippy::unwrap_used, reason = "the tests' own file")]
 mod agent;
+#[expect(dead_code, reason = "the other benches use the rest of it")]
 mod client;
 #[expect(dead_code, reason = "the text bench uses the rest of it")]
 mod harness;

@@ -42,18 +42,18 @@ fn no_variable_of_a_command_holds_a_key() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn the_environment_of_the_parent_is_closed_or_struck() {
+fn the_environment_of_the_parent_is_closed_or_redacted() {
     let ran = run(PARENT, "ended");
     // Root may read it all the same.
-    let is_struck = ran.out.contains("ACME_ENTRY=[key]") && ran.out.contains("COPY=[key]");
-    assert!(is_struck || ran.out.contains("ermission denied"), "{ran:?}");
+    let is_redacted = ran.out.contains("ACME_ENTRY=[key]") && ran.out.contains("COPY=[key]");
+    assert!(is_redacted || ran.out.contains("ermission denied"), "{ran:?}");
     // Byte by byte, and by way of a file that is read later.
     let slowly = format!("{PARENT} | while IFS= read -rn1 c; do printf %s \"$c\"; done");
     run(&slowly, "");
 }
 
 #[test]
-fn a_long_output_is_struck_in_the_file_that_holds_the_whole() {
+fn a_long_output_is_redacted_in_the_file_that_holds_the_whole() {
     let command = "cat k.txt; seq 20000; cat k.txt";
     let replies = [bash(command), say("Done.").expect_text("k = [key]")];
     let stage = Stage::new("auto", &[("k.txt", &format!("k = {KEY}\n"))], replies);
@@ -70,7 +70,7 @@ fn a_long_output_is_struck_in_the_file_that_holds_the_whole() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn what_a_command_shows_while_it_runs_is_struck() {
+fn what_a_command_shows_while_it_runs_is_redacted() {
     let stage = Stage::new("auto", &[], [bash(PARENT), say("Done.")]);
     stage.agent.allow("bash(*)");
     let editor = stage.editor_with(Profile::VSCODE, json!({ "ropewalk": { "events": true } }));

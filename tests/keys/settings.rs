@@ -70,7 +70,7 @@ const PRINT: &str =
 
 /// Whatever the headers of other providers hold, complete ones or not, no request repeats.
 #[test]
-fn secret_headers_of_other_providers_are_struck() {
+fn secret_headers_of_other_providers_are_redacted() {
     const OTHERS: [&str; 3] =
         ["sk-elsewhere-0123456789", "sk-unfinished-0123456789", "sk-replaced-0123456789"];
     let model = ScriptedModel::start([

@@ -29,7 +29,7 @@ fn a_key_in_a_prompt_goes_no_further() {
 }
 
 #[test]
-fn a_key_in_a_file_is_read_struck_and_stays_in_the_file() {
+fn a_key_in_a_file_is_read_redacted_and_stays_in_the_file() {
     let replies = [
         read("notes.txt"),
         // What the model was shown is not what stands there, so it can't be replaced by mistake.
@@ -48,7 +48,7 @@ fn a_key_in_a_file_is_read_struck_and_stays_in_the_file() {
 }
 
 #[test]
-fn an_edit_beside_a_key_is_shown_struck_and_leaves_the_key_out_of_the_journal() {
+fn an_edit_beside_a_key_is_shown_redacted_and_leaves_the_key_out_of_the_journal() {
     let replies = [edit("notes.txt", "after", "AFTER"), say("Done.")];
     let text = format!("k = {KEY}\nafter\n");
     let stage = Stage::new("review", &[("notes.txt", &text)], replies);

@@ -119,7 +119,7 @@ impl Turn {
         self.after_call(&call, &mut output).await;
         let keys = self.parts.settings.keys();
         let texts = output.content.iter_mut().flat_map(Content::texts_mut);
-        texts.for_each(|text| keys.strike_in(text));
+        texts.for_each(|text| keys.redact_in(text));
         let output = self.bounded(&call, output).await;
         if let Some(folder) = self.parts.outputs.clone() {
             // Nobody waits for it.

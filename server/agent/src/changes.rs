@@ -42,7 +42,8 @@ pub(crate) struct Changes {
     settings: Arc<CurrentSettings>,
     events: Events,
     state: Mutex<State>,
-    /// Locked under `state` too, for a moment only.
+    /// Locked under `state` too, and only to be read or replaced: front ends read it where messages are taken.
+    review: Mutex<Look>,
     shown: Mutex<Shown>,
 }
 
@@ -77,14 +78,17 @@ impl ReviewSnapshot {
     }
 }
 
-/// The last looks at the hunks.
+/// The last look at the hunks, with its number.
+#[derive(Default)]
+struct Look {
+    number: u64,
+    review: ReviewSnapshot,
+}
+
+/// The hunks as they were shown last, and the number of the look that they are of.
 #[derive(Default)]
 struct Shown {
-    /// The number of the last look at the hunks, and of the one that was shown.
-    looked: u64,
-    told: u64,
-    review: ReviewSnapshot,
-    /// The hunks as they were shown last.
+    number: u64,
     hunks: Vec<HunkInfo>,
 }
 
@@ -128,9 +132,19 @@ impl Changes {
         workspace.join(session.clone());
         let fork = saved.restore(session.clone(), &workspace);
         let state = Mutex::new(State { fork, saved, commands, told: HashSet::new() });
-        let shown = Mutex::default();
-        let changes =
-            Self { session, workspace, editor, bounds, journal, settings, events, state, shown };
+        let (review, shown) = (Mutex::default(), Mutex::default());
+        let changes = Self {
+            session,
+            workspace,
+            editor,
+            bounds,
+            journal,
+            settings,
+            events,
+            state,
+            review,
+            shown,
+        };
         changes.note(&changes.state().fork);
         changes
     }
@@ -140,8 +154,8 @@ impl Changes {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn shown(&self) -> MutexGuard<'_, Shown> {
-        self.shown.lock().unwrap_or_else(PoisonError::into_inner)
+    fn last_look(&self) -> MutexGuard<'_, Look> {
+        self.review.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Does what waits for the disk where that holds up nobody.

@@ -114,7 +114,7 @@ impl Conversation {
         self.journal.write(&Record::Turn { turn, at, prompt: (&*prompt).into() });
         self.before = self.spent;
         self.words.push(UserWords { turn, text: prompt.clone() });
-        let mark = TurnMark { turn, at, prompt, history: self.history.place(), kept };
+        let mark = TurnMark { turn, at, prompt, history: self.history.mark(), kept };
         Arc::make_mut(&mut self.turns).push(mark);
         self.publish();
     }

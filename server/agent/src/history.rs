@@ -29,7 +29,7 @@ pub struct History {
     /// Where everything that is added is written first.
     journal: Journal,
     entries: Vec<Entry>,
-    /// How often its beginning was compacted: places of an earlier era are of messages that are gone.
+    /// How often its beginning was compacted: marks of an earlier era are of messages that are gone.
     era: u32,
     ids: CallIds,
     /// Ids that a journal has, and that calls have got others for in the last message.
@@ -98,25 +98,25 @@ impl History {
         }
     }
 
-    /// The place right behind what was said so far.
-    pub(crate) fn place(&self) -> Place {
+    /// The mark right behind what was said so far.
+    pub(crate) fn mark(&self) -> HistoryMark {
         let blocks = self.last().map_or(0, |last| last.content.len());
-        Place { era: self.era, messages: self.entries.len(), blocks }
+        HistoryMark { era: self.era, messages: self.entries.len(), blocks }
     }
 
-    /// True if the place is in this history, and not in what was compacted since.
-    pub(crate) fn has(&self, place: &Place) -> bool {
-        place.era == self.era
+    /// True if the mark is in this history, and not in what was compacted since.
+    pub(crate) fn has(&self, mark: &HistoryMark) -> bool {
+        mark.era == self.era
     }
 
-    /// Forgets what was said after `place`, which it must have.
-    pub(crate) fn truncate(&mut self, place: &Place) {
-        self.entries.truncate(place.messages);
-        if self.entries.len() == place.messages
+    /// Forgets what was said after `mark`, which it must have.
+    pub(crate) fn truncate(&mut self, mark: &HistoryMark) {
+        self.entries.truncate(mark.messages);
+        if self.entries.len() == mark.messages
             && let Some(last) = self.entries.last_mut()
-            && last.message.content.len() > place.blocks
+            && last.message.content.len() > mark.blocks
         {
-            Arc::make_mut(&mut last.message).content.truncate(place.blocks);
+            Arc::make_mut(&mut last.message).content.truncate(mark.blocks);
             last.piece = self.ids.encoded(self.model.as_deref(), &last.message);
         }
     }
@@ -300,7 +300,7 @@ impl History {
 
     /// Adds what the user's side says: words, or results with words after them. Blank blocks are left out.
     pub fn push_user(&mut self, mut content: Vec<Block>) {
-        self.strike(&mut content);
+        self.redact(&mut content);
         self.push(None, Role::User, content, NO_WORDS);
     }
 
@@ -316,7 +316,7 @@ impl History {
     ) -> &[Block] {
         let replaced = self.model.as_ref().is_some_and(|model| model.name() != by);
         content.retain(|block| !(replaced && is_thinking(block)));
-        self.strike(&mut content);
+        self.redact(&mut content);
         let mut ids = Vec::new();
         for block in &mut content {
             self.ids.admit(block, by);
@@ -391,22 +391,22 @@ impl History {
         }
     }
 
-    fn strike(&self, content: &mut [Block]) {
+    fn redact(&self, content: &mut [Block]) {
         if let Some(keys) = self.model.as_ref().map(|model| model.keys()) {
-            content.iter_mut().for_each(|block| block.strike(&keys));
+            content.iter_mut().for_each(|block| block.redact(&keys));
         }
     }
 }
 
-/// A place in a history: behind so many blocks of its message of this number.
+/// A mark in a history: behind so many blocks of its message of this number.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct HistoryMark {
     era: u32,
     messages: usize,
     blocks: usize,
 }
 
-impl Place {
+impl HistoryMark {
     /// How often the history had been compacted then.
     pub(crate) fn era(&self) -> u32 {
         self.era

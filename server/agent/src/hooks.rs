@@ -23,7 +23,7 @@ pub trait StepHook: Send + Sync {
         Box::pin(async { Ok(()) })
     }
 
-    /// After a call has its result, which is bounded and struck of keys afterwards.
+    /// After a call has its result, which is bounded and redacted afterwards.
     fn after_call<'a>(&'a self, call: &'a Call, output: &'a mut ToolOutput) -> BoxFuture<'a, ()> {
         let _ = (call, output);
         Box::pin(async {})

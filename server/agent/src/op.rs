@@ -40,22 +40,22 @@ impl Input {
         }
     }
 
-    /// Strikes keys from what is said in words. What the user writes into a file stays as it is.
-    pub(crate) fn strike(&mut self, keys: &Keys) {
+    /// Redacts keys from what is said in words. What the user writes into a file stays as it is.
+    pub(crate) fn redact(&mut self, keys: &Keys) {
         match self {
             Input::Prompt(_, prompt) | Input::Op(Op::Prompt(prompt)) => {
-                strike(&mut prompt.content, keys);
+                redact(&mut prompt.content, keys);
                 if let Some(selection) = &mut prompt.selection {
-                    keys.strike_in(&mut selection.text);
+                    keys.redact_in(&mut selection.text);
                 }
             }
-            Input::Op(Op::Steer(content)) => strike(content, keys),
+            Input::Op(Op::Steer(content)) => redact(content, keys),
             Input::Op(
                 Op::Reject(_, Some(words))
                 | Op::Rename(words)
                 | Op::Compact(Some(words))
                 | Op::Approve(_, Verdict::Refuse(Some(words))),
-            ) => keys.strike_in(words),
+            ) => keys.redact_in(words),
             _ => {}
         }
     }
@@ -73,6 +73,6 @@ impl Input {
     }
 }
 
-fn strike(content: &mut [Content], keys: &Keys) {
-    content.iter_mut().flat_map(Content::texts_mut).for_each(|text| keys.strike_in(text));
+fn redact(content: &mut [Content], keys: &Keys) {
+    content.iter_mut().flat_map(Content::texts_mut).for_each(|text| keys.redact_in(text));
 }

@@ -56,7 +56,7 @@ impl PreludeCache {
             input_schema: spec.schema,
         });
         let specs: Vec<ToolSpec> = specs.collect();
-        let prelude = model.encode_prelude(&model.keys().strike(&system), &specs);
+        let prelude = model.encode_prelude(&model.keys().redact(&system), &specs);
         let (settings, model) = (settings.clone(), model.name().to_owned());
         self.0 = Some(Kept { settings, facts, model, system, prelude: prelude.clone() });
         prelude

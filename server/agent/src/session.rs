@@ -8,6 +8,7 @@ mod background;
 mod config;
 pub(crate) mod parts;
 mod review;
+mod waits;
 
 use crate::changes::ReviewSnapshot;
 use crate::hooks::StepHook;
@@ -71,7 +72,7 @@ impl Session {
         &self.parts.id
     }
 
-    /// The keys that are in no text of it: what goes to a log is struck of them.
+    /// The keys that are in no text of it: they are redacted from what goes to a log.
     pub fn keys(&self) -> ropewalk_model::Keys {
         self.parts.settings.keys()
     }

@@ -3,7 +3,7 @@
 use crate::prompt::PromptFacts;
 use ropewalk_model::{Keys, Model};
 use ropewalk_protocol::{Mechanisms, Mode, SessionLimits};
-use ropewalk_tools::secrets::{Secrets, Strike};
+use ropewalk_tools::secrets::{Redaction, Secrets};
 use ropewalk_tools::tool::Hides;
 use ropewalk_tools::{Rule, Rules};
 use serde::{Deserialize, Serialize};
@@ -115,14 +115,14 @@ impl CurrentSettings {
     /// Secrets that commands are kept from.
     pub(crate) fn secrets(&self) -> Secrets {
         let keys = self.keys();
-        let strike = move || {
-            let mut striker = keys.striker();
-            let strike: Strike = Box::new(move |piece, last| {
-                striker.strike(piece, last);
+        let redact = move || {
+            let mut redactor = keys.redactor();
+            let redact: Redaction = Box::new(move |piece, last| {
+                redactor.redact(piece, last);
             });
-            strike
+            redact
         };
-        Secrets { variables: self.get().secrets.clone(), strike: Some(Arc::new(strike)) }
+        Secrets { variables: self.get().secrets.clone(), redact: Some(Arc::new(redact)) }
     }
 
     fn current(&self) -> Current {

@@ -18,7 +18,7 @@ pub(crate) fn hunk_info(
 ) -> HunkInfo {
     let calls: Vec<&Arc<str>> = hunk.makers.iter().filter_map(Maker::call).collect();
     let commands = calls.iter().filter_map(|call| commands.get(*call));
-    let shown = |text: &String| keys.strike(text).into_owned();
+    let shown = |text: &String| keys.redact(text).into_owned();
     HunkInfo {
         commands: commands.map(shown).collect(),
         calls: calls.into_iter().map(|call| call.clone().into()).collect(),

@@ -61,7 +61,7 @@ fn what_is_set_reaches_the_model() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_key_that_was_asked_for_is_struck_for_the_models_after_it_too() {
+async fn a_key_that_was_asked_for_is_redacted_for_the_models_after_it_too() {
     const KEY: &str = "sk-printed-0123456789";
     let make = factory(Arc::new(Bare));
     let first =

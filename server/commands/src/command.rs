@@ -48,7 +48,7 @@ pub struct CommandSpec {
     pub timeout: Duration,
     /// Where everything it prints is written, raw but for secrets; created anew, for its owner alone. `None` keeps head and tail only.
     pub output_file: Option<PathBuf>,
-    /// What is struck from everything it prints, before anybody sees it.
+    /// What is redacted from everything it prints, before anybody sees it.
     pub secrets: Secrets,
 }
 

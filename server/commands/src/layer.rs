@@ -27,7 +27,7 @@ mod materialise;
 mod told;
 mod veil;
 
-pub(crate) use accounts::struck_outside;
+pub(crate) use accounts::redacted_outside;
 pub use caches::BuildCaches;
 use caches::{is_built_in, is_project_file};
 pub(crate) use caches::{is_project, remove};
@@ -146,7 +146,7 @@ struct Rooted {
     /// The `.git` folders of repositories whose settings may open accounts, by path from the root.
     repositories: Vec<PathBuf>,
     /// Their settings as they stand in the layer now.
-    struck: accounts::Struck,
+    redacted: accounts::Redacted,
 }
 
 /// What stands in a layer as we left it.
@@ -209,7 +209,7 @@ impl Layer {
                 up,
                 held: HashMap::new(),
                 repositories: Vec::new(),
-                struck: Vec::new(),
+                redacted: Vec::new(),
             });
         }
         Ok(Self {

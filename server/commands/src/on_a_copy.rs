@@ -84,7 +84,7 @@ impl Copied {
         }
         let found = self.hiding.now(view, &[], hides);
         self.layer.veil(&hidden(&found));
-        self.layer.strike_accounts(&found.repositories);
+        self.layer.redact_accounts(&found.repositories);
         Ok(self.layer.materialise(view, &mut self.ever)?.told)
     }
 

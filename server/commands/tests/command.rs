@@ -18,7 +18,7 @@ use ropewalk_commands::command::{
 };
 use ropewalk_tools::bounds::Bounds;
 use ropewalk_tools::escapes::strip_escapes;
-use ropewalk_tools::secrets::{Secrets, Strike};
+use ropewalk_tools::secrets::{Redaction, Secrets};
 use rustix::process::{Pid, test_kill_process};
 
 /// The tests, by their names.
@@ -52,7 +52,7 @@ fn main() -> ExitCode {
         without_bash_there_is_sh_and_without_both_words,
         what_the_user_named_is_given_but_for_the_models_keys_and_ways_out,
         secrets_do_not_reach_a_command,
-        what_is_struck_is_in_no_chunk_no_file_and_no_result,
+        what_is_redacted_is_in_no_chunk_no_file_and_no_result,
         a_variable_that_holds_a_secret_is_left_out_whatever_its_name,
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
@@ -304,9 +304,9 @@ async fn what_the_user_named_is_given_but_for_the_models_keys_and_ways_out() {
     ];
     let value = |name: &str| if name == "COPY" { "a key: k-123" } else { "value" };
     let ours = || names.map(|name| (OsString::from(name), OsString::from(value(name))));
-    let strike = || -> Strike { Box::new(|bytes, _| bytes.retain(|byte| *byte != b'k')) };
+    let redact = || -> Redaction { Box::new(|bytes, _| bytes.retain(|byte| *byte != b'k')) };
     let secrets =
-        Secrets { variables: ["ACME_KEY".to_owned()].into(), strike: Some(Arc::new(strike)) };
+        Secrets { variables: ["ACME_KEY".to_owned()].into(), redact: Some(Arc::new(redact)) };
     let given = |named: &[&str]| {
         let named: Vec<String> = named.iter().copied().map(str::to_owned).collect();
         let set = command_environment([], &[], &Secrets::default());
@@ -347,11 +347,11 @@ async fn secrets_do_not_reach_a_command() {
     assert!(printed.contains("TERM=dumb\n") && !printed.contains("xterm"));
 }
 
-/// Strikes the word `hush`, however it is cut.
+/// Redacts the word `hush`, however it is cut.
 fn hush() -> Secrets {
-    let strike = || {
+    let redact = || {
         let mut held = Vec::new();
-        let strike: Strike = Box::new(move |piece, last| {
+        let redact: Redaction = Box::new(move |piece, last| {
             held.append(piece);
             let text = String::from_utf8(std::mem::take(&mut held)).unwrap().replace("hush", "*");
             let starts = ["hus", "hu", "h"].iter().find(|start| text.ends_with(**start));
@@ -360,12 +360,12 @@ fn hush() -> Secrets {
             piece.extend_from_slice(now.as_bytes());
             held.extend_from_slice(later.as_bytes());
         });
-        strike
+        redact
     };
-    Secrets { variables: ["ACME".to_owned()].into(), strike: Some(Arc::new(strike)) }
+    Secrets { variables: ["ACME".to_owned()].into(), redact: Some(Arc::new(redact)) }
 }
 
-async fn what_is_struck_is_in_no_chunk_no_file_and_no_result() {
+async fn what_is_redacted_is_in_no_chunk_no_file_and_no_result() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("all.txt");
     let shown = Arc::new(Mutex::new(String::new()));

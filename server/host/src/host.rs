@@ -202,7 +202,7 @@ impl Host {
     /// A text without the keys of the current session's model.
     pub fn without_keys(&self, text: &str) -> String {
         let keys = self.running(None).map(|session| session.keys()).unwrap_or_default();
-        keys.strike(text).into_owned()
+        keys.redact(text).into_owned()
     }
 
     /// Tells those who have subscribed.

@@ -163,7 +163,10 @@ impl State {
     /// lines. Their texts may hold keys, and reach the client only by events, without them.
     pub(crate) fn placed_hunks(&self) -> Vec<PlacedHunk> {
         let snapshot = self.host.snapshot(None);
-        let home = self.desk.home();
+        let home = self.desk.home().map(|(id, line)| {
+            let range = range_of(&self.workspace, &id, line..line + 1);
+            (id, range)
+        });
         let placed = |file| placed_in_file(&self.workspace, file, home.as_ref());
         snapshot.review.files.iter().flat_map(placed).collect()
     }

@@ -44,7 +44,7 @@ pub(crate) struct PlacedHunk {
 pub(crate) fn placed_in_file(
     workspace: &Workspace,
     file: &FileHunks,
-    home: Option<&(DocId, usize)>,
+    home: Option<&(DocId, lsp::Range)>,
 ) -> Vec<PlacedHunk> {
     let Some(doc) = file.hunks.first().map(|hunk| &hunk.doc) else { return Vec::new() };
     let coordinates = workspace.coordinates();
@@ -73,7 +73,7 @@ pub(crate) fn placed_in_file(
     let one = |hunk: &Hunk| {
         let is_new = matches!(hunk.kind, HunkKind::Create);
         match home.filter(|_| is_new && !is_renamed) {
-            Some((home, line)) => of(hunk, home, range_of(workspace, home, *line..line + 1)),
+            Some((home, range)) => of(hunk, home, *range),
             None => of(hunk, &file.source, bare_range(&hunk.lines)),
         }
     };

@@ -6,13 +6,14 @@
 mod approval;
 mod document;
 pub(crate) mod sessions;
+mod thread;
 pub(crate) mod words;
 
 pub(crate) use document::open_document;
 
 use crate::state::State;
 use approval::ask;
-use ropewalk_protocol::{Event, Level, SessionEvent, SessionId, StopReason, ThreadState, Tokens};
+use ropewalk_protocol::{Event, Level, SessionEvent, SessionId, StopReason, Tokens};
 use ropewalk_text::plain::{plain, plain_line};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -156,61 +157,51 @@ struct Shown {
     threads: HashMap<String, String>,
     /// What the turn has used so far.
     used: Option<Tokens>,
+    /// True while a turn runs.
+    is_running: bool,
+}
+
+/// What the turn's progress says of an event.
+fn progress_words(event: &Event) -> Option<String> {
+    Some(match event {
+        Event::Retrying { attempt, wait_ms, reason, .. } => {
+            format!("try {attempt} in {:.1} s: {reason}", *wait_ms as f64 / 1000.0)
+        }
+        Event::Waiting { waited_ms, is_queued, .. } => {
+            let whom = if *is_queued { "its turn at the model" } else { "the model" };
+            format!("waits for {whom} since {} s", waited_ms / 1000)
+        }
+        Event::Compacting { .. } => "sums up the conversation".to_owned(),
+        Event::ToolCall { tool, title, .. } => format!("{tool} {title}"),
+        Event::ApprovalRequested { .. } => "waits for your approval".to_owned(),
+        _ => return None,
+    })
 }
 
 impl Shown {
     async fn take(&mut self, state: &Arc<State>, session: &str, event: Event) {
-        let quiet = state.facts().options.events;
+        if let Some(words) = progress_words(&event) {
+            self.report(state, words).await;
+        }
+        if !state.facts().options.events
+            && let Some((kind, words)) = self.message_words(&event)
+        {
+            state.say(kind, words).await;
+        }
         match event {
             Event::TurnStarted { turn, prompt } => self.begin(state, session, turn, &prompt).await,
-            Event::StepStarted { .. } => self.said.clear(),
+            Event::StepStarted { .. } | Event::Retrying { .. } => self.said.clear(),
             Event::Usage { in_turn, .. } => self.used = Some(in_turn),
             Event::TextDelta { text, .. } => self.said.push_str(&text),
-            Event::Retrying { attempt, wait_ms, reason, .. } => {
-                self.said.clear();
-                let message =
-                    format!("try {attempt} in {:.1} s: {reason}", wait_ms as f64 / 1000.0);
-                self.report(state, message).await;
-            }
-            Event::Waiting { waited_ms, is_queued, .. } => {
-                let whom = if is_queued { "its turn at the model" } else { "the model" };
-                let message = format!("waits for {whom} since {} s", waited_ms / 1000);
-                self.report(state, message).await;
-            }
-            Event::Compacting { .. } => {
-                self.report(state, "sums up the conversation".to_owned()).await;
-            }
-            Event::ToolCall { tool, title, .. } => {
-                self.report(state, format!("{tool} {title}")).await
-            }
             // What is on the screen is of the session before.
             Event::SessionStarted { .. } => state.show_nothing(session).await,
             Event::Hunks { hunks } => state.show_hunks(session, hunks).await,
-            Event::Rewound { turn, prompt } if !quiet => {
-                let prompt = prompt.trim();
-                let words =
-                    format!("Turn {turn} is taken back, with its changes.\nIt was: {prompt}");
-                state.say(lsp::MessageType::INFO, words).await;
-            }
-            Event::ApprovalRequested { approval, .. } => {
-                self.report(state, "waits for your approval".to_owned()).await;
-                ask(state, session, approval).await;
-            }
+            Event::ApprovalRequested { approval, .. } => ask(state, session, approval).await,
             Event::ApprovalResolved { approval, .. } => {
                 state.hide_question(session, approval).await
             }
-            Event::Reviewed { failed, .. } if !failed.is_empty() && !quiet => {
-                state.say(lsp::MessageType::WARNING, failed.join("\n")).await;
-            }
-            Event::Notice { level, message } if !quiet => {
-                let kind = match level {
-                    Level::Info => lsp::MessageType::INFO,
-                    Level::Warning => lsp::MessageType::WARNING,
-                    Level::Error => lsp::MessageType::ERROR,
-                };
-                state.say(kind, message).await;
-            }
             Event::TurnEnded { stop_reason, message, .. } => {
+                self.is_running = false;
                 state.hide_questions(session).await;
                 self.end(state, stop_reason, message).await
             }
@@ -218,35 +209,38 @@ impl Shown {
         }
     }
 
-    /// Shows an event of a subagent: what it calls is progress of the turn.
-    async fn take_of_thread(
-        &mut self,
-        state: &Arc<State>,
-        session: &str,
-        thread: String,
-        event: Event,
-    ) {
-        match event {
-            Event::Thread { agent, state: ThreadState::Started, .. } => {
-                self.threads.insert(thread, agent);
+    /// What a client without a plugin shows as a message.
+    fn message_words(&self, event: &Event) -> Option<(lsp::MessageType, String)> {
+        Some(match event {
+            Event::Rewound { turn, prompt } => {
+                let prompt = prompt.trim();
+                let words =
+                    format!("Turn {turn} is taken back, with its changes.\nIt was: {prompt}");
+                (lsp::MessageType::INFO, words)
             }
-            Event::Thread { .. } => drop(self.threads.remove(&thread)),
-            Event::ToolCall { tool, title, .. } => {
-                let agent = self.threads.get(&thread).map_or("", String::as_str);
-                self.report(state, format!("{agent}: {tool} {title}")).await;
+            Event::Compacted { before, after, .. } if !self.is_running => {
+                let words =
+                    format!("The conversation was summed up: {before} tokens became {after}.");
+                (lsp::MessageType::INFO, words)
             }
-            event @ (Event::ApprovalRequested { .. }
-            | Event::ApprovalResolved { .. }
-            | Event::Notice { level: Level::Warning | Level::Error, .. }) => {
-                self.take(state, session, event).await;
+            Event::Reviewed { failed, .. } if !failed.is_empty() => {
+                (lsp::MessageType::WARNING, failed.join("\n"))
             }
-            _ => {}
-        }
+            Event::Notice { level, message } => {
+                let kind = match level {
+                    Level::Info => lsp::MessageType::INFO,
+                    Level::Warning => lsp::MessageType::WARNING,
+                    Level::Error => lsp::MessageType::ERROR,
+                };
+                (kind, message.clone())
+            }
+            _ => return None,
+        })
     }
 
     async fn begin(&mut self, state: &Arc<State>, session: &str, turn: u64, prompt: &str) {
         self.said.clear();
-        self.used = None;
+        (self.used, self.is_running) = (None, true);
         if !state.facts().progress {
             return;
         }

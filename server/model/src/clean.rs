@@ -4,7 +4,7 @@
 //! delta or its end, whatever comes of other blocks meanwhile. Blocks begin in the order in which they came. Ids,
 //! sealed thoughts and reasons are not looked at: they are whole wherever they stand.
 
-use crate::{Delta, Keys, Striker};
+use crate::{Delta, Keys, Redactor};
 use std::collections::VecDeque;
 
 /// See the module.
@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 pub(crate) struct Clean {
     /// What may go on.
     pub(crate) ready: VecDeque<Delta>,
-    fresh: Striker,
+    fresh: Redactor,
     /// The blocks that grow.
     open: Vec<Open>,
 }
@@ -22,7 +22,7 @@ pub(crate) struct Clean {
 struct Open {
     index: u32,
     kind: Kind,
-    striker: Striker,
+    redactor: Redactor,
     /// A signature is for the words as they were.
     is_changed: bool,
     /// True if anything of it has gone on.
@@ -37,9 +37,9 @@ enum Kind {
 }
 
 impl Clean {
-    /// Strikes these.
+    /// Redacts these.
     pub(crate) fn of(keys: &Keys) -> Clean {
-        Clean { ready: VecDeque::new(), fresh: keys.striker(), open: Vec::new() }
+        Clean { ready: VecDeque::new(), fresh: keys.redactor(), open: Vec::new() }
     }
 
     /// Takes the next delta; what can go on is in `ready` then.
@@ -103,10 +103,10 @@ impl Clean {
         let at = found.unwrap_or_else(|| {
             self.close_one(index);
             self.begin_all();
-            let striker = self.fresh.clone();
+            let redactor = self.fresh.clone();
             // A call begins before its arguments.
             let has_begun = kind == Kind::Input;
-            self.open.push(Open { index, kind, striker, is_changed: false, has_begun });
+            self.open.push(Open { index, kind, redactor, is_changed: false, has_begun });
             self.open.len().saturating_sub(1)
         });
         if let Some(open) = self.open.get_mut(at) {
@@ -115,7 +115,7 @@ impl Clean {
                 self.ready.push_back(open.delta(text));
                 return;
             }
-            let (text, is_changed) = open.striker.strike_text(text, false);
+            let (text, is_changed) = open.redactor.redact_text(text, false);
             open.is_changed |= is_changed;
             open.say(text, &mut self.ready);
         }
@@ -132,7 +132,7 @@ impl Clean {
 
 impl Open {
     fn flush(&mut self, ready: &mut VecDeque<Delta>) {
-        let (text, is_changed) = self.striker.strike_text(String::new(), true);
+        let (text, is_changed) = self.redactor.redact_text(String::new(), true);
         self.is_changed |= is_changed;
         self.say(text, ready);
     }

@@ -270,7 +270,7 @@ impl Exchange {
                 if reading.reader.whole() {
                     reading.whole.get_or_insert(reading.last);
                 }
-                return fed.map_err(|error| self.line.struck(error));
+                return fed.map_err(|error| self.line.redacted(error));
             }
             Err(_) if word < end => {
                 self.tell(false);

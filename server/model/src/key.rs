@@ -1,7 +1,7 @@
 //! An API key that cannot be printed.
 //!
 //! It has no `Display`, its `Debug` hides it, it does not serialise, and the header made of it is
-//! marked sensitive; [`crate::Keys`] strikes it from texts. Where it comes from (environment, user config) is not known here.
+//! marked sensitive; [`crate::Keys`] redacts it from texts. Where it comes from (environment, user config) is not known here.
 
 use crate::ModelError;
 use futures::future::BoxFuture;

@@ -134,31 +134,31 @@ impl Block {
         Block::ToolResult { tool_use_id: id.into(), content: list(content.into()), is_error }
     }
 
-    /// Strikes keys from all its words. Thoughts that had one lose their seal, which was for other words.
-    pub fn strike(&mut self, keys: &Keys) {
+    /// Redacts keys from all its words. Thoughts that had one lose their seal, which was for other words.
+    pub fn redact(&mut self, keys: &Keys) {
         match self {
             Block::Thinking { thinking, signature } => {
-                if let Cow::Owned(struck) = keys.strike(thinking) {
-                    *thinking = struck;
+                if let Cow::Owned(redacted) = keys.redact(thinking) {
+                    *thinking = redacted;
                     signature.clear();
                 }
             }
             Block::RedactedThinking { .. } => {}
             Block::ToolUse { id, name, input } => {
-                keys.strike_in(id);
-                keys.strike_in(name);
+                keys.redact_in(id);
+                keys.redact_in(name);
                 match input {
-                    ToolInput::Json(value) => strike_value(value, keys),
-                    ToolInput::Broken(text) => keys.strike_in(text),
+                    ToolInput::Json(value) => redact_value(value, keys),
+                    ToolInput::Broken(text) => keys.redact_in(text),
                 }
             }
             Block::ToolResult { content, .. } => {
                 content
                     .iter_mut()
                     .flat_map(Content::texts_mut)
-                    .for_each(|text| keys.strike_in(text));
+                    .for_each(|text| keys.redact_in(text));
             }
-            Block::Content(content) => content.texts_mut().for_each(|text| keys.strike_in(text)),
+            Block::Content(content) => content.texts_mut().for_each(|text| keys.redact_in(text)),
         }
     }
 
@@ -182,19 +182,19 @@ impl Block {
 }
 
 /// Values are as deep as the parser lets them be, which the stack can take.
-fn strike_value(value: &mut Value, keys: &Keys) {
+fn redact_value(value: &mut Value, keys: &Keys) {
     match value {
-        Value::String(text) => keys.strike_in(text),
-        Value::Array(values) => values.iter_mut().for_each(|value| strike_value(value, keys)),
+        Value::String(text) => keys.redact_in(text),
+        Value::Array(values) => values.iter_mut().for_each(|value| redact_value(value, keys)),
         Value::Object(members) => {
             // A name can only be changed by putting its member in anew.
-            if members.keys().any(|name| matches!(keys.strike(name), Cow::Owned(_))) {
+            if members.keys().any(|name| matches!(keys.redact(name), Cow::Owned(_))) {
                 *members = std::mem::take(members)
                     .into_iter()
-                    .map(|(name, value)| (keys.strike(&name).into_owned(), value))
+                    .map(|(name, value)| (keys.redact(&name).into_owned(), value))
                     .collect();
             }
-            members.values_mut().for_each(|value| strike_value(value, keys));
+            members.values_mut().for_each(|value| redact_value(value, keys));
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }

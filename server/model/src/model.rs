@@ -202,7 +202,7 @@ pub trait Model: Send + Sync {
     }
 
     /// The keys that must be in no text that is shown, kept or sent. What [`Model::stream`] gives is free of them;
-    /// other texts from outside are for the caller to strike. Complete once [`Model::ready`] has given `Ok`.
+    /// other texts from outside are for the caller to redact. Complete once [`Model::ready`] has given `Ok`.
     fn keys(&self) -> Keys {
         Keys::default()
     }

@@ -2,7 +2,7 @@
 //!
 //! One reader for all protocols, because servers that speak several complain alike, and those that speak
 //! the same do not. What decides is data: kinds, and the words for a prompt that is too long. Nothing here
-//! strikes keys or shortens: that is the exchange's.
+//! redacts keys or shortens: that is the exchange's.
 
 use crate::ModelError;
 use serde_json::Value;

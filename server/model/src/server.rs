@@ -8,6 +8,7 @@ use crate::{
     Protocol, ReplyReader, Request, ServerConfig, ToolSpec,
     anthropic::Anthropic,
     chat::Chat,
+    context_probe::ContextProbe,
     exchange::{self, Line, host_of},
     http::is_loopback,
     images::{sees, shown},
@@ -16,7 +17,6 @@ use crate::{
     price_of,
     responses::Responses,
     thinking::tokens,
-    told::Told,
     wire::Wire,
 };
 use futures::{FutureExt, future::BoxFuture, stream::BoxStream};
@@ -60,7 +60,7 @@ pub struct ServerModel {
     sees: bool,
     lean: Option<bool>,
     /// What a server on this machine says of its context; none for others.
-    told: Option<Arc<Told>>,
+    context_probe: Option<Arc<ContextProbe>>,
     line: Arc<Line>,
     /// Where the server lists its models.
     list: Url,
@@ -95,7 +95,8 @@ impl ServerModel {
         let to_think = asked.map_or(0, |level| tokens(level).min(most));
         let parallel = config.parallel.or_else(|| is_loopback(&url).then_some(1));
         let listed_at = list.as_str().strip_suffix("/models").unwrap_or(list.as_str());
-        let told = is_loopback(&url).then(|| Told::of(&http, listed_at, &config.model));
+        let context_probe =
+            is_loopback(&url).then(|| ContextProbe::of(&http, listed_at, &config.model));
         let line = Line {
             http,
             url,
@@ -116,7 +117,7 @@ impl ServerModel {
             printed_calls: config.printed_calls,
             sees: config.images.unwrap_or_else(|| sees(&config.model)),
             lean: config.lean,
-            told: told.map(Arc::new),
+            context_probe: context_probe.map(Arc::new),
             line: Arc::new(line),
             list,
             missing_key,
@@ -137,7 +138,7 @@ impl Model for ServerModel {
 
     /// What is configured, but never more context than the server says it gives.
     fn limits(&self) -> ModelLimits {
-        let told = self.told.as_ref().map(|told| told.limits()).unwrap_or_default();
+        let told = self.context_probe.as_ref().map(|probe| probe.limits()).unwrap_or_default();
         ModelLimits {
             context: told.context.into_iter().chain(self.limits.context).min(),
             max_output: self.limits.max_output.or(told.max_output),
@@ -162,8 +163,8 @@ impl Model for ServerModel {
     }
 
     fn lacks_tools(&self) -> Option<String> {
-        let told = self.told.as_ref().filter(|told| told.lacks_tools())?;
-        Some(told.lacks_tools_in_words(&self.name))
+        let probe = self.context_probe.as_ref().filter(|probe| probe.lacks_tools())?;
+        Some(probe.lacks_tools_in_words(&self.name))
     }
 
     fn is_lean(&self) -> bool {
@@ -172,17 +173,17 @@ impl Model for ServerModel {
     }
 
     fn find_context(&self) -> BoxFuture<'static, ()> {
-        let told = self.told.clone();
+        let probe = self.context_probe.clone();
         async move {
-            if let Some(told) = told {
-                told.look().await;
+            if let Some(probe) = probe {
+                probe.look().await;
             }
         }
         .boxed()
     }
 
     fn more_context(&self) -> Option<String> {
-        self.told.as_ref()?.more()
+        self.context_probe.as_ref()?.more()
     }
 
     fn keys(&self) -> Keys {

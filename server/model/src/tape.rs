@@ -136,9 +136,9 @@ impl Out {
             }
             None => (Some(request.prelude.as_str()), 0),
         };
-        // Struck before they are serialised, which would spell a key in other ways than it is looked for.
-        let prelude = prelude.map(|prelude| keys.strike(prelude));
-        let messages = request.pieces.iter().skip(kept).map(|piece| keys.strike(piece)).collect();
+        // Redacted before they are serialised, which would spell a key in other ways than it is looked for.
+        let prelude = prelude.map(|prelude| keys.redact(prelude));
+        let messages = request.pieces.iter().skip(kept).map(|piece| keys.redact(piece)).collect();
         self.write(
             &Line::Request { prelude, kept, messages, max_tokens: request.max_tokens },
             keys,
@@ -167,7 +167,7 @@ impl Out {
             return;
         }
         let written = serde_json::to_string(line).map_err(std::io::Error::other).and_then(|line| {
-            self.out.write_all(keys.strike(&line).as_bytes())?;
+            self.out.write_all(keys.redact(&line).as_bytes())?;
             self.out.write_all(b"\n")?;
             self.out.flush()
         });

@@ -129,7 +129,7 @@ fn base_urls() {
     let mut config = ServerConfig::new(Protocol::Anthropic, "m");
     config.base_url = "https://me:hidden-0123456789@x.test".into();
     let keys = ServerModel::new(config, Http::new()).unwrap().keys();
-    assert_eq!(keys.strike("me:hidden-0123456789"), "me:[key]");
+    assert_eq!(keys.redact("me:hidden-0123456789"), "me:[key]");
     for bad in
         ["", "api.anthropic.com", "file:///etc/passwd", "https://x.test/?a=b", "https://me:hidden@"]
     {
@@ -148,7 +148,7 @@ fn headers_that_are_configured() {
     };
     assert!(with("HTTP-Referer", "https://x.test").unwrap().keys().is_empty());
     let keys = with("X-Api-Key", "sk-0123456789abcdef").unwrap().keys();
-    assert_eq!(keys.strike("a sk-0123456789abcdef b"), "a [key] b");
+    assert_eq!(keys.redact("a sk-0123456789abcdef b"), "a [key] b");
     for (name, value) in [
         ("Authorization", "Bearer sk-0123456789abcdef"),
         ("Proxy-Authorization", "Basic sk-0123456789abcdef=="),
@@ -158,9 +158,9 @@ fn headers_that_are_configured() {
         ("My-Token", "Token token=\"sk-0123456789abcdef\", realm=x"),
     ] {
         let keys = with(name, value).unwrap().keys();
-        assert_eq!(keys.strike("a sk-0123456789abcdef b"), "a [key] b", "{name}");
-        assert!(!keys.strike(value).contains("abcdef"), "{name}");
-        assert_eq!(keys.strike("Bearer Basic Token theme=dark"), "Bearer Basic Token theme=dark");
+        assert_eq!(keys.redact("a sk-0123456789abcdef b"), "a [key] b", "{name}");
+        assert!(!keys.redact(value).contains("abcdef"), "{name}");
+        assert_eq!(keys.redact("Bearer Basic Token theme=dark"), "Bearer Basic Token theme=dark");
     }
     for (name, value) in [("a b", "xyzzy"), ("", "xyzzy"), ("x", "li\nne"), ("ü", "xyzzy")] {
         let error = with(name, value).err().map(|error| error.to_string()).unwrap();

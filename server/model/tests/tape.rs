@@ -256,7 +256,7 @@ fn a_key_cut_anywhere_is_in_no_recording() {
             let recording = String::from_utf8(file.0.lock().unwrap().clone()).unwrap();
             assert!(!recording.contains("hidden"), "{recording}");
 
-            // The request is found again with the key struck, which shows that nothing else was changed.
+            // The request is found again with the key redacted, which shows that nothing else was changed.
             let mut heard = ask(&player(&recording, true), request("[key]", &["[key]", "b"], 9));
             let error = heard.pop().unwrap().unwrap_err();
             assert_eq!(error, ModelError::Cut { why: "gone with [key]".into() });
@@ -284,7 +284,7 @@ async fn a_key_that_is_asked_for_is_known_before_the_first_line() {
     let lazy = LazyKey::new(|| async { ApiKey::new(KEY, "KEY") }.boxed());
     let config = ServerConfig { key: None, ..server.config(Protocol::Anthropic) };
     let model = AskedModel::new(config, lazy, Http::new()).unwrap();
-    assert_eq!(model.keys().strike(KEY), KEY, "not asked for yet");
+    assert_eq!(model.keys().redact(KEY), KEY, "not asked for yet");
     let file = File::default();
     let recorder = Recorder::begin(Box::new(file.clone()), head());
     let replies: Replies =
@@ -370,7 +370,7 @@ fn all_that_a_model_says_of_itself_goes_through() {
         assert_eq!(model.lacks_tools(), odd.lacks_tools());
         assert_eq!((model.is_lean(), model.more_context()), (false, odd.more_context()));
         assert_eq!(model.find_context().now_or_never(), Some(()));
-        assert_eq!(model.keys().strike(KEY), "[key]");
+        assert_eq!(model.keys().redact(KEY), "[key]");
         assert_eq!(model.ready().now_or_never(), odd.ready().now_or_never());
         let message = Message::user("hi");
         assert_eq!(model.encode(&message), odd.encode(&message));

@@ -20,7 +20,7 @@ mod watch;
 
 use crate::plan::{End, Plan};
 use crate::wire::{self, Failure, FromHolder, ToHolder, WireSpec};
-use command::{Told, start};
+use command::{CommandMessage, start};
 use mounts::During;
 use namespaces::close_all_but;
 use nix::sys::signal::{SigSet, SigmaskHow, Signal, sigprocmask};
@@ -213,12 +213,12 @@ impl Command {
         while let Some(line) = self.told.iter().position(|byte| *byte == b'\n') {
             let rest = self.told.split_off(line + 1);
             let line = std::mem::replace(&mut self.told, rest);
-            match serde_json::from_slice::<Told>(&line) {
-                Ok(Told::Started) => news.push(FromHolder::Started(self.id)),
-                Ok(Told::NotStarted(failure)) => {
+            match serde_json::from_slice::<CommandMessage>(&line) {
+                Ok(CommandMessage::Started) => news.push(FromHolder::Started(self.id)),
+                Ok(CommandMessage::NotStarted(failure)) => {
                     news.push(FromHolder::NotStarted(self.id, failure));
                 }
-                Ok(Told::Ended(end)) => self.end = Some(end),
+                Ok(CommandMessage::Ended(end)) => self.end = Some(end),
                 Err(_) => {}
             }
         }

@@ -45,7 +45,7 @@ static ASKED: AtomicBool = AtomicBool::new(false);
 
 /// Request to a keeper: the command, but for its output. A path need not be UTF-8.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Wanted {
+pub(crate) struct StartCommand {
     pub(crate) argv: Vec<OsString>,
     pub(crate) cwd: OsString,
     pub(crate) env: Vec<(OsString, OsString)>,
@@ -53,7 +53,7 @@ pub(crate) struct Wanted {
 
 /// Messages of a keeper, a line each.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) enum Told {
+pub(crate) enum KeeperMessage {
     /// The program runs, as the first of the process group of this number.
     Started(i32),
     /// It does not, for this error number of the system's.
@@ -146,32 +146,33 @@ pub(crate) async fn keep(
     let mut server = BufReader::new(read);
     let mut line = Vec::new();
     (&mut server).take(LONGEST).read_until(b'\n', &mut line).await.ok()?;
-    let wanted: Wanted = serde_json::from_slice(&line).ok()?;
+    let command: StartCommand = serde_json::from_slice(&line).ok()?;
     drop(line);
     // Before there is anything whose end it could tell.
     let ends = signal(SignalKind::child()).ok()?;
-    let mut charge = match start(wanted, output, reach) {
+    let mut charge = match start(command, output, reach) {
         Ok(first) => Charge { first, status: None, reach, ends },
         Err(error) => {
             // What has no number did not come from the system.
-            say(&mut tell, &Told::NotStarted(error.raw_os_error().unwrap_or_default())).await;
+            say(&mut tell, &KeeperMessage::NotStarted(error.raw_os_error().unwrap_or_default()))
+                .await;
             return Some(());
         }
     };
-    say(&mut tell, &Told::Started(charge.first.as_raw_nonzero().get())).await;
+    say(&mut tell, &KeeperMessage::Started(charge.first.as_raw_nonzero().get())).await;
     let end = tokio::select! {
         end = charge.end() => end,
         () = gone(&mut server) => End::Killed,
         () = asked => End::Lost("the process that keeps the command was ended from outside".to_owned()),
     };
     let _ = timeout(PATIENCE, charge.all_ended()).await;
-    say(&mut tell, &Told::Ended(end)).await;
+    say(&mut tell, &KeeperMessage::Ended(end)).await;
     charge.all_ended().await;
     Some(())
 }
 
-async fn say(tell: &mut OwnedWriteHalf, told: &Told) {
-    let mut line = serde_json::to_vec(told).unwrap_or_default();
+async fn say(tell: &mut OwnedWriteHalf, message: &KeeperMessage) {
+    let mut line = serde_json::to_vec(message).unwrap_or_default();
     line.push(b'\n');
     // A server that is gone hears nothing.
     let _ = tell.write_all(&line).await;
@@ -183,8 +184,8 @@ async fn gone(server: &mut BufReader<OwnedReadHalf>) {
 }
 
 /// Starts the command in a session or a process group of its own.
-fn start(wanted: Wanted, output: OwnedFd, reach: Reach) -> io::Result<Pid> {
-    let Wanted { argv, cwd, env } = wanted;
+fn start(command: StartCommand, output: OwnedFd, reach: Reach) -> io::Result<Pid> {
+    let StartCommand { argv, cwd, env } = command;
     let mut argv = argv.into_iter();
     let mut command = Command::new(argv.next().unwrap_or_default());
     command

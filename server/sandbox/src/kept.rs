@@ -2,7 +2,7 @@
 //!
 //! What it may see and do is not bounded here: that is what a [`crate::Sandbox`] is for.
 
-use crate::keeper::{self, Reach, Told, Wanted};
+use crate::keeper::{self, KeeperMessage, Reach, StartCommand};
 use crate::plan::End;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::convert::Infallible;
@@ -80,9 +80,9 @@ impl Kept {
         let (wanted, unwanted) = oneshot::channel();
         // From here, dropping it ends the command.
         let kept = Kept { ended, end: None, wanted: Some(wanted) };
-        let wanted = Wanted { argv, cwd: cwd.into_os_string(), env };
+        let command = StartCommand { argv, cwd: cwd.into_os_string(), env };
         tokio::spawn(async move {
-            let started = link.start(&wanted).await;
+            let started = link.start(&command).await;
             let runs = started.is_ok();
             let _ = tell_started.send(started);
             if runs {
@@ -150,7 +150,7 @@ struct Link {
 
 impl Link {
     /// Says what the keeper tells next; None when it is gone, or was stopped.
-    async fn next(&mut self) -> Option<Told> {
+    async fn next(&mut self) -> Option<KeeperMessage> {
         let line = tokio::select! {
             line = self.told.next_line() => line.ok()??,
             () = stopped(self.keeper.as_ref(), &mut self.changes) => return None,
@@ -158,19 +158,19 @@ impl Link {
         serde_json::from_str(&line).ok()
     }
 
-    async fn start(&mut self, wanted: &Wanted) -> io::Result<()> {
-        let mut line = serde_json::to_vec(wanted)?;
+    async fn start(&mut self, command: &StartCommand) -> io::Result<()> {
+        let mut line = serde_json::to_vec(command)?;
         line.push(b'\n');
         self.tell.write_all(&line).await?;
         match self.next().await {
-            Some(Told::Started(first)) => {
+            Some(KeeperMessage::Started(first)) => {
                 self.group = Pid::from_raw(first);
                 Ok(())
             }
-            Some(Told::NotStarted(number)) => Err(io::Error::from_raw_os_error(number)),
+            Some(KeeperMessage::NotStarted(number)) => Err(io::Error::from_raw_os_error(number)),
             // A quick command has stopped or killed it before it could tell, which is said as its end.
             None if self.keeper.is_some() => Ok(()),
-            Some(Told::Ended(_)) | None => Err(lost()),
+            Some(KeeperMessage::Ended(_)) | None => Err(lost()),
         }
     }
 
@@ -190,7 +190,7 @@ impl Link {
             }
         };
         match told {
-            Some(Told::Ended(end)) => {
+            Some(KeeperMessage::Ended(end)) => {
                 self.close().await;
                 end
             }

@@ -322,3 +322,27 @@ fn an_edit_that_was_made_right_before_the_document_was_closed_is_published() {
     assert_eq!(bench.disk(), text);
     assert_eq!(bench.workspace.ledger().texts.len(), 1);
 }
+
+#[test]
+fn an_edit_that_typing_has_overtaken_is_made_once_in_the_file_opened_again_for_it() {
+    let bench = Bench::new(Profile::VSCODE);
+    bench.propose("two\n", "two\nnew\n");
+    bench.propose("five", "FIVE");
+    {
+        let mut publish = pin!(bench.publish());
+        assert!(bench.poll(publish.as_mut()).is_none());
+        bench.replace("five", "fi!ve");
+        bench.tell();
+        assert!(bench.poll(publish.as_mut()).is_none());
+        // Unsaved text is gone, and the edit is for the version that the file has when it is opened.
+        bench.editor.with(|client| {
+            client.close(&bench.uri);
+            while client.handle(Handling::Usual) {}
+        });
+        bench.tell();
+        let report = bench.poll(publish.as_mut()).unwrap();
+        assert_eq!(report.failed, [("a.txt".to_owned(), Failure::Closed)]);
+    }
+    bench.drive(bench.publish(), || {});
+    assert_eq!(bench.text(), TEXT.replace("two\n", "two\nnew\n").replace("five", "FIVE"));
+}

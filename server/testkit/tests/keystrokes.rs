@@ -8,21 +8,27 @@
 //! by character. An edit that reaches the editor or a file must be what was accepted, or takes back what was
 //! published; no atom stands twice, nor would with what is pending; what is reported as done was done.
 //!
-//! Its limits: characters that occur more than once are known by their cells, but not in a file that was not open; and
-//! as no client tells which of two equal ones in a row was typed or deleted, one is as good as the other until an atom
-//! stands between them. For the same reason a deletion of such characters alone counts as made if the user typed one
-//! more and deleted it, where the client checks no versions, or changes are told as differences of texts (by the client,
-//! a formatter or a reload); what was typed between two equal texts may then be told as the one before it or as the one
-//! after it; and one may stand elsewhere if the text that it leaves is the very same. Where something stood
-//! that was deleted at any time, or that a later call took out, tells of no order, nor does a text that is known only as a whole (the file was closed
-//! or opened since, most of it or 20 lines were deleted at once, or what was pending when the call looked is gone). A
-//! deletion that the user makes as well is done, even if they take it back before anyone looks. A change that was
-//! altered on its way may be restated when it arrives, and is in the ledger under any hunk that was sent with it, so an
-//! undo of one may be that of another, and takes back what is left of it and lands meanwhile; one that the disk brought comes and goes with the disk: then the licences alone
-//! are checked. Where the user accepts, rejects or undoes one half of a text that was moved, the other half may take it
-//! away or put it there twice: that is their choice; of a text that stands twice so, a deletion takes one. Of a client that checks no versions, after an edit that it made in another text than it was for, it is
-//! checked only that all agree on the text and that nothing is made twice, until what was pending or seen by a call then
-//! is gone.
+//! Its limits:
+//!
+//! - Characters that occur more than once are known by their cells, but not in a file that was not open. No client tells
+//!   which of two equal ones in a row was typed or deleted: one is as good as the other until an atom stands between them.
+//! - Where changes are told as differences of texts (by the client, a formatter or a reload), what was typed between two
+//!   equal texts may be told as the one before it or as the one after it; and of equal ones with no atom between them that
+//!   were told anew, one is as good as another.
+//! - There, and where the client checks no versions, a deletion of such characters alone counts as made: the user may
+//!   have typed one more and deleted it.
+//! - A deletion may stand elsewhere if the text that it leaves is the very same.
+//! - Where something stood that was deleted at any time, or that a later call took out, tells of no order. Nor does a text
+//!   that is known only as a whole: the file was closed or opened since, most of it or 20 lines were deleted at once, or
+//!   what was pending when the call looked is gone.
+//! - A deletion that the user makes as well is done, even if they take it back before anyone looks.
+//! - A change that was altered on its way may be restated when it arrives, and is in the ledger under any hunk that was sent
+//!   with it. An undo of one may be that of another, and takes back what is left of it and lands meanwhile.
+//! - One that the disk brought comes and goes with the disk: then the licences alone are checked.
+//! - Where the user accepts, rejects or undoes one half of a text that was moved, the other half may take it away or put it
+//!   there twice: that is their choice. Of a text that stands twice so, a deletion takes one.
+//! - Of a client that checks no versions, after an edit that it made in another text than it was for, it is checked only
+//!   that all agree on the text and that nothing is made twice, until what was pending or seen by a call then is gone.
 //!
 //! The short run is part of every test run. The long one is started by hand:
 //! `ROPEWALK_KEYSTROKES=1000000 cargo test -p ropewalk-testkit --release --test keystrokes -- --ignored --nocapture`.

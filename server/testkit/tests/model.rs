@@ -261,7 +261,7 @@ async fn refusals_fail_at_once_in_words_that_mend() {
 }
 
 #[tokio::test]
-async fn a_key_that_the_server_quotes_is_struck_out() {
+async fn a_key_that_the_server_quotes_is_redacted() {
     let words = sentence(ScriptedReply::refusal(400, "x", "bad key scripted-key in header")).await;
     assert_eq!(words, "the model server refuses the request: bad key [key] in header");
 }

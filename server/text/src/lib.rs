@@ -6,13 +6,14 @@
 //! [`Coordinates`] can turn into bytes and back.
 //!
 //! Reading order: [`Text`], [`Coordinates`], [`ChangeSet`] (apply, invert, map, compose), [`Rebased`],
-//! [`diff()`], [`LineHunk`], [`decode`] for what lies on a disk, and [`plain`] for words on a screen.
+//! [`diff()`] and [`coarse_diff`], [`LineHunk`], [`decode`] for what lies on a disk, and [`plain`] for words on a screen.
 
 mod change;
 mod compose;
 pub mod decode;
 mod diff;
 mod hunk;
+mod islands;
 mod letters;
 pub mod plain;
 mod position;
@@ -23,6 +24,7 @@ mod text;
 pub use change::{Bias, Change, ChangeSet, LengthMismatch};
 pub use diff::{diff, refine};
 pub use hunk::{LineHunk, line_hunks, unified};
+pub use islands::{coarse_diff, without_islands};
 pub use letters::refine_letters;
 pub use position::{Coordinates, LineEnds, Located, Position, PositionEncoding};
 pub use rebase::Rebased;

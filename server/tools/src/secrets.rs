@@ -1,30 +1,30 @@
 //! What is kept from commands, and from what they print.
 //!
-//! The names of variables are known here, their values are not: who knows those gives a function that strikes
+//! The names of variables are known here, their values are not: who knows those gives a function that redacts
 //! them from a stream.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// Strikes secrets from the pieces of one stream, in place; true with the last piece. What may be the start of
+/// Redacts secrets from the pieces of one stream, in place; true with the last piece. What may be the start of
 /// a secret it keeps back until more comes.
-pub type Strike = Box<dyn FnMut(&mut Vec<u8>, bool) + Send>;
+pub type Redaction = Box<dyn FnMut(&mut Vec<u8>, bool) + Send>;
 
 /// See the module.
 #[derive(Clone, Default)]
 pub struct Secrets {
     /// Variables that hold keys, whatever they are called: no command gets them.
     pub variables: Arc<[String]>,
-    /// Makes a [`Strike`] for a stream; None when there is nothing to strike.
-    pub strike: Option<Arc<dyn Fn() -> Strike + Send + Sync>>,
+    /// Makes a [`Redaction`] for a stream; None when there is nothing to redact.
+    pub redact: Option<Arc<dyn Fn() -> Redaction + Send + Sync>>,
 }
 
 impl Secrets {
     /// True if a text holds one.
     pub fn are_in(&self, text: &[u8]) -> bool {
-        let Some(strike) = &self.strike else { return false };
+        let Some(redact) = &self.redact else { return false };
         let mut bytes = text.to_vec();
-        strike()(&mut bytes, true);
+        redact()(&mut bytes, true);
         bytes != text
     }
 }

@@ -69,7 +69,7 @@ pub struct Grant {
     pub reach: Reach,
     /// Tells which files the user's rules keep out of searches. As long as it is the same one, so are the rules.
     pub hides: Arc<Hides>,
-    /// Keys that no command gets, and that are struck from all that one prints.
+    /// Keys that no command gets, and that are redacted from all that one prints.
     pub secrets: Secrets,
 }
 

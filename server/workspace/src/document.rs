@@ -12,7 +12,7 @@ use crate::proof::{Expected, Settled};
 use crate::{ContentHash, PublishId};
 use echo::Told;
 use ropewalk_text::decode::{Encoding, FileFormat};
-use ropewalk_text::{ChangeSet, Coordinates, Position, Text, diff};
+use ropewalk_text::{ChangeSet, Coordinates, Position, Text, coarse_diff};
 
 /// A notification that deletes more lines than this, or more than half of the document, is coarse.
 const COARSE_LINES: usize = 20;
@@ -345,7 +345,7 @@ impl Document {
                 false => disk.text.clone(),
             };
             let before = std::mem::replace(&mut self.text, after.clone());
-            let set = diff(&before, &after);
+            let set = coarse_diff(&before, &after);
             self.record(Origin::User, set, &before, &after, &mut out);
         }
         self.written();

@@ -3,16 +3,16 @@
 //! Only what takes a key's place is refused. `[key]` beside a key, or where none was, is a text like others.
 
 use ropewalk_model::Keys;
-use ropewalk_model::strike::STRUCK;
+use ropewalk_model::redact::REDACTED;
 use ropewalk_text::Text;
 use ropewalk_workspace::{FileState, Proposal, ProposedChange, View};
 use std::ops::Range;
 
 /// Whether `[key]` stands in `text` in this range, or reaches into it. The user may wait for an edit of a large file,
 /// so the rest of the text is left alone.
-fn has_struck(text: &Text, range: Range<usize>) -> bool {
-    let end = range.end.saturating_add(STRUCK.len()).min(text.len());
-    text.slice(range.start.saturating_sub(STRUCK.len())..end).contains(STRUCK)
+fn has_redacted(text: &Text, range: Range<usize>) -> bool {
+    let end = range.end.saturating_add(REDACTED.len()).min(text.len());
+    text.slice(range.start.saturating_sub(REDACTED.len())..end).contains(REDACTED)
 }
 
 /// The shown names of the files in which a proposal would write `[key]` over a key. O(their texts), but for edits
@@ -27,7 +27,7 @@ pub(super) fn overwritten(keys: &Keys, view: &View, proposals: &[Proposal]) -> V
         match &proposal.change {
             ProposedChange::Write(new) => old().is_some_and(|old| lost(&old, new)),
             ProposedChange::Edit(set) => {
-                let brings = |new: &Text| set.new_ranges().any(|range| has_struck(new, range));
+                let brings = |new: &Text| set.new_ranges().any(|range| has_redacted(new, range));
                 old().is_some_and(|old| {
                     set.apply(&old).is_ok_and(|new| brings(&new) && lost(&old, &new))
                 })

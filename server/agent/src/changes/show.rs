@@ -9,7 +9,7 @@ use ropewalk_workspace::fork::{Answers, synced_by};
 use ropewalk_workspace::publish::PublishReport;
 use ropewalk_workspace::state::Kept;
 use ropewalk_workspace::{Fork, Hunk};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use tokio::task::spawn_blocking;
 
 /// A look at the pending hunks, to be shown.
@@ -29,7 +29,7 @@ impl Changes {
 
     /// The pending changes as of the last look. Never waits for the fork.
     pub(crate) fn review(&self) -> ReviewSnapshot {
-        self.shown().review.clone()
+        self.last_look().review.clone()
     }
 
     /// Keeps what can be reviewed now for those who have no fork, and gives it with the number of the look. `fork` is
@@ -37,10 +37,13 @@ impl Changes {
     pub(super) fn note(&self, fork: &Fork) -> (u64, ReviewSnapshot) {
         let latest_turn = self.workspace.ledger().latest_turn(&self.session);
         let review = ReviewSnapshot { files: fork.file_hunks().into(), latest_turn };
-        let mut shown = self.shown();
-        shown.looked += 1;
-        shown.review = review.clone();
-        (shown.looked, review)
+        let mut last = self.last_look();
+        last.number += 1;
+        let (number, before) = (last.number, std::mem::replace(&mut last.review, review.clone()));
+        drop(last);
+        // Thousands of hunks may go with it, which nobody is to wait for.
+        drop(before);
+        (number, review)
     }
 
     /// Shows the pending hunks if they are not as they were shown last. What is told last is the newest.
@@ -85,11 +88,11 @@ impl Changes {
     /// Shows what was looked at, unless that is shown already, or something newer.
     pub(crate) fn tell(&self, looked: Option<HunkLook>) {
         let Some(HunkLook { number, hunks }) = looked else { return };
-        let mut shown = self.shown();
-        if number < shown.told {
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        if number < shown.number {
             return;
         }
-        shown.told = number;
+        shown.number = number;
         if shown.hunks != hunks {
             shown.hunks.clone_from(&hunks);
             self.events.tell(Event::Hunks { hunks });

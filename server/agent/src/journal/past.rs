@@ -4,7 +4,7 @@
 //! themselves. Nothing here looks at today's texts: [`Kept`] does that when it is restored.
 
 use super::record::{Head, Record, Summary, VERSION};
-use crate::history::{History, Place};
+use crate::history::{History, HistoryMark};
 use crate::settings::ModelChoice;
 use crate::subagent::result::last_words;
 use ropewalk_model::{Block, Role};
@@ -25,7 +25,7 @@ pub struct TurnMark {
     /// The user's words.
     pub prompt: String,
     /// The history before it.
-    pub(crate) history: Place,
+    pub(crate) history: HistoryMark,
     /// The fork, ledger and news before it.
     pub(crate) kept: Kept,
 }
@@ -254,7 +254,7 @@ impl Past {
         self.open_turn = Some(turn);
         self.last_turn = self.last_turn.max(turn);
         self.turn_begins(&prompt);
-        let (history, kept) = (self.history.place(), self.kept.clone());
+        let (history, kept) = (self.history.mark(), self.kept.clone());
         self.words.push(UserWords { turn, text: prompt.clone() });
         self.turns.push(TurnMark { turn, at, prompt, history, kept });
     }

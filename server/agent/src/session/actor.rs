@@ -5,6 +5,8 @@
 use super::background::take_in;
 use super::parts::Parts;
 use super::review::{self, Review, compact_idle, selected};
+
+use super::waits::{KeyQuestion, RunningTurn, back, ended, known, undone};
 use crate::conversation::Conversation;
 use crate::hooks::{Ended, StepHook};
 use crate::inbox::Item;
@@ -13,7 +15,6 @@ use crate::journal::record::{Record, now};
 use crate::op::Input;
 use crate::settings::{ModelChoice, Settings};
 use crate::turn::Turn;
-use futures::future::BoxFuture;
 use ropewalk_model::{Model, ModelError};
 use ropewalk_protocol as protocol;
 use ropewalk_protocol::{Event, Level, Op, Prompt, StopReason};
@@ -32,11 +33,11 @@ pub(super) struct Actor {
     conversation: Option<Conversation>,
     /// What was asked for and is not taken yet. The first of it waits while a key is asked for.
     ops: VecDeque<Input>,
-    asking: Option<Asking>,
+    asking: Option<KeyQuestion>,
     /// Why there is no key for the op that is taken.
     no_key: Option<ModelError>,
     queue: VecDeque<(u64, Prompt)>,
-    running: Option<Running>,
+    running: Option<RunningTurn>,
     /// The turn to take back as soon as none is running.
     rewind: Option<u64>,
     /// The conversation on its way back from a rewind, or a compaction between turns.
@@ -46,15 +47,6 @@ pub(super) struct Actor {
     /// The end of an undo, during which no turn starts: its first message tells of it.
     undoing: Option<oneshot::Receiver<()>>,
     reviews: mpsc::UnboundedSender<Review>,
-}
-
-/// The question for the key that texts must not hold.
-type Asking = BoxFuture<'static, Result<(), ModelError>>;
-
-struct Running {
-    turn: u64,
-    interrupt: watch::Sender<bool>,
-    task: tokio::task::JoinHandle<(Conversation, Ended)>,
 }
 
 impl Actor {
@@ -170,7 +162,7 @@ impl Actor {
 
     fn take(&mut self, mut input: Input) {
         // What the user pastes by accident goes no further, and not into the log either.
-        input.strike(&self.parts.settings.keys());
+        input.redact(&self.parts.settings.keys());
         tracing::debug!(op = input.name(), session = %self.parts.id, "op");
         match input {
             Input::Prompt(turn, prompt) => {
@@ -373,7 +365,7 @@ impl Actor {
                 tokio::spawn(turn.run(prompt))
             }
         };
-        self.running = Some(Running { turn, interrupt, task });
+        self.running = Some(RunningTurn { turn, interrupt, task });
     }
 
     async fn turn_ended(&mut self, (mut conversation, ended): (Conversation, Ended)) {
@@ -392,46 +384,5 @@ impl Actor {
             let prompt = Prompt { content: late.concat(), selection: None };
             self.queue.push_front((self.parts.next_turn(), prompt));
         }
-    }
-}
-
-/// The conversation that comes back from a rewind; never, while none is under way.
-async fn back(rewinding: &mut Option<oneshot::Receiver<Box<Conversation>>>) -> Conversation {
-    match rewinding {
-        // A rewind gives it back also when it breaks down.
-        Some(back) => match back.await {
-            Ok(conversation) => *conversation,
-            Err(_) => std::future::pending().await,
-        },
-        None => std::future::pending().await,
-    }
-}
-
-/// The end of an undo; never, while none is under way.
-async fn undone(undoing: &mut Option<oneshot::Receiver<()>>) {
-    match undoing {
-        // An error means that it broke down, which has been told.
-        Some(done) => drop(done.await),
-        None => std::future::pending().await,
-    }
-}
-
-/// The answer to the question for the key; never, while there is none.
-async fn known(asking: &mut Option<Asking>) -> Result<(), ModelError> {
-    match asking {
-        Some(asking) => asking.await,
-        None => std::future::pending().await,
-    }
-}
-
-/// The end of the running turn; never, while none is running.
-async fn ended(running: &mut Option<Running>) -> (Conversation, Ended) {
-    match running {
-        // A turn gives it back also when it breaks down: else the runtime is going down.
-        Some(running) => match (&mut running.task).await {
-            Ok(ended) => ended,
-            Err(_) => std::future::pending().await,
-        },
-        None => std::future::pending().await,
     }
 }

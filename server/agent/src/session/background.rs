@@ -25,7 +25,7 @@ pub(super) async fn take_in(parts: Arc<Parts>, finished: Finished) {
         let origin = Origin { turn, call: call.0, command: Some(first_line(&command)) };
         parts.take_changes(origin, &view, &mut output, &Interrupt(None)).await;
     }
-    let text = parts.settings.keys().strike(output.words()).into_owned();
+    let text = parts.settings.keys().redact(output.words()).into_owned();
     let command = preview(&command, PREVIEW_CHARS);
     let said = format!("The command in the background number {id} has ended: {command}");
     let finished = inbox::Finished { id, command, text };

@@ -92,7 +92,7 @@ impl Beginning {
         let wish = CompactionWish::default();
         let mut not_restored = losses(&saved, &id, &workspace);
         let keys = settings.keys();
-        not_restored.iter_mut().for_each(|words| *words = keys.strike(words).into_owned());
+        not_restored.iter_mut().for_each(|words| *words = keys.redact(words).into_owned());
         let parts = Parts {
             inbox: Inbox::new(notes, journal.clone()),
             approvals: Arc::new(Approvals::new(approvals, granted)),
@@ -197,7 +197,7 @@ impl Parts {
     /// Allows what a rule says for the rest of the session.
     pub(crate) fn grant(&self, rule: Rule) {
         let journal = self.journal.of_session();
-        journal.write(&Record::Granted(self.settings.keys().strike(&rule.to_string())));
+        journal.write(&Record::Granted(self.settings.keys().redact(&rule.to_string())));
         self.approvals.grant(rule);
     }
 

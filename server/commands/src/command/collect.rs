@@ -1,6 +1,6 @@
 //! Takes in what a command prints: head and tail in memory, the whole in a file, text to a sink.
 
-use ropewalk_tools::secrets::{Secrets, Strike};
+use ropewalk_tools::secrets::{Redaction, Secrets};
 use tokio::fs::File;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::unix::pipe::Receiver;
@@ -69,7 +69,7 @@ pub(crate) struct Collector {
     /// How much of `chunk` is in the file.
     written: usize,
     sink: Option<Sink>,
-    strike: Option<Strike>,
+    redact: Option<Redaction>,
     collected: Collected,
     /// The start of a character whose rest has not come yet.
     partial: Vec<u8>,
@@ -89,7 +89,7 @@ impl Collector {
             file,
             written: 0,
             sink,
-            strike: secrets.strike.as_ref().map(|strike| strike()),
+            redact: secrets.redact.as_ref().map(|redact| redact()),
             collected: Collected::default(),
             partial: Vec::new(),
             chunk: Vec::new(),
@@ -113,8 +113,8 @@ impl Collector {
 
     /// Keeps the chunk, without secrets, and shows it; after the `last` one nothing waits any more.
     fn take_in(&mut self, last: bool) {
-        if let Some(strike) = &mut self.strike {
-            strike(&mut self.chunk, last);
+        if let Some(redact) = &mut self.redact {
+            redact(&mut self.chunk, last);
         }
         self.collected.push(&self.chunk);
         self.send();

@@ -1,4 +1,4 @@
-//! Passwords and tokens in the settings of repositories: commands see them struck out, and git works.
+//! Passwords and tokens in the settings of repositories: commands see them redacted, and git works.
 //!
 //! For each settings file that holds one, a copy without stands in the layer while a command runs. It is nobody's
 //! change: it is taken away before what the command did to a `.git` is looked at. Outside the roots, where commands
@@ -18,12 +18,12 @@ const MOST_FOLDERS: usize = 500;
 const SECRET_ENDS: &[&str] = &["extraheader", "pass", "password", "passphrase", "token", "secret"];
 
 /// Settings as they stand in a layer, by path from the root.
-pub(super) type Struck = Vec<(PathBuf, Vec<u8>)>;
+pub(super) type Redacted = Vec<(PathBuf, Vec<u8>)>;
 
 impl Layer {
     /// From the next [`Layer::materialise`] on, the settings of these repositories (their `.git` folders) stand
     /// without what opens accounts.
-    pub fn strike_accounts(&mut self, repositories: &[PathBuf]) {
+    pub fn redact_accounts(&mut self, repositories: &[PathBuf]) {
         for own in &mut self.roots {
             let inside = repositories.iter().filter_map(|git| git.strip_prefix(&own.root).ok());
             own.repositories = inside.map(Path::to_owned).collect();
@@ -32,8 +32,8 @@ impl Layer {
 }
 
 /// What is to stand in the place of the settings of a root's repositories.
-pub(super) fn find(own: &Rooted, below: &Folder) -> Struck {
-    let mut out = Struck::new();
+pub(super) fn find(own: &Rooted, below: &Folder) -> Redacted {
+    let mut out = Redacted::new();
     for git in &own.repositories {
         let Ok(Some(folder)) = below.reach(git) else { continue };
         let mut left = MOST_FOLDERS;
@@ -44,13 +44,13 @@ pub(super) fn find(own: &Rooted, below: &Folder) -> Struck {
 
 /// The bytes that commands read in the place of settings outside the roots, by absolute path: of those of these folders
 /// that are git's own. Blocking.
-pub(crate) fn struck_outside(folders: Vec<PathBuf>) -> Vec<(PathBuf, Vec<u8>)> {
+pub(crate) fn redacted_outside(folders: Vec<PathBuf>) -> Vec<(PathBuf, Vec<u8>)> {
     // Where a link leads is where the file is replaced.
     let mut real: Vec<PathBuf> =
         folders.into_iter().filter_map(|folder| folder.canonicalize().ok()).collect();
     real.sort_unstable();
     real.dedup();
-    let mut out = Struck::new();
+    let mut out = Redacted::new();
     for path in real {
         let Ok(folder) = Folder::disk(&path) else { continue };
         if matches!(folder.look("HEAD".as_ref()), Ok(Some(_))) {
@@ -65,13 +65,13 @@ pub(crate) fn struck_outside(folders: Vec<PathBuf>) -> Vec<(PathBuf, Vec<u8>)> {
 }
 
 /// Looks at the settings in a folder of git's own, and at those of submodules and worktrees below.
-fn look(path: &Path, folder: &Folder, left: &mut usize, out: &mut Struck) {
+fn look(path: &Path, folder: &Folder, left: &mut usize, out: &mut Redacted) {
     for name in ["config", "config.worktree"] {
         let is_file =
             matches!(folder.look(name.as_ref()), Ok(Some(found)) if found.kind == Kind::File);
         let read = || folder.read(name.as_ref(), LONGEST).ok();
-        if let Some(struck) = is_file.then(read).flatten().and_then(|bytes| strike(&bytes)) {
-            out.push((path.join(name), struck));
+        if let Some(redacted) = is_file.then(read).flatten().and_then(|bytes| redact(&bytes)) {
+            out.push((path.join(name), redacted));
         }
     }
     for name in ["modules", "worktrees"] {
@@ -82,7 +82,7 @@ fn look(path: &Path, folder: &Folder, left: &mut usize, out: &mut Struck) {
 }
 
 /// The name of a submodule may have slashes in it, so that its folder lies deeper.
-fn look_below(path: &Path, folder: &Folder, left: &mut usize, out: &mut Struck) {
+fn look_below(path: &Path, folder: &Folder, left: &mut usize, out: &mut Redacted) {
     for name in folder.names().unwrap_or_default() {
         let Ok(inner) = folder.enter(&name) else { continue };
         if *left == 0 {
@@ -100,8 +100,8 @@ fn look_below(path: &Path, folder: &Folder, left: &mut usize, out: &mut Struck) 
 }
 
 /// Takes away what was put there and is as it was, with the folders that were made for it.
-pub(super) fn take_away(up: &Folder, struck: &mut Struck) -> io::Result<()> {
-    for (path, bytes) in struck.drain(..) {
+pub(super) fn take_away(up: &Folder, redacted: &mut Redacted) -> io::Result<()> {
+    for (path, bytes) in redacted.drain(..) {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { continue };
         let Some(folder) = up.reach(parent)? else { continue };
         if !matches!(folder.look(name)?, Some(found) if found.kind == Kind::File)
@@ -122,9 +122,9 @@ pub(super) fn take_away(up: &Folder, struck: &mut Struck) -> io::Result<()> {
 }
 
 /// The settings without passwords and tokens; None where there are none.
-fn strike(settings: &[u8]) -> Option<Vec<u8>> {
+fn redact(settings: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(settings.len());
-    let (mut is_struck, mut goes_on) = (false, false);
+    let (mut is_redacted, mut goes_on) = (false, false);
     for line in settings.split_inclusive(|byte| *byte == b'\n') {
         // The rest of a value that is gone.
         if goes_on {
@@ -132,12 +132,12 @@ fn strike(settings: &[u8]) -> Option<Vec<u8>> {
             continue;
         }
         let text = String::from_utf8_lossy(line);
-        let struck = without_value(&text).or_else(|| without_accounts(&text));
+        let redacted = without_value(&text).or_else(|| without_accounts(&text));
         goes_on = without_value(&text).is_some() && is_continued(line);
-        is_struck |= struck.is_some();
-        out.extend_from_slice(struck.as_deref().map_or(line, str::as_bytes));
+        is_redacted |= redacted.is_some();
+        out.extend_from_slice(redacted.as_deref().map_or(line, str::as_bytes));
     }
-    is_struck.then_some(out)
+    is_redacted.then_some(out)
 }
 
 fn is_continued(line: &[u8]) -> bool {
@@ -157,16 +157,16 @@ fn without_value(line: &str) -> Option<String> {
 /// A line with addresses without accounts.
 fn without_accounts(line: &str) -> Option<String> {
     let mut out = String::new();
-    let (mut rest, mut is_struck) = (line, false);
+    let (mut rest, mut is_redacted) = (line, false);
     while let Some((before, after)) = rest.split_once("://") {
         let account = account_in(before, after).unwrap_or(0);
-        is_struck |= account > 0;
+        is_redacted |= account > 0;
         out.push_str(before);
         out.push_str("://");
         rest = after.get(account..).unwrap_or_default();
     }
     out.push_str(rest);
-    is_struck.then_some(out)
+    is_redacted.then_some(out)
 }
 
 #[cfg(test)]
@@ -174,8 +174,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_opens_accounts_is_struck() {
-        for (settings, struck) in [
+    fn only_what_opens_accounts_is_redacted() {
+        for (settings, redacted) in [
             (
                 "[remote \"o\"]\n\turl = https://me:pw@h/a.git\n\tfetch = +a:b\n",
                 "[remote \"o\"]\n\turl = https://h/a.git\n\tfetch = +a:b\n",
@@ -192,8 +192,8 @@ mod tests {
             ("[sendemail]\n\tsmtpPass = pw", "[sendemail]\n\tsmtpPass =\n"),
             ("\t# url = https://me:pw@h/ ünï\n", "\t# url = https://h/ ünï\n"),
         ] {
-            let found = strike(settings.as_bytes()).map(|bytes| String::from_utf8(bytes).unwrap());
-            assert_eq!(found.as_deref(), Some(struck), "{settings}");
+            let found = redact(settings.as_bytes()).map(|bytes| String::from_utf8(bytes).unwrap());
+            assert_eq!(found.as_deref(), Some(redacted), "{settings}");
         }
         for settings in [
             "",
@@ -201,9 +201,9 @@ mod tests {
             "[remote \"o\"]\n\turl = ssh://git@h/a\n\turl = git@h:a/b\n",
             "\u{fffd} = https://h/a@b\n",
         ] {
-            assert_eq!(strike(settings.as_bytes()), None, "{settings}");
+            assert_eq!(redact(settings.as_bytes()), None, "{settings}");
         }
         // What is no text stays as it is.
-        assert_eq!(strike(b"\xff\nurl = https://a:b@h\n").unwrap(), b"\xff\nurl = https://h\n");
+        assert_eq!(redact(b"\xff\nurl = https://a:b@h\n").unwrap(), b"\xff\nurl = https://h\n");
     }
 }

@@ -115,7 +115,7 @@ struct Walk<'a, 'scope, 'env> {
 
 impl Walk<'_, '_, '_> {
     fn run(&mut self, up: &Arc<Folder>, below: &Arc<Folder>) -> io::Result<()> {
-        accounts::take_away(up, &mut self.own.struck)?;
+        accounts::take_away(up, &mut self.own.redacted)?;
         let root = self.own.root.clone();
         self.ignores.enter(&root, Some(up), Some(below));
         self.folder(Path::new(""), up, Some(below), 0)?;

@@ -104,7 +104,7 @@ impl Layer {
             }
             writer.copy(copied, &wants).map_err(LayerError::at(&writer.own.root))?;
             let veil = &self.veil;
-            writer.strike(veil, &wants).map_err(LayerError::at(&writer.own.root))?;
+            writer.redact(veil, &wants).map_err(LayerError::at(&writer.own.root))?;
         }
         if !unseen.is_empty() && !std::mem::replace(&mut self.has_unseen, true) {
             out.told.push(not_looked_through(&unseen));
@@ -208,8 +208,8 @@ impl Writer<'_> {
     }
 
     /// Puts the settings of repositories there without what opens accounts.
-    fn strike(&mut self, veil: &Veil, wants: &Wants) -> io::Result<()> {
-        accounts::take_away(&self.up, &mut self.own.struck)?;
+    fn redact(&mut self, veil: &Veil, wants: &Wants) -> io::Result<()> {
+        accounts::take_away(&self.up, &mut self.own.redacted)?;
         for (path, bytes) in accounts::find(self.own, self.below) {
             let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { continue };
             let disk = self.below.reach(parent).ok().flatten();
@@ -233,7 +233,7 @@ impl Writer<'_> {
                 let held = Held::File { stamp, hash: None, from: Some(disk) };
                 self.own.held.insert(path, held);
             } else {
-                self.own.struck.push((path, bytes));
+                self.own.redacted.push((path, bytes));
             }
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use crate::folders::{LayerFolder, Unfinished, roots_of};
 use crate::hidden::{Hidden, Hiding};
-use crate::layer::{BuildCaches, Collected, EverDirty, Layer, LayerError, struck_outside};
+use crate::layer::{BuildCaches, Collected, EverDirty, Layer, LayerError, redacted_outside};
 use crate::over_fork::attended::Veil;
 use crate::{BUILDS, CommandSettings, repository};
 use ropewalk_sandbox::{End, Limits, Plan, Room, Sandbox, Spec, Upper};
@@ -127,7 +127,7 @@ impl Live {
         }
         let mut shown = self.hide(command, context);
         self.layer.veil(&shown.veil.hidden);
-        self.layer.strike_accounts(&self.hidden.repositories);
+        self.layer.redact_accounts(&self.hidden.repositories);
         shown.told.extend(self.layer.materialise(&context.view, &mut self.built.ever)?.told);
         self.built.begins();
         Ok(shown)
@@ -158,7 +158,7 @@ impl Live {
         folders.extend(self.hidden.repositories.iter().filter(|git| !in_root(git)).cloned());
         folders.extend(named.iter().map(|path| path.join(".git")));
         folders.extend(named.iter().flat_map(|path| path.ancestors()).map(Path::to_owned));
-        let mut found = struck_outside(folders);
+        let mut found = redacted_outside(folders);
         found.retain(|(path, _)| !in_root(path));
         found
     }
@@ -221,7 +221,7 @@ impl Live {
         // What is ignored in the layer was built from what commands of ours have seen.
         built.ever.take_in(&self.built.ever);
         layer.veil(&shown.veil.hidden);
-        layer.strike_accounts(&self.hidden.repositories);
+        layer.redact_accounts(&self.hidden.repositories);
         shown.told.extend(layer.materialise(view, &mut built.ever)?.told);
         built.begins();
         let builds = built.builds(&layer, &self.hidden);

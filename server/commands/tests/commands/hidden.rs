@@ -142,7 +142,7 @@ pub(crate) fn what_is_lost_with_other_folders_is_said() {
 /// What opens accounts in the settings of repositories.
 const SETTINGS: &str = "[core]\n\trepositoryformatversion = 0\n[remote \"origin\"]\n\turl = https://me:HIDDEN@example.com/a.git\n[http \"https://example.com\"]\n\textraheader = AUTHORIZATION: basic HIDDEN\n[user]\n\tname = A B\n\temail = a@example.com\n";
 
-pub(crate) fn what_opens_accounts_is_struck_from_repositories_and_git_works() {
+pub(crate) fn what_opens_accounts_is_redacted_from_repositories_and_git_works() {
     for mode in MODES {
         let files: [(&str, &[u8]); 2] = [("a.txt", b"plain\n"), (".gitignore", b"sub\n")];
         let (mut bench, _) = begun(mode, &files);
@@ -180,7 +180,7 @@ pub(crate) fn what_opens_accounts_is_struck_from_repositories_and_git_works() {
         );
         assert!(said.starts_with("origin other one\n0\n"), "{mode:?}: {said}");
         assert_eq!(std::fs::read_to_string(bench.path(".git/config")).unwrap(), SETTINGS);
-        // A token that comes meanwhile is struck, too.
+        // A token that comes meanwhile is redacted, too.
         std::fs::write(bench.path(".git/config"), SETTINGS.replace("HIDDEN@", "HIDDEN2@")).unwrap();
         let said = says(&mut bench, "grep -rh HIDDEN .; git remote");
         assert_eq!(lines(&said), ["origin"], "{mode:?}: {said}");
@@ -195,7 +195,7 @@ fn git(folder: &Path, arguments: &[&str]) {
     assert!(done.status.success(), "{arguments:?}: {done:?}");
 }
 
-pub(crate) fn what_opens_accounts_is_struck_from_repositories_around_the_roots() {
+pub(crate) fn what_opens_accounts_is_redacted_from_repositories_around_the_roots() {
     const TOKEN: &str = "https://me:HIDDEN@example.com/a.git";
     let (mut bench, _) = begun(OverFork::Auto, &[]);
     let repo = bench.beside("repo").canonicalize().unwrap_or_else(|_| bench.beside("repo"));
@@ -247,7 +247,7 @@ pub(crate) fn what_opens_accounts_is_struck_from_repositories_around_the_roots()
     assert!(std::fs::read_to_string(&config).unwrap().contains(TOKEN));
 }
 
-pub(crate) fn what_opens_accounts_is_struck_from_a_repository_that_a_command_names() {
+pub(crate) fn what_opens_accounts_is_redacted_from_a_repository_that_a_command_names() {
     let (mut bench, _) = begun(OverFork::Auto, &[]);
     let outside = bench.beside("outside").canonicalize().unwrap();
     git(&outside, &["init", "-q", "repo"]);

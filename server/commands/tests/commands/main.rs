@@ -50,16 +50,16 @@ const CASES: &[Case] = &[
         hidden::what_is_written_blindly_is_dropped_in_words,
     ),
     (
-        "what_opens_accounts_is_struck_from_repositories_and_git_works",
-        hidden::what_opens_accounts_is_struck_from_repositories_and_git_works,
+        "what_opens_accounts_is_redacted_from_repositories_and_git_works",
+        hidden::what_opens_accounts_is_redacted_from_repositories_and_git_works,
     ),
     (
-        "what_opens_accounts_is_struck_from_repositories_around_the_roots",
-        hidden::what_opens_accounts_is_struck_from_repositories_around_the_roots,
+        "what_opens_accounts_is_redacted_from_repositories_around_the_roots",
+        hidden::what_opens_accounts_is_redacted_from_repositories_around_the_roots,
     ),
     (
-        "what_opens_accounts_is_struck_from_a_repository_that_a_command_names",
-        hidden::what_opens_accounts_is_struck_from_a_repository_that_a_command_names,
+        "what_opens_accounts_is_redacted_from_a_repository_that_a_command_names",
+        hidden::what_opens_accounts_is_redacted_from_a_repository_that_a_command_names,
     ),
     (
         "a_package_manager_without_a_network_fails_at_once",

@@ -57,7 +57,7 @@ impl Line {
     /// Words from outside, fit to be shown: brief, and without the key.
     fn words(&self, text: &str) -> String {
         // The key goes first: cut in half by the brevity it would not be found.
-        in_brief(&self.keys.strike(text))
+        in_brief(&self.keys.redact(text))
     }
 
     /// The answer, if it is an event stream.
@@ -78,7 +78,7 @@ impl Line {
             if kind.to_ascii_lowercase().contains("json")
                 && let Some(error) = in_place_of_reply(&body(response).await, &self.model)
             {
-                return Err(self.struck(error));
+                return Err(self.redacted(error));
             }
             return stranger(format!("it sends {kind} in place of an event stream"));
         }
@@ -151,11 +151,11 @@ impl Line {
         };
         let (host, model) = (self.host(), self.model.as_str());
         let refusal = Refused { status, host: &host, path: &path, model, body: &body, retry_after };
-        self.struck(refused(&refusal))
+        self.redacted(refused(&refusal))
     }
 
-    /// The error with its words from outside made brief, and the key struck from them.
-    pub(super) fn struck(&self, mut error: ModelError) -> ModelError {
+    /// The error with its words from outside made brief, and the key redacted from them.
+    pub(super) fn redacted(&self, mut error: ModelError) -> ModelError {
         match &mut error {
             ModelError::InvalidRequest { message: words }
             | ModelError::ContextLength { message: words }

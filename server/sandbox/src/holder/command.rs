@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 
 /// Messages of a command's first process to the holder, a line each.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) enum Told {
+pub(super) enum CommandMessage {
     /// The program runs.
     Started,
     /// It does not.
@@ -68,20 +68,20 @@ fn first_process(
         tell.as_raw_fd(),
         lifeline.as_raw_fd(),
     ]);
-    let say = |told: &Told| {
-        let mut line = serde_json::to_vec(told).unwrap_or_default();
+    let say = |message: &CommandMessage| {
+        let mut line = serde_json::to_vec(message).unwrap_or_default();
         line.push(b'\n');
         tell.try_clone().map(File::from).and_then(|mut tell| tell.write_all(&line)).is_ok()
     };
     let started = prepare(holder, spec).and_then(|laid| begin(holder, spec, &laid, output));
-    let told = match started {
+    let end = match started {
         Ok(program) => {
-            say(&Told::Started);
-            Told::Ended(watch::until_end(program, lifeline, &holder.plan.limits))
+            say(&CommandMessage::Started);
+            CommandMessage::Ended(watch::until_end(program, lifeline, &holder.plan.limits))
         }
-        Err(failure) => Told::NotStarted(failure),
+        Err(failure) => CommandMessage::NotStarted(failure),
     };
-    i32::from(!say(&told))
+    i32::from(!say(&end))
 }
 
 /// Makes of the holder's mounts those of the command; gives those outside of roots that may be written.

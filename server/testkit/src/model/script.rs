@@ -184,7 +184,7 @@ impl ScriptedReply {
         self
     }
 
-    /// The thinking need not come back with the calls: something had to be struck from it, which breaks its seal, or
+    /// The thinking need not come back with the calls: something had to be redacted from it, which breaks its seal, or
     /// another model goes on.
     pub fn forget_thinking(mut self) -> ScriptedReply {
         self.keeps_thinking = false;

@@ -1,7 +1,7 @@
 //! What must hold of the forks at any moment, and of everything when all has settled.
 
 use super::*;
-use crate::oracle::{Standing, Texts};
+use crate::oracle::{Plain, Standing, Texts};
 use crate::random::is_unique;
 use ropewalk_text::Change;
 use ropewalk_workspace::Note;
@@ -261,22 +261,22 @@ impl World {
         anew: &HashSet<usize>,
     ) {
         let session = &self.sessions[index];
-        let later = |cell: u32| self.docs[doc].first.get(&cell).copied();
+        let Doc { uri, vague, first, .. } = &self.docs[doc];
         let shapes = entry.map_or_else(Vec::new, |entry| shapes_of(entry, now));
-        let ranges: Vec<_> = shapes.iter().map(|(_, s)| s.start..s.start + s.old.len()).collect();
-        let covered = ranges.iter().cloned().flatten().collect();
-        let places = (now.cells.as_slice(), &covered, anew);
-        let deletions: Vec<_> = (0..shapes.len())
-            .filter(|index| shapes[*index].1.new.is_empty())
-            .map(|index| {
-                let before = index.checked_sub(1).map_or(0, |before| ranges[before].end);
-                let after = ranges.get(index + 1).map_or(now.cells.len(), |r| r.start);
-                (ranges[index].clone(), before..after)
-            })
-            .collect();
-        let told_vaguely = now.opening != 0 && self.docs[doc].vague == now.opening;
-        let how = (later, told_vaguely);
-        let why = session.licences[doc].plain_objection(places, &deletions, texts, how);
+        let changes = shapes
+            .iter()
+            .map(|(_, shape)| (shape.start..shape.start + shape.old.len(), shape.new.is_empty()));
+        let told_anew =
+            |cell: u32| self.editor.with(|c| c.buffer(uri).is_some_and(|b| b.was_deleted(cell)));
+        let plain = Plain {
+            cells: &now.cells,
+            changes: changes.collect(),
+            anew,
+            first: &|cell| first.get(&cell).copied(),
+            told_anew: &told_anew,
+            told_vaguely: now.opening != 0 && *vague == now.opening,
+        };
+        let why = session.licences[doc].plain_objection(&plain, texts);
         let was = &session.shapes[doc];
         assert!(
             why.is_none(),

@@ -92,8 +92,8 @@ impl World {
         self.docs[doc].gone.extend(atoms.map(|cell| cell.char).filter(|char| is_unique(*char)));
     }
 
-    /// No atom is brought where it stands already; but what was accepted may itself be one half of a move (a
-    /// difference of whole lines can put a word in here that it takes out there).
+    /// No atom is brought where it stands already; but what was accepted or is taken back may itself be one half of a
+    /// move (a difference of whole lines can put a word in here that it takes out there).
     fn check_once(&self, applied: &Applied, sending: &Sending, doc: usize) {
         let stays: HashSet<char> = {
             let mut stays: HashSet<char> = applied.before.iter().map(|cell| cell.char).collect();
@@ -110,7 +110,21 @@ impl World {
                     && shape.base.contains(cell.char)
             };
             let twice = is_unique(cell.char) && stays.contains(&cell.char);
-            let is_move = || sending.accepted.iter().any(|accepted| is_move(&accepted));
+            let has = |landed: &Landed| landed.new.iter().any(|new| new.char == cell.char);
+            let brings_back = |(at, landed): &(usize, Landed)| {
+                *at == doc && landed.old.contains(cell.char) && !has(landed)
+            };
+            // The other half was published too, and is not to be taken back.
+            let stays_put = |(at, landed): &(usize, Landed)| {
+                *at == doc
+                    && !sending.chosen.contains(&landed.hunk)
+                    && has(landed)
+                    && !landed.old.contains(cell.char)
+            };
+            let is_move = || {
+                sending.accepted.iter().any(|accepted| is_move(&accepted))
+                    || (sending.undoes.iter().any(brings_back) && self.landed.iter().any(stays_put))
+            };
             assert!(!twice || is_move(), "{:?} is brought where it stands already", cell.char);
         }
     }

@@ -9,10 +9,13 @@
 //! touch plain characters. What is then pending is looked at with each sync ([`Shape`]), and must be found again
 //! unchanged, character by character, until it is published.
 
+mod plain;
+
+pub(crate) use plain::Plain;
+
 use super::random::is_unique;
 use ropewalk_testkit::editor::{Author, Cell};
 use std::collections::{HashMap, HashSet};
-use std::ops::Range;
 use std::sync::Arc;
 
 /// The atoms of a text, in order.
@@ -115,32 +118,6 @@ fn other_cells(
         }
     }
     None
-}
-
-/// What could be deleted instead of `range` so that the very same text is left: where a text repeats itself a
-/// deletion may stand further left or right, as far as `free` of other changes.
-fn same_deletions(
-    cells: &[Cell],
-    range: &Range<usize>,
-    free: &Range<usize>,
-) -> impl Iterator<Item = Range<usize>> {
-    let equal = |(one, other): &(usize, usize)| cells[*one].char == cells[*other].char;
-    let left = (free.start..range.start).rev().zip((0..range.end).rev());
-    let right = (range.start..).zip(range.end..free.end);
-    let left = left.take_while(equal).map(|(start, end)| start..end);
-    let right = right.take_while(equal).map(|(start, end)| start + 1..end + 1);
-    left.chain(right)
-}
-
-/// Whether the run of unseen cells around `at` may as well stand a step further left or right, so that a cell that was
-/// seen stands here: of what was typed between two equal texts a difference can't tell which of them is the new one.
-fn is_turned(cells: &[Cell], at: usize, unseen: impl Fn(usize) -> bool) -> bool {
-    let left = (0..at).rev().take_while(|at| unseen(*at)).count();
-    let run = left + (at..cells.len()).take_while(|at| unseen(*at)).count();
-    let is_same = |other: usize| {
-        cells.get(other).is_some_and(|cell| cell.char == cells[at].char) && !unseen(other)
-    };
-    is_same(at + run) || at.checked_sub(run).is_some_and(is_same)
 }
 
 /// One pending change as it stood in the user's text.
@@ -329,76 +306,6 @@ impl Licences {
                 }
                 None if disk(*char, true) => {}
                 None => return Some(format!("{char:?} would come, and nobody said so")),
-            }
-        }
-        None
-    }
-
-    /// Why plain characters would go that no call has seen and meant, in those of the places that
-    /// changes have `covered` which were made `anew`. `later` are cells that stood in a document when
-    /// it was opened, with the number of the opening: a call that looked before knew them by their place only.
-    /// `deletions` are the changes that bring nothing, each with the room around it that is free of other changes.
-    /// `told_vaguely`: changes were told as differences of texts.
-    pub(crate) fn plain_objection(
-        &self,
-        (cells, covered, anew): (&[Cell], &HashSet<usize>, &HashSet<usize>),
-        deletions: &[(Range<usize>, Range<usize>)],
-        texts: &Texts<'_>,
-        (later, told_vaguely): (impl Fn(u32) -> Option<u32>, bool),
-    ) -> Option<String> {
-        // Which of the plain characters in a row it is cannot always be told, so their place is that of the atoms.
-        let licensed = |at: usize| {
-            let cell = cells[at];
-            cell.id == 0
-                || matches!(cell.by, Author::Server(_))
-                || self.saw.iter().any(|saw| {
-                    saw.opening == 0
-                        || saw.cells.contains(&cell.id)
-                        || later(cell.id).is_some_and(|opening| opening > saw.opening)
-                })
-        };
-        // Whole lines may be deleted a line end further on: the text that is left is the one that was licensed.
-        let same_as_licensed = |at: usize| {
-            let all_licensed =
-                |mut other: Range<usize>| other.all(|at| is_unique(cells[at].char) || licensed(at));
-            deletions.iter().any(|(range, free)| {
-                range.contains(&at) && same_deletions(cells, range, free).any(all_licensed)
-            })
-        };
-        let unseen = |at: usize| match is_unique(cells[at].char) {
-            true => !self.saw.iter().any(|saw| saw.text.contains(cells[at].char)),
-            false => !licensed(at),
-        };
-        let licensed = |at| licensed(at) || (told_vaguely && is_turned(cells, at, unseen));
-        // Between two atoms that stay, what is not to be taken away must stand again.
-        let stays = |char: &char| texts.base.contains(char) && texts.fork.contains(char);
-        let pieces = texts.fork_text.split(stays);
-        let mut would: Vec<Vec<char>> = pieces.map(<[char]>::to_vec).collect();
-        for must in [false, true] {
-            let mut piece = 0;
-            for (at, cell) in cells
-                .iter()
-                .enumerate()
-                .filter(|(at, cell)| is_unique(cell.char) || covered.contains(at) == must)
-            {
-                if stays(&cell.char) {
-                    piece += 1;
-                    continue;
-                }
-                if is_unique(cell.char) || (must && (!anew.contains(&at) || licensed(at))) {
-                    continue;
-                }
-                let back = would
-                    .get(piece)
-                    .and_then(|left| left.iter().position(|char| *char == cell.char));
-                match back {
-                    Some(back) => drop(would[piece].swap_remove(back)),
-                    None if must && !same_as_licensed(at) => {
-                        return Some(format!("{:?} at {at} would go", cell.char));
-                    }
-                    // A difference may tell of an atom moved over it instead.
-                    None => {}
-                }
             }
         }
         None

@@ -52,7 +52,7 @@ impl World {
     }
 
     /// What a call makes of one document or two.
-    fn proposals(&mut self, index: usize, view: &View) -> Vec<Proposal> {
+    fn proposals(&mut self, index: usize, view: &View) -> Vec<(Proposal, ChangeSet)> {
         let mut proposals = Vec::new();
         for _ in 0..self.random.in_range(1..3) {
             let doc = self.random.in_range(0..self.docs.len());
@@ -61,13 +61,13 @@ impl World {
             }
         }
         // One change of a document per call: a second would be made on another text than the view's.
-        proposals.dedup_by(|a, b| a.place.path == b.place.path);
+        proposals.dedup_by(|(a, _), (b, _)| a.place.path == b.place.path);
         self.stats.proposals += proposals.len() as u64;
         let what: Vec<String> = proposals
             .iter()
-            .map(|p| match &p.change {
-                ProposedChange::Edit(set) => format!("{} {set:?}", p.place.shown),
-                _ => format!("{} whole", p.place.shown),
+            .map(|(proposal, set)| {
+                let whole = matches!(proposal.change, ProposedChange::Write(_));
+                format!("{} {set:?}, whole: {whole}", proposal.place.shown)
             })
             .collect();
         self.note(format!("session {index} merges {what:?}"));
@@ -78,14 +78,9 @@ impl World {
         let Some(Call { view, saw }) = self.sessions[index].call.take() else { return };
         let proposals = self.proposals(index, &view);
         let mut unmoved = Vec::new();
-        for proposal in &proposals {
+        for (proposal, set) in &proposals {
             let Ok(FileState::Text { text, .. }) = view.read(&proposal.place) else { continue };
-            let proposed = match &proposal.change {
-                ProposedChange::Edit(set) => set.apply(&text).unwrap(),
-                ProposedChange::Write(new) => new.clone(),
-                _ => continue,
-            };
-            let (text, proposed) = (text.to_string(), proposed.to_string());
+            let (text, proposed) = (text.to_string(), set.apply(&text).unwrap().to_string());
             let doc = self.docs.iter().position(|doc| doc.name == proposal.place.shown).unwrap();
             let saw = &saw[doc];
             if *text != *saw.text && self.sessions[index].shapes[doc].is_empty() {
@@ -106,6 +101,7 @@ impl World {
             let session = &mut self.sessions[index];
             session.turn += 1;
             let mut fork = session.fork.lock().unwrap();
+            let proposals = proposals.into_iter().map(|(proposal, _)| proposal).collect();
             let report = fork.merge(&self.workspace, &view, session.turn, &maker, proposals);
             fork.sync_now(&self.workspace);
             report
@@ -130,7 +126,8 @@ impl World {
         }
     }
 
-    fn proposal(&mut self, view: &View, doc: usize) -> Option<Proposal> {
+    /// What a call makes of a file, and by which changes of what it sees.
+    fn proposal(&mut self, view: &View, doc: usize) -> Option<(Proposal, ChangeSet)> {
         let place = view.contain(&self.docs[doc].name).ok()?;
         let FileState::Text { text, .. } = view.read(&place).ok()? else { return None };
         let string = text.to_string();
@@ -183,9 +180,9 @@ impl World {
         let change = if self.random.chance(40) {
             ProposedChange::Write(set.apply(&text).ok()?)
         } else {
-            ProposedChange::Edit(set)
+            ProposedChange::Edit(set.clone())
         };
-        Some(Proposal { place, change })
+        Some((Proposal { place, change }, set))
     }
 
     pub(super) fn publish(&mut self, index: usize) {

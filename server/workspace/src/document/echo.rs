@@ -9,7 +9,7 @@ use super::{COARSE_LINES, Changed, Document, Step, settle};
 use crate::log::{Delta, Origin};
 use crate::proof::{Expected, Settled, Sighting, carry};
 use crate::said::as_sent;
-use ropewalk_text::{ChangeSet, Coordinates, Text, diff, refine};
+use ropewalk_text::{ChangeSet, Coordinates, Text, coarse_diff, diff, refine, without_islands};
 
 /// At least so many content changes are looked at as what an edit of ours may have come in.
 const RUN: usize = 16;
@@ -152,7 +152,7 @@ impl Document {
             before = one.after.clone();
             rest = others;
         }
-        let whole = |last: &Told| Told { set: diff(&before, &last.after), ..last.clone() };
+        let whole = |last: &Told| Told { set: coarse_diff(&before, &last.after), ..last.clone() };
         let Some(last) = rest.last() else { return };
         let one = if coarse || rest.len() > 1 { whole(last) } else { last.clone() };
         let seen = self.sightings(&before, &one.set, &one.after, checks_versions);
@@ -199,7 +199,7 @@ impl Document {
         if seen.iter().zip(&by_each).any(is_lost)
             && let (Some(Ok(together)), Some(last)) = (ChangeSet::compose_all(&sets), texts.last())
         {
-            let together = [refine(&together, before)];
+            let together = [without_islands(&refine(&together, before), before)];
             let by_one = self.places(&seen, &together);
             if by_each.iter().zip(&by_one).any(|(each, one)| is_lost((one, each))) {
                 return (by_one, together.into_iter().map(|set| (set, last.clone())).collect());

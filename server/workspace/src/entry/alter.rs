@@ -4,7 +4,7 @@ use super::blank::upon;
 use super::{Base, Entry, FileChange, HunkIds, Maker, Mark, SetAside, is_blank, kin};
 use crate::HunkId;
 use crate::log::{Cursor, Delta, Origin};
-use ropewalk_text::{Change, ChangeSet, Text, refine};
+use ropewalk_text::{Change, ChangeSet, Text, coarse_diff, refine};
 use std::ops::Range;
 
 /// The outcome of [`Entry::merge`].
@@ -33,7 +33,7 @@ impl Entry {
         }
         let steps: Vec<ChangeSet> = match since.filter(|cursor| self.log.knows(cursor)) {
             Some(cursor) => self.log.since(cursor).map(|delta| delta.change.clone()).collect(),
-            None => vec![ropewalk_text::diff(seen, &self.text)],
+            None => vec![coarse_diff(seen, &self.text)],
         };
         let all = change.changes().len();
         let Some((mut moved, lost)) = over(change, &steps) else {

@@ -31,7 +31,7 @@ impl Entry {
         let before = self.base.text();
         let Ok(rebased) = self.set.rebase(theirs) else {
             // Lengths disagree only if a delta was missed; the difference of the texts has no such gap.
-            let theirs = ropewalk_text::diff(&before, &now);
+            let theirs = ropewalk_text::coarse_diff(&before, &now);
             return if theirs.before_len() == self.set.before_len() {
                 self.rebase(&theirs, now)
             } else {

@@ -2,7 +2,7 @@
 //!
 //! A difference of lines may take a text out of one line and put it back into the next. If one of the two loses its
 //! place and the other is made, the user's text is doubled, or gone. Looked at are the changes of one hunk, and those
-//! next to each other; a text that is moved farther is seen by the reader as what it is.
+//! of the hunks beside it; a text that is moved farther is seen by the reader as what it is.
 
 use ropewalk_text::{ChangeSet, Text, line_hunks};
 use std::collections::HashSet;
@@ -24,8 +24,11 @@ pub(super) fn of(before: &Text, after: &Text, set: &ChangeSet, which: &[usize]) 
         let Some((old, new)) = sides(index) else { continue };
         let at = hunks.partition_point(|hunk| hunk.changes.end <= index);
         let hunk = hunks.get(at).map_or(index..index + 1, |hunk| hunk.changes.clone());
-        // One more on each side: the user may have put a line between them.
-        for other in hunk.start.saturating_sub(1)..hunk.end + 1 {
+        // One more hunk on each side: a line that stays may stand between them, or one that the user has put there.
+        let before = at.checked_sub(1).and_then(|before| hunks.get(before));
+        let first = before.map_or(hunk.start, |before| before.changes.start);
+        let end = hunks.get(at + 1).map_or(hunk.end, |after| after.changes.end);
+        for other in first..end {
             let Some((other_old, other_new)) = sides(other).filter(|_| !out.contains(&other))
             else {
                 continue;
@@ -57,7 +60,7 @@ const LONG: usize = 8;
 const MOST_PAIRS: usize = 20_000;
 
 /// True if half of what is taken out of one is put into the other: of its words, or of the bytes in them; or half of what
-/// is put there is long words of it.
+/// is put there is words of it, long ones or several.
 pub(crate) fn moved(old: &str, new: &str) -> bool {
     let put: HashSet<&str> = new.split_whitespace().collect();
     let taken: Vec<&str> = old.split_whitespace().collect();
@@ -80,11 +83,11 @@ pub(crate) fn moved(old: &str, new: &str) -> bool {
     let again = shared.iter().filter(is_put).count();
     let bytes: usize = shared.iter().map(|(bytes, _)| bytes).sum();
     let all: usize = taken.iter().map(|word| word.len()).sum();
-    let long: usize = shared.iter().map(|(bytes, _)| bytes).filter(|bytes| **bytes >= LONG).sum();
+    let words: usize = shared.iter().filter(is_put).map(|(bytes, _)| bytes).sum();
     let all_put: usize = put.iter().map(|word| word.len()).sum();
     (again > 0 && again * 2 >= taken.len())
         || (bytes > 0 && bytes * 2 >= all)
-        || (long > 0 && long * 2 >= all_put)
+        || (words >= LONG && words * 2 >= all_put)
 }
 
 #[cfg(test)]
@@ -107,6 +110,9 @@ mod tests {
             check("ab\nfoo bar\nbaz\nlast\n", &moved, &[which], &[0, 1]);
             // With a line between them.
             check("ab\nfoo bar\nbaz\nlast\n", &[(0, 2, "baz"), (11, 14, "x")], &[which], &[0, 1]);
+            // With a line between them, and another change beside the first one.
+            let far = [(3, 10, "new"), (11, 11, "li\n"), (15, 19, "foo bar")];
+            check("ab\nfoo bar\nbaz\nlast\n", &far, &[2 * which], &[0, 2]);
             // With something more at its end, or less.
             let text = "ab\nfoo\ntravelled\nlast\n";
             check(text, &[(0, 2, "travelled_on"), (7, 16, "x")], &[which], &[0, 1]);
@@ -118,6 +124,10 @@ mod tests {
             let text = "ab\nbaz\nN乔𠁈 (\u{fc}乕) ab c\nlast\n";
             let end = 7 + "N乔𠁈 (\u{fc}乕) ab c".len();
             check(text, &[(0, 2, "乔𠁈 \u{fc}乕"), (7, end, "x")], &[which], &[0, 1]);
+            // Short words of a long text, with one that is new.
+            let text = "ab and more of it\nthat stood here\nsix\n \nlast\n";
+            let half = [(3, 37, "x"), (40, 40, "that stood ours\n")];
+            check(text, &half, &[which], &[0, 1]);
         }
     }
 

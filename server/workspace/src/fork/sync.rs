@@ -11,7 +11,7 @@ use crate::log::{Delta, Origin};
 use crate::view::DiskFile;
 use crate::workspace::Workspace;
 use crate::{ContentHash, DocId, PublishId};
-use ropewalk_text::{ChangeSet, Text, diff};
+use ropewalk_text::{ChangeSet, Text, coarse_diff, diff};
 use std::sync::Arc;
 
 /// Brings one entry's base to now. Ours that was confirmed since goes to the ledger, in the same critical
@@ -182,7 +182,7 @@ pub(crate) fn catch_up(
         }
         let mut replayed = replay(session, source, file, document);
         let (was, now) = (file.entry.base.text(), document.text().clone());
-        replayed.aside.extend(file.entry.rebase(&diff(&was, &now), now.clone()));
+        replayed.aside.extend(file.entry.rebase(&coarse_diff(&was, &now), now.clone()));
         replayed.fresh.loosen(source);
         file.entry.base = Base::Buffer { text: now, cursor: document.cursor() };
         replayed.tell(workspace, session, document.last_saved())
@@ -223,7 +223,7 @@ fn sync_buffer(
     let entry = &mut file.entry;
     let (was, now) = (entry.base.text(), document.text().clone());
     if was != now {
-        replayed.aside.extend(entry.rebase(&diff(&was, &now), now.clone()));
+        replayed.aside.extend(entry.rebase(&coarse_diff(&was, &now), now.clone()));
         replayed.fresh.loosen(source);
     }
     entry.base = Base::Buffer { text: now, cursor: document.cursor() };
@@ -272,7 +272,7 @@ fn sync_disk(
     match found {
         DiskFile::Text { text, hash, format } => {
             if was != text {
-                aside.extend(entry.rebase(&diff(&was, &text), text.clone()));
+                aside.extend(entry.rebase(&coarse_diff(&was, &text), text.clone()));
             }
             entry.base = Base::Disk { text, hash, format };
             entry.file.take_if(|(change, _)| is_of_bytes(change, hash));

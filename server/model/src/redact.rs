@@ -1,7 +1,7 @@
-//! Keys struck out of what comes from outside.
+//! Keys redacted from what comes from outside.
 //!
 //! A server quotes a bad key, a command prints the environment of its parent, a model repeats what it was
-//! shown. [`Keys`] strikes the keys from a whole text, a [`Striker`] from a stream of pieces, where a key may be
+//! shown. [`Keys`] redacts the keys from a whole text, a [`Redactor`] from a stream of pieces, where a key may be
 //! cut anywhere. A text without a key is only searched, never copied.
 //!
 //! It finds a key as it is and as JSON spells it. Other spellings (base64, reversed, letter by letter) are not
@@ -14,9 +14,9 @@ use std::fmt;
 use std::sync::Arc;
 
 /// What stands where a key stood.
-pub const STRUCK: &str = "[key]";
+pub const REDACTED: &str = "[key]";
 
-/// A key of fewer bytes is not struck: what stands in for a key at a server that wants none (`ollama`,
+/// A key of fewer bytes is not redacted: what stands in for a key at a server that wants none (`ollama`,
 /// `not-needed`) is no secret, and may be in any text.
 pub const SHORTEST: usize = 12;
 
@@ -60,7 +60,7 @@ impl Keys {
         }
     }
 
-    /// True if there is nothing to strike.
+    /// True if there is nothing to redact.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -70,52 +70,52 @@ impl Keys {
         self.next(bytes).is_some()
     }
 
-    /// A text with [`STRUCK`] for each key in it. Linear in the text, for each key; it borrows when there is
+    /// A text with [`REDACTED`] for each key in it. Linear in the text, for each key; it borrows when there is
     /// none.
-    pub fn strike<'a>(&self, text: &'a str) -> Cow<'a, str> {
+    pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
         if self.next(text.as_bytes()).is_none() {
             return Cow::Borrowed(text);
         }
         let mut bytes = text.as_bytes().to_vec();
-        self.strike_bytes(&mut bytes);
+        self.redact_bytes(&mut bytes);
         Cow::Owned(string(bytes))
     }
 
-    /// As [`Keys::strike`], in place.
-    pub fn strike_in(&self, text: &mut String) {
-        if let Cow::Owned(struck) = self.strike(text) {
-            *text = struck;
+    /// As [`Keys::redact`], in place.
+    pub fn redact_in(&self, text: &mut String) {
+        if let Cow::Owned(redacted) = self.redact(text) {
+            *text = redacted;
         }
     }
 
-    /// True if `new` in the place of `old` has [`STRUCK`] where `old` has a key: its writer was shown `old` struck.
+    /// True if `new` in the place of `old` has [`REDACTED`] where `old` has a key: its writer was shown `old` redacted.
     /// Linear in both, for each key.
     pub fn would_be_lost(&self, old: &str, new: &str) -> bool {
-        let count = |text: &str| text.matches(STRUCK).count();
-        let keys = |text: &str| count(&self.strike(text)).saturating_sub(count(text));
+        let count = |text: &str| text.matches(REDACTED).count();
+        let keys = |text: &str| count(&self.redact(text)).saturating_sub(count(text));
         count(new) > count(old) && keys(new) < keys(old)
     }
 
-    /// A striker for a stream.
-    pub fn striker(&self) -> Striker {
-        Striker { keys: self.clone(), held: Vec::new() }
+    /// A redactor for a stream.
+    pub fn redactor(&self) -> Redactor {
+        Redactor { keys: self.clone(), held: Vec::new() }
     }
 
-    /// Strikes all keys that are whole; says whether there was one.
-    fn strike_bytes(&self, bytes: &mut Vec<u8>) -> bool {
+    /// Redacts all keys that are whole; says whether there was one.
+    fn redact_bytes(&self, bytes: &mut Vec<u8>) -> bool {
         let mut rest = bytes.as_slice();
-        let mut struck = Vec::new();
+        let mut redacted = Vec::new();
         while let Some((at, len)) = self.next(rest) {
-            struck.extend_from_slice(rest.get(..at).unwrap_or_default());
-            struck.extend_from_slice(STRUCK.as_bytes());
+            redacted.extend_from_slice(rest.get(..at).unwrap_or_default());
+            redacted.extend_from_slice(REDACTED.as_bytes());
             rest = rest.get(at + len..).unwrap_or_default();
         }
-        let is_struck = !struck.is_empty();
-        if is_struck {
-            struck.extend_from_slice(rest);
-            *bytes = struck;
+        let is_redacted = !redacted.is_empty();
+        if is_redacted {
+            redacted.extend_from_slice(rest);
+            *bytes = redacted;
         }
-        is_struck
+        is_redacted
     }
 
     /// The first key in `bytes`, the longest of those that begin there: where, and how long.
@@ -148,27 +148,27 @@ impl fmt::Debug for Keys {
     }
 }
 
-/// Strikes keys from pieces of one stream. What may be the beginning of a key waits for the next piece.
+/// Redacts keys from pieces of one stream. What may be the beginning of a key waits for the next piece.
 #[derive(Clone, Default)]
-pub struct Striker {
+pub struct Redactor {
     keys: Keys,
     held: Vec<u8>,
 }
 
-impl Striker {
-    /// True if there is nothing to strike, so that nothing ever waits.
+impl Redactor {
+    /// True if there is nothing to redact, so that nothing ever waits.
     pub fn is_idle(&self) -> bool {
         self.keys.is_empty()
     }
 
-    /// What it strikes.
+    /// What it redacts.
     pub(crate) fn keys(&self) -> &Keys {
         &self.keys
     }
 
-    /// Leaves in `piece` what may go on now, and says whether a key was struck. `last` ends the stream: what
+    /// Leaves in `piece` what may go on now, and says whether a key was redacted. `last` ends the stream: what
     /// waited goes on too, unless it is half of a key or more.
-    pub fn strike(&mut self, piece: &mut Vec<u8>, last: bool) -> bool {
+    pub fn redact(&mut self, piece: &mut Vec<u8>, last: bool) -> bool {
         if self.is_idle() {
             return false;
         }
@@ -176,33 +176,33 @@ impl Striker {
             self.held.append(piece);
             std::mem::swap(&mut self.held, piece);
         }
-        let mut is_struck = self.keys.strike_bytes(piece);
+        let mut is_redacted = self.keys.redact_bytes(piece);
         let (begun, is_half) = self.keys.begun(piece);
         let at = piece.len().saturating_sub(begun);
         if !last {
             self.held = piece.split_off(at);
         } else if is_half {
             piece.truncate(at);
-            piece.extend_from_slice(STRUCK.as_bytes());
-            is_struck = true;
+            piece.extend_from_slice(REDACTED.as_bytes());
+            is_redacted = true;
         }
-        is_struck
+        is_redacted
     }
 
-    /// As [`Striker::strike`], for text.
-    pub fn strike_text(&mut self, piece: String, last: bool) -> (String, bool) {
+    /// As [`Redactor::redact`], for text.
+    pub fn redact_text(&mut self, piece: String, last: bool) -> (String, bool) {
         if self.is_idle() {
             return (piece, false);
         }
         let mut bytes = piece.into_bytes();
-        let is_struck = self.strike(&mut bytes, last);
-        (string(bytes), is_struck)
+        let is_redacted = self.redact(&mut bytes, last);
+        (string(bytes), is_redacted)
     }
 }
 
-impl fmt::Debug for Striker {
+impl fmt::Debug for Redactor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Striker").field("keys", &self.keys).finish_non_exhaustive()
+        f.debug_struct("Redactor").field("keys", &self.keys).finish_non_exhaustive()
     }
 }
 

@@ -15,7 +15,7 @@ use std::sync::{Mutex, PoisonError};
 const MOST_LOOKS: u32 = 2;
 
 /// See the module.
-pub(crate) struct Told {
+pub(crate) struct ContextProbe {
     http: Http,
     base_url: String,
     model: String,
@@ -32,11 +32,11 @@ struct State {
     output: Option<u32>,
 }
 
-impl Told {
+impl ContextProbe {
     /// Nothing is asked yet. `base_url` may end in a version.
-    pub(crate) fn of(http: &Http, base_url: &str, model: &str) -> Told {
+    pub(crate) fn of(http: &Http, base_url: &str, model: &str) -> ContextProbe {
         let (base_url, model) = (base_url.to_owned(), model.to_owned());
-        Told { http: http.clone(), base_url, model, state: Mutex::default() }
+        ContextProbe { http: http.clone(), base_url, model, state: Mutex::default() }
     }
 
     /// What the server has said so far.

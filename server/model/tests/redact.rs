@@ -1,4 +1,4 @@
-//! Keys struck from texts and streams: wherever they are cut, and nothing else.
+//! Keys redacted from texts and streams: wherever they are cut, and nothing else.
 
 use proptest::prelude::*;
 use ropewalk_model::{Block, Keys, ToolInput};
@@ -17,34 +17,34 @@ fn keys() -> Keys {
     Keys::new([KEY, OTHER])
 }
 
-/// What comes out of a striker, piece by piece.
+/// What comes out of a redactor, piece by piece.
 fn streamed(keys: &Keys, pieces: &[&str]) -> String {
-    let mut striker = keys.striker();
+    let mut redactor = keys.redactor();
     let mut out: String =
-        pieces.iter().map(|piece| striker.strike_text((*piece).to_owned(), false).0).collect();
-    out.push_str(&striker.strike_text(String::new(), true).0);
+        pieces.iter().map(|piece| redactor.redact_text((*piece).to_owned(), false).0).collect();
+    out.push_str(&redactor.redact_text(String::new(), true).0);
     out
 }
 
 #[test]
 fn a_text_without_a_key_is_borrowed() {
     for text in ["", "sk-test-", "héllo 🦀", KEY.split_at(1).1, almost()] {
-        assert!(matches!(keys().strike(text), Cow::Borrowed(same) if same == text), "{text}");
+        assert!(matches!(keys().redact(text), Cow::Borrowed(same) if same == text), "{text}");
     }
-    assert_eq!(keys().strike(&format!("é{KEY}{KEY}🦀{OTHER}.")), "é[key][key]🦀[key].");
+    assert_eq!(keys().redact(&format!("é{KEY}{KEY}🦀{OTHER}.")), "é[key][key]🦀[key].");
 }
 
 #[test]
 fn a_key_is_found_as_json_spells_it() {
     let keys = Keys::new(["quote\"back\\slash"]);
     let json = json!({ "k": "quote\"back\\slash" }).to_string();
-    assert_eq!(keys.strike(&json), r#"{"k":"[key]"}"#);
+    assert_eq!(keys.redact(&json), r#"{"k":"[key]"}"#);
     let slashed = KEY.replace('/', "\\/");
-    assert_eq!(self::keys().strike(&slashed), "[key]");
+    assert_eq!(self::keys().redact(&slashed), "[key]");
 }
 
 #[test]
-fn a_key_that_was_read_struck_would_be_lost() {
+fn a_key_that_was_read_redacted_would_be_lost() {
     for (old, new, lost) in [
         ("k = KEY", "k = [key]", true),
         ("KEY KEY", "KEY [key]", true),
@@ -66,10 +66,10 @@ fn a_key_that_was_read_struck_would_be_lost() {
 fn what_is_no_secret_is_left_alone() {
     let keys = Keys::new(["ollama", "", "  ", "not-needed"]);
     assert!(keys.is_empty());
-    assert_eq!(keys.strike("ollama is not-needed"), "ollama is not-needed");
+    assert_eq!(keys.redact("ollama is not-needed"), "ollama is not-needed");
     assert_eq!(streamed(&keys, &["oll", "ama"]), "ollama");
     // White space around a key is not the key's.
-    assert_eq!(Keys::new([format!(" {KEY}\n")]).strike(KEY), "[key]");
+    assert_eq!(Keys::new([format!(" {KEY}\n")]).redact(KEY), "[key]");
 }
 
 #[test]
@@ -92,14 +92,14 @@ fn a_stream_that_ends_in_half_a_key_shows_none_of_it() {
 
 #[test]
 fn keys_can_not_be_printed() {
-    let mut striker = keys().striker();
-    striker.strike_text(almost().to_owned(), false);
-    let printed = format!("{:?} {striker:?}", keys());
+    let mut redactor = keys().redactor();
+    redactor.redact_text(almost().to_owned(), false);
+    let printed = format!("{:?} {redactor:?}", keys());
     assert!(!printed.contains("sk-") && !printed.contains("abab"), "{printed}");
 }
 
 #[test]
-fn all_words_of_a_block_are_struck() {
+fn all_words_of_a_block_are_redacted() {
     let input = json!({ "a": [KEY, 1, { KEY: null }], "b": format!("x{KEY}") });
     let thinking = |thinking: &str, signature: &str| Block::Thinking {
         thinking: thinking.to_owned(),
@@ -123,9 +123,9 @@ fn all_words_of_a_block_are_struck() {
             call("a", ToolInput::Broken("{[key]".into())),
         ),
     ];
-    for (mut block, struck) in cases {
-        block.strike(&keys());
-        assert_eq!(block, struck);
+    for (mut block, redacted) in cases {
+        block.redact(&keys());
+        assert_eq!(block, redacted);
     }
 }
 
@@ -143,6 +143,6 @@ proptest! {
         let pieces: Vec<&str> = cuts.windows(2).map(|pair| text.get(pair[0]..pair[1]).unwrap()).collect();
         let out = streamed(&keys(), &pieces);
         prop_assert!(!out.contains(KEY) && !out.contains(OTHER));
-        prop_assert_eq!(out, keys().strike(&text));
+        prop_assert_eq!(out, keys().redact(&text));
     }
 }
