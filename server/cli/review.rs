@@ -162,7 +162,7 @@ async fn reviewed(
         return vec![refusal.words];
     }
     loop {
-        let Some(SessionEvent { session, event }) = events.recv().await else {
+        let Some(SessionEvent { session, event, .. }) = events.recv().await else {
             return vec!["the session has broken down; the log has the details".to_owned()];
         };
         match (session, event) {

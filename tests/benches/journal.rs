@@ -126,7 +126,7 @@ fn going_on(report: &mut Report) {
         let session = Session::start(config(journal, past), workspace, Arc::new(NoEditor), sender);
         let hunks = runtime.block_on(async {
             while let Some(event) = events.recv().await {
-                if let Event::Hunks { hunks } = event {
+                if let Event::Hunks { hunks } = event.event {
                     return hunks.len();
                 }
             }

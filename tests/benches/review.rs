@@ -158,7 +158,7 @@ fn accept(files: usize) -> Duration {
     let session = Session::start(config, workspace(root.path()), Arc::new(NoEditor), sender);
     runtime.block_on(async {
         while let Some(event) = events.recv().await {
-            if matches!(&event, Event::Hunks { hunks } if hunks.len() == files) {
+            if matches!(&event.event, Event::Hunks { hunks } if hunks.len() == files) {
                 break;
             }
         }
@@ -166,7 +166,7 @@ fn accept(files: usize) -> Duration {
         let start = Instant::now();
         session.send(Op::Accept(protocol::Selection::All));
         let done = loop {
-            match events.recv().await.expect("the review ends") {
+            match events.recv().await.expect("the review ends").event {
                 Event::Reviewed { done, failed, .. } if failed.is_empty() => break done,
                 Event::Reviewed { failed, .. } => panic!("{failed:?}"),
                 _ => {}

@@ -192,6 +192,31 @@ fn json_is_one_event_a_line() {
 }
 
 #[test]
+fn subagents_are_told_of_on_standard_error_and_in_json_by_their_ends() {
+    let replies = || {
+        let task =
+            json!({"agent_type": "explore", "description": "find auth", "prompt": "Find auth"});
+        let own = |reply: ScriptedReply| reply.when("Find auth").conversation("explore");
+        [
+            reply().call("task", task),
+            own(reply().call("grep", json!({"pattern": "auth"}))),
+            own(reply().text("It is nowhere.")),
+            reply().text("Not found.").expect_text("It is nowhere."),
+        ]
+    };
+    let (world, _model) = world(replies());
+    let ran = world.run(&["run", "Where is auth?"]);
+    assert!(ran.err.contains("ropewalk: explore: grep auth\n"), "{ran:?}");
+    assert!(ran.out.contains("Not found.") && !ran.out.contains("grep"), "{ran:?}");
+    let (world, _model) = self::world(replies());
+    let ran = world.run(&["run", "--json", "Where is auth?"]);
+    let of_thread: Vec<Value> =
+        events(&ran.out).into_iter().filter(|event| event["thread"] == "1.1").collect();
+    let states: Vec<&Value> = of_thread.iter().map(|event| &event["state"]).collect();
+    assert_eq!(states, ["started", "ended"]);
+}
+
+#[test]
 fn each_stop_reason_has_its_exit_code() {
     let look = || reply().call("read_file", json!({"path": "a"}));
     let half = || reply().text("Half").stop(StopReason::MaxTokens);

@@ -38,6 +38,7 @@ mod review;
 mod sessions;
 #[cfg(test)]
 mod sizes;
+mod subagents;
 #[cfg(test)]
 #[path = "../support/mod.rs"]
 mod support;

@@ -13,6 +13,7 @@ mod repeats;
 use crate::changes::Origin;
 use crate::journal::outputs;
 use crate::reads::{Read, shown as shown_texts};
+use crate::tools::task::Task;
 use crate::turn::Turn;
 pub use call::Call;
 use call::Parsed;
@@ -26,7 +27,7 @@ use ropewalk_protocol::{Content, Event};
 use ropewalk_text::plain::plain;
 use ropewalk_tools::bounds::{PREVIEW_CHARS, preview};
 use ropewalk_tools::policy::Reach;
-use ropewalk_tools::{Bounds, Context, Effect, Grant, Progress, ToolOutput};
+use ropewalk_tools::{Bounds, Context, Effect, Grant, Progress, ToolOutput, TypedTool as _};
 use ropewalk_workspace::{DiskLook, DocId, View};
 use serde_json::Value;
 use std::panic::AssertUnwindSafe;
@@ -57,11 +58,15 @@ impl Turn {
         let mut ready: Vec<Ready> = parsed.collect();
         let mut done = Vec::with_capacity(ready.len());
         while !ready.is_empty() {
-            // As many reading calls as stand together, else one of any other kind.
+            // As many reading calls as stand together, or subagents, else one of any other kind.
             let reads = ready.iter().take_while(|(_, parsed)| is_read(parsed)).count();
-            let batch: Vec<Ready> = ready.drain(..reads.max(1)).collect();
+            let tasks = ready.iter().take_while(|(_, parsed)| is_task(parsed)).count();
+            let batch: Vec<Ready> = ready.drain(..reads.max(tasks).max(1)).collect();
+            if tasks > 0 {
+                self.begin_tasks(batch.iter().map(|(call, _)| call.id.clone()).collect());
+            }
             let view = if batch.iter().any(|(_, parsed)| parsed.is_ok()) {
-                self.or_interrupted(self.parts.changes.view()).await.ok().map(Arc::new)
+                self.or_interrupted(self.parts.view()).await.ok()
             } else {
                 None
             };
@@ -71,6 +76,7 @@ impl Turn {
                 self.conversation.note_reads(reads);
                 done.push((call, output));
             }
+            self.end_tasks();
         }
         self.share(&mut done).await;
         if !self.is_interrupted() {
@@ -136,6 +142,7 @@ impl Turn {
             preview: shown,
             secret: facts.secret,
         });
+        self.subagents.passes(&call.id);
         (call, output, facts.reads)
     }
 
@@ -176,6 +183,9 @@ impl Turn {
         reach: Reach,
         facts: &mut Facts,
     ) -> ToolOutput {
+        if parsed.tool == Task::NAME {
+            return self.run_task(call, parsed, view).await;
+        }
         let (effect, paths) = (parsed.effect, parsed.subject.paths.clone());
         let is_command = parsed.subject.command.is_some();
         let (shown, printed) = (self.shown_output(call), Arc::new(PrintedEnd::default()));
@@ -289,6 +299,10 @@ impl Turn {
 
 fn is_read(parsed: &Result<Parsed, ToolOutput>) -> bool {
     parsed.as_ref().map_or(true, |(_, call)| call.effect == Effect::Read)
+}
+
+fn is_task(parsed: &Result<Parsed, ToolOutput>) -> bool {
+    parsed.as_ref().is_ok_and(|(_, call)| call.tool == Task::NAME)
 }
 
 fn interrupted() -> ToolOutput {

@@ -4,6 +4,7 @@
 //! Turns, reviews and commands in the background come here, and nobody else locks the fork. Under its lock no file of
 //! the workspace is read or written; the journal's append is the only write.
 
+mod branch;
 mod hidden;
 mod made;
 mod review;
@@ -123,6 +124,7 @@ pub(crate) struct Origin {
 }
 
 /// The outcome of proposals.
+#[derive(Default)]
 pub(crate) struct Merged {
     pub(crate) report: MergeReport,
     /// The files in which a key that is not shown would be lost, as they are shown: nothing was merged there.
@@ -202,12 +204,7 @@ impl Changes {
     ) -> Merged {
         let view = view.clone();
         let merging = move |changes: &Self| {
-            let keys = changes.settings.keys();
-            let hidden = match keys.is_empty() {
-                true => Vec::new(),
-                false => hidden::overwritten(&keys, &view, &proposals),
-            };
-            proposals.retain(|proposal| !hidden.contains(&proposal.place.shown));
+            let hidden = changes.without_hidden(&view, &mut proposals);
             if !proposals.is_empty() {
                 changes.note_merge();
             }
@@ -220,6 +217,17 @@ impl Changes {
             Merged { report, hidden }
         };
         self.apart(merging).await
+    }
+
+    /// Takes out what would lose a key that is not shown, and gives the files of it.
+    fn without_hidden(&self, view: &View, proposals: &mut Vec<Proposal>) -> Vec<String> {
+        let keys = self.settings.keys();
+        let hidden = match keys.is_empty() {
+            true => Vec::new(),
+            false => hidden::overwritten(&keys, view, proposals),
+        };
+        proposals.retain(|proposal| !hidden.contains(&proposal.place.shown));
+        hidden
     }
 
     /// Parts hunks into those that may be published at once and those that wait for the user. `moves`: from where to

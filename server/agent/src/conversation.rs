@@ -12,6 +12,7 @@ use crate::knowledge::SharedKnowledge;
 use crate::prelude::PreludeCache;
 use crate::reads::Read;
 use crate::settings::Settings;
+use crate::subagent::spending::TurnSpending;
 use ropewalk_model::{Block, Message};
 use ropewalk_protocol::{MessageId, Spent, TodoList};
 use ropewalk_workspace::state::Kept;
@@ -34,6 +35,8 @@ pub struct Conversation {
     pub(crate) spent: Spent,
     /// What was used when the turn began.
     pub(crate) before: Spent,
+    /// What the whole turn has used, of a subagent.
+    pub(crate) shared: Option<Arc<TurnSpending>>,
     /// Set once the user was warned that this model has no price.
     pub(crate) told_unkept: bool,
     pub(crate) context: ContextNotices,
@@ -164,8 +167,19 @@ impl Conversation {
     /// Adds what a step has used.
     pub(crate) fn spend(&mut self, step: Spent) {
         self.spent += step;
+        if let Some(shared) = &self.shared {
+            shared.add(step);
+        }
         self.journal.write(&Record::Usage(self.spent));
         self.publish();
+    }
+
+    /// What was used when the turn began and what is used now, for the budgets of turn and session.
+    pub(crate) fn in_budget(&self) -> (Spent, Spent) {
+        match &self.shared {
+            Some(shared) => (shared.before(), shared.now()),
+            None => (self.before, self.spent),
+        }
     }
 
     /// The model has seen these texts.

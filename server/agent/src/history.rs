@@ -78,6 +78,11 @@ impl History {
     }
 
     /// Writes everything that is added from here on into `journal` first.
+    /// From now on the ids of calls begin so: they are told from those of other histories of the session.
+    pub(crate) fn name_calls(&mut self, prefix: String) {
+        self.ids.begin_with(prefix);
+    }
+
     pub(crate) fn keep_in(&mut self, journal: Journal) {
         self.journal = journal;
     }
@@ -333,10 +338,21 @@ impl History {
     /// Ends a turn: calls without a result get one, and unless the turn ended well, `why` is said behind the
     /// last words, so that the model knows it when the user goes on.
     pub fn close(&mut self, why: Option<&str>) {
+        self.close_telling(why, |_| None);
+    }
+
+    /// The same with more to be said of some open calls, by their ids.
+    pub(crate) fn close_telling(
+        &mut self,
+        why: Option<&str>,
+        more: impl Fn(&str) -> Option<String>,
+    ) {
         let open = self.open_calls();
         if !open.is_empty() {
             let words = format!("Error: Not run: {}", why.unwrap_or("the turn ended"));
-            let results = open.iter().map(|id| Block::result(id, words.as_str(), true)).collect();
+            let result =
+                |id: &String| Block::result(id, more(id).unwrap_or_else(|| words.clone()), true);
+            let results = open.iter().map(result).collect();
             self.push_user(results);
         }
         if let Some(why) = why {

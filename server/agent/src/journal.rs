@@ -17,7 +17,8 @@ pub mod past;
 pub mod record;
 pub mod store;
 
-use record::{Head, Record};
+use record::{Head, Record, ThreadRecord};
+use serde::Serialize;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -28,7 +29,11 @@ pub const MOST_BYTES: u64 = 256 << 20;
 
 /// A handle to a session's journal. Cheap to clone; all handles write to the same file.
 #[derive(Clone, Default)]
-pub struct Journal(Option<Arc<Mutex<Inner>>>);
+pub struct Journal {
+    inner: Option<Arc<Mutex<Inner>>>,
+    /// The subagent whose records are written, and the call that has started it.
+    thread: Option<(Arc<str>, Arc<str>)>,
+}
 
 struct Inner {
     path: PathBuf,
@@ -55,7 +60,7 @@ impl std::fmt::Debug for Journal {
 impl Journal {
     /// No journal: nothing is kept.
     pub fn none() -> Self {
-        Self(None)
+        Self::default()
     }
 
     /// A journal at `path`, which is made when the first turn begins.
@@ -69,12 +74,23 @@ impl Journal {
     }
 
     fn with(path: PathBuf, state: State, bytes: u64) -> Self {
-        Self(Some(Arc::new(Mutex::new(Inner { path, state, bytes, failure: None }))))
+        let inner = Arc::new(Mutex::new(Inner { path, state, bytes, failure: None }));
+        Self { inner: Some(inner), thread: None }
+    }
+
+    /// The same file for the records of a subagent, which the call of the second id has started.
+    pub(crate) fn of_thread(&self, thread: Arc<str>, call: Arc<str>) -> Self {
+        Self { inner: self.inner.clone(), thread: Some((thread, call)) }
+    }
+
+    /// The same file for the session's own records.
+    pub(crate) fn of_session(&self) -> Self {
+        Self { inner: self.inner.clone(), thread: None }
     }
 
     /// Whether anything is kept.
     pub fn is_kept(&self) -> bool {
-        self.0.is_some()
+        self.inner.is_some()
     }
 
     /// Where it is, or will be.
@@ -85,7 +101,7 @@ impl Journal {
     /// Writes a line. What goes wrong ends the journal, not the session; [`Journal::take_failure`] says it.
     pub(crate) fn write(&self, record: &Record<'_>) {
         self.inner(|inner| {
-            if let Err(error) = inner.write(record) {
+            if let Err(error) = inner.write(record, self.thread.as_ref()) {
                 tracing::error!(%error, path = %inner.path.display(), "the journal can't be written");
                 inner.state = State::Failed;
                 inner.failure = Some(format!(
@@ -117,12 +133,18 @@ impl Journal {
 
     fn inner<T>(&self, f: impl FnOnce(&mut Inner) -> T) -> Option<T> {
         // A panic while the lock was held leaves plain data behind, which stays usable.
-        self.0.as_ref().map(|inner| f(&mut inner.lock().unwrap_or_else(PoisonError::into_inner)))
+        self.inner
+            .as_ref()
+            .map(|inner| f(&mut inner.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 }
 
 impl Inner {
-    fn write(&mut self, record: &Record<'_>) -> io::Result<()> {
+    fn write(
+        &mut self,
+        record: &Record<'_>,
+        thread: Option<&(Arc<str>, Arc<str>)>,
+    ) -> io::Result<()> {
         if let State::New(head, waiting) = &mut self.state {
             match record {
                 Record::Turn { .. } => {}
@@ -141,7 +163,10 @@ impl Inner {
             self.state = State::Open(file);
         }
         let State::Open(file) = &mut self.state else { return Ok(()) };
-        let line = line(record)?;
+        let line = match thread {
+            Some((thread, call)) => line(&ThreadRecord::Thread { thread, call, record })?,
+            None => line(record)?,
+        };
         if self.bytes + line.len() as u64 > MOST_BYTES {
             return Err(io::Error::other(format!(
                 "it has reached its bound of {} MB; start a new session",
@@ -154,7 +179,7 @@ impl Inner {
     }
 }
 
-fn line(record: &Record<'_>) -> io::Result<Vec<u8>> {
+fn line(record: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut line = serde_json::to_vec(record)?;
     line.push(b'\n');
     Ok(line)

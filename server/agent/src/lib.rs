@@ -38,6 +38,7 @@ mod settings;
 mod shown;
 pub mod skills;
 mod slash;
+mod subagent;
 pub mod time;
 mod todos;
 pub mod tools;

@@ -17,3 +17,8 @@ pub(crate) fn hooks(parts: &Arc<Parts>) -> Vec<Arc<dyn StepHook>> {
         Arc::new(Check::new(parts.clone())),
     ]
 }
+
+/// The same for a subagent.
+pub(crate) fn hooks_of_thread(parts: &Arc<Parts>) -> Vec<Arc<dyn StepHook>> {
+    vec![Arc::new(Compaction::new(parts.clone())), Arc::new(NestedInstructions::new(parts.clone()))]
+}

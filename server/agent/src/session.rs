@@ -20,7 +20,7 @@ use actor::Actor;
 pub use config::SessionConfig;
 use parts::{Beginning, Parts};
 use ropewalk_model::Model;
-use ropewalk_protocol::{Approval, ContextFill, Event, Mode, Op, Prompt, Spent, TodoList};
+use ropewalk_protocol::{Approval, ContextFill, Mode, Op, Prompt, SessionEvent, Spent, TodoList};
 use ropewalk_workspace::{Editor, Workspace};
 use std::sync::Arc;
 use tokio::sync::mpsc;
@@ -46,7 +46,7 @@ impl Session {
         config: SessionConfig,
         workspace: Arc<Workspace>,
         editor: Arc<dyn Editor>,
-        events: mpsc::UnboundedSender<Event>,
+        events: mpsc::UnboundedSender<SessionEvent>,
     ) -> Session {
         Self::start_with(config, workspace, editor, events, Vec::new())
     }
@@ -56,7 +56,7 @@ impl Session {
         config: SessionConfig,
         workspace: Arc<Workspace>,
         editor: Arc<dyn Editor>,
-        events: mpsc::UnboundedSender<Event>,
+        events: mpsc::UnboundedSender<SessionEvent>,
         hooks: Vec<Arc<dyn StepHook>>,
     ) -> Session {
         let (inputs, receiver) = mpsc::unbounded_channel();

@@ -71,18 +71,41 @@ pub struct ModelChoice {
 }
 
 /// The settings as they are now.
-pub(crate) struct CurrentSettings(RwLock<Current>);
+pub(crate) struct CurrentSettings {
+    current: RwLock<Current>,
+    source: Option<Source>,
+}
 
 #[derive(Clone)]
 struct Current {
     settings: Arc<Settings>,
     hides: Arc<Hides>,
+    /// The settings that these were made of, if they follow others.
+    of: Option<Arc<Settings>>,
+}
+
+/// Settings that others follow, and what makes those of them.
+struct Source {
+    of: Arc<CurrentSettings>,
+    change: Box<dyn Fn(&mut Settings) + Send + Sync>,
 }
 
 impl CurrentSettings {
     pub(crate) fn new(settings: Settings) -> Self {
         let hides = hides(&settings.rules);
-        Self(RwLock::new(Current { settings: Arc::new(settings), hides }))
+        let current = Current { settings: Arc::new(settings), hides, of: None };
+        Self { current: RwLock::new(current), source: None }
+    }
+
+    /// Settings that follow others, but for this change.
+    pub(crate) fn following(
+        of: Arc<CurrentSettings>,
+        change: impl Fn(&mut Settings) + Send + Sync + 'static,
+    ) -> Self {
+        let base = of.current();
+        let current = made_of(&base, &change);
+        let source = Some(Source { of, change: Box::new(change) });
+        Self { current: RwLock::new(current), source }
     }
 
     pub(crate) fn get(&self) -> Arc<Settings> {
@@ -90,7 +113,7 @@ impl CurrentSettings {
     }
 
     pub(crate) fn change(&self, change: impl FnOnce(&mut Settings)) {
-        let mut current = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
         let mut new = Settings::clone(&current.settings);
         change(&mut new);
         if new.rules != current.settings.rules {
@@ -124,8 +147,23 @@ impl CurrentSettings {
 
     fn current(&self) -> Current {
         // A panic while the lock was held leaves plain data behind, which stays usable.
-        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+        let current = self.current.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let Some(source) = &self.source else { return current };
+        let base = source.of.current();
+        if current.of.as_ref().is_some_and(|of| Arc::ptr_eq(of, &base.settings)) {
+            return current;
+        }
+        let current = made_of(&base, &*source.change);
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = current.clone();
+        current
     }
+}
+
+fn made_of(base: &Current, change: &dyn Fn(&mut Settings)) -> Current {
+    let mut settings = Settings::clone(&base.settings);
+    change(&mut settings);
+    let of = Some(base.settings.clone());
+    Current { settings: Arc::new(settings), hides: base.hides.clone(), of }
 }
 
 fn hides(rules: &Rules) -> Arc<Hides> {

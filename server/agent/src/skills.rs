@@ -48,6 +48,11 @@ impl Skills {
         Self { state: Mutex::default(), knowledge, readable }
     }
 
+    /// The folders that may be read for a loaded skill's sake.
+    pub(crate) fn readable(&self) -> Arc<ReadableFolders> {
+        self.readable.clone()
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         // A panic while the lock was held leaves plain data behind, which stays usable.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)

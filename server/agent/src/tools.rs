@@ -3,6 +3,7 @@
 pub mod check_background;
 pub(crate) mod compact;
 pub(crate) mod load_skill;
+pub(crate) mod task;
 pub(crate) mod todo_write;
 
 use crate::compaction::wish::CompactionWish;
@@ -23,5 +24,6 @@ pub fn registry(runner: Arc<dyn CommandRunner>, editor: Arc<dyn Editor>) -> Regi
 pub fn names() -> Vec<String> {
     let all = registry(Arc::new(NoCommands), Arc::new(NoEditor));
     let all = all.with(compact::Compact::new(CompactionWish::default()));
+    let all = all.with(task::Task::default());
     all.names().chain([TodoWrite::NAME, LoadSkill::NAME]).map(str::to_owned).collect()
 }

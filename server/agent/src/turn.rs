@@ -11,6 +11,7 @@ mod hooks;
 mod printed;
 mod reply;
 mod state;
+mod thread;
 
 use crate::budget;
 use crate::conversation::Conversation;
@@ -24,6 +25,7 @@ use ropewalk_protocol::content::briefly;
 use ropewalk_protocol::{Event, Prompt, StopReason};
 pub(crate) use state::Turn;
 use std::panic::AssertUnwindSafe;
+pub(crate) use thread::ThreadEnd;
 
 impl Turn {
     /// Runs the turn and gives the conversation back. However it ends, the history is valid and whole afterwards.
@@ -164,7 +166,8 @@ impl Turn {
         {
             self.warn(words);
         }
-        budget::exceeded(&settings.limits, self.conversation.before, self.conversation.spent)
+        let (before, spent) = self.conversation.in_budget();
+        budget::exceeded(&settings.limits, before, spent).or_else(|| self.over_own_tokens())
     }
 
     /// What to say if the model keeps making the same call in vain.

@@ -106,7 +106,8 @@ fn words(asked: &Approval) -> String {
         None => String::new(),
     };
     let reason = plain(&asked.reason);
-    format!("? {} waits for your approval: {reason}\n    {detail}{rule}", plain(&asked.tool))
+    let of = asked.agent.as_ref().map(|agent| format!(" ({})", plain(agent))).unwrap_or_default();
+    format!("? {}{of} waits for your approval: {reason}\n    {detail}{rule}", plain(&asked.tool))
 }
 
 fn answers(asked: &Approval) -> String {

@@ -9,7 +9,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 pub(super) struct Feed {
     events: UnboundedReceiver<SessionEvent>,
     /// Events of the session that came before what is said of its start.
-    early: VecDeque<Event>,
+    early: VecDeque<SessionEvent>,
     session: SessionId,
     /// Problems that the turn itself tells of.
     told_later: Vec<String>,
@@ -32,7 +32,7 @@ impl Feed {
     }
 
     /// The next event of the session. None if there will be none.
-    pub(super) async fn next(&mut self) -> Option<Event> {
+    pub(super) async fn next(&mut self) -> Option<SessionEvent> {
         if let Some(event) = self.early.pop_front() {
             return Some(event);
         }
@@ -44,16 +44,15 @@ impl Feed {
         }
     }
 
-    fn take(&self, SessionEvent { session, event }: SessionEvent) -> Option<Event> {
-        match (session, event) {
-            (Some(id), event) => (id == self.session).then_some(event),
-            (None, Event::Notice { message, .. }) => {
-                if !self.told_later.contains(&message) {
-                    say(&message);
-                }
-                None
-            }
-            (None, _) => None,
+    fn take(&self, told: SessionEvent) -> Option<SessionEvent> {
+        if let Some(id) = &told.session {
+            return (*id == self.session).then_some(told);
         }
+        if let Event::Notice { message, .. } = told.event
+            && !self.told_later.contains(&message)
+        {
+            say(&message);
+        }
+        None
     }
 }

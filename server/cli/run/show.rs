@@ -11,6 +11,7 @@ use crate::review::Counts;
 use crate::terminal::{self, BAD, CALL, Colour, Look, QUIET};
 use ropewalk_protocol::{CallId, Event, Level, StopReason, Tokens};
 use ropewalk_workspace::Patch;
+use std::collections::HashMap;
 use std::io::Write;
 use std::sync::Arc;
 use std::time::Instant;
@@ -52,6 +53,8 @@ pub(super) struct Show<W> {
     last: Option<CallId>,
     /// True if the last check of the turn has failed.
     check_failed: bool,
+    /// The types of the subagents at work, by their ids.
+    threads: HashMap<String, String>,
     /// Tokens and money used by the turn, and by the session.
     used: Option<(Tokens, Tokens)>,
 }
@@ -92,6 +95,7 @@ impl<W: Write> Show<W> {
             is_live: form != Form::Json && terminal::can_rewrite(),
             last: None,
             check_failed: false,
+            threads: HashMap::new(),
             used: None,
         }
     }
@@ -108,7 +112,7 @@ impl<W: Write> Show<W> {
             self.check_failed = !report.passed;
         }
         match self.form {
-            Form::Json => self.json(event),
+            Form::Json => self.json(event, None),
             Form::People(_) => self.people(event),
         }
     }
@@ -116,6 +120,32 @@ impl<W: Write> Show<W> {
     /// True if the last check of the turn has failed.
     pub(super) fn check_failed(&self) -> bool {
         self.check_failed
+    }
+
+    /// Shows an event of a subagent: for people each of its calls in a line on standard error, for programs when it begins,
+    /// asks and ends.
+    pub(super) fn of_thread(&mut self, thread: &str, event: &Event) -> std::io::Result<()> {
+        if let Event::Thread { agent, .. } = event {
+            self.threads.insert(thread.to_owned(), plain(agent));
+        }
+        match (self.form, event) {
+            (
+                Form::Json,
+                Event::Thread { .. }
+                | Event::ApprovalRequested { .. }
+                | Event::ApprovalResolved { .. },
+            ) => self.json(event, Some(thread)),
+            (Form::People(_), Event::ToolCall { tool, title, .. }) => {
+                self.finish_line()?;
+                let agent = self.threads.get(thread).map_or("", String::as_str);
+                say(&first_line(&format!("{agent}: {} {}", plain(tool), plain(title))));
+                Ok(())
+            }
+            (Form::People(_), Event::Notice { level: Level::Warning | Level::Error, .. }) => {
+                self.people(event)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Says what runs now and for how many seconds, where that line can be rewritten.
@@ -189,11 +219,14 @@ impl<W: Write> Show<W> {
         parts.join(" · ")
     }
 
-    fn json(&mut self, told: &Event) -> std::io::Result<()> {
+    fn json(&mut self, told: &Event, thread: Option<&str>) -> std::io::Result<()> {
         let mut event = serde_json::to_value(told).map_err(std::io::Error::other)?;
         if let (Event::SessionStarted { .. }, Some(fields)) = (told, event.as_object_mut()) {
             // A program needs it to go on with the session.
             fields.insert("session".to_owned(), (*self.session).into());
+        }
+        if let (Some(thread), Some(fields)) = (thread, event.as_object_mut()) {
+            fields.insert("thread".to_owned(), thread.into());
         }
         let mut line = plain_json(event.to_string());
         line.push('\n');

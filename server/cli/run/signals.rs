@@ -21,7 +21,7 @@ pub(super) fn interrupt_on_signal(host: &Arc<Host>) {
             }
         };
         signals.next().await;
-        drop(host.handle(Op::Interrupt.into()));
+        drop(host.handle(Op::Interrupt(None).into()));
         say("Interrupted; once more ends at once.");
         signals.next().await;
         std::process::exit(Exit::Interrupted.code().into());

@@ -5,7 +5,7 @@ use super::ask::Asking;
 use super::feed::Feed;
 use super::show::Show;
 use ropewalk_host::Host;
-use ropewalk_protocol::{Event, Op, StopReason};
+use ropewalk_protocol::{Event, Op, SessionEvent, StopReason};
 use std::collections::VecDeque;
 use std::io::Write;
 use std::sync::Arc;
@@ -32,21 +32,25 @@ pub(super) async fn watch<W: Write>(
                 drop(host.handle(Op::Approve(Some(approval), verdict).into()));
             }
             event = feed.next() => {
-                let event = event?;
-                if asking.event(&event) {
+                let told = event?;
+                if asking.event(&told.event) {
                     show.break_off();
                 }
-                held.push_back(event);
+                held.push_back(told);
             }
             _ = second.tick(), if !asking.is_open() => show.tick(),
         }
         while !asking.is_open()
-            && let Some(event) = held.pop_front()
+            && let Some(SessionEvent { thread, event, .. }) = held.pop_front()
         {
-            if let Err(error) = show.event(&event) {
+            let shown = match thread {
+                Some(thread) => show.of_thread(&thread, &event),
+                None => show.event(&event),
+            };
+            if let Err(error) = shown {
                 // Nobody can see what the agent does any more, so it stops.
                 tracing::info!(%error, "standard output is closed");
-                drop(host.handle(Op::Interrupt.into()));
+                drop(host.handle(Op::Interrupt(None).into()));
             }
             if let Event::TurnEnded { stop_reason, message, .. } = event {
                 return Some((stop_reason, message));

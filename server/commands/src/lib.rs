@@ -219,6 +219,18 @@ impl CommandRunner for Commands {
         Box::pin(self.background.next_finished())
     }
 
+    fn beside(&self) -> Option<Arc<dyn CommandRunner>> {
+        if self.mode() != CommandMode::OverFork {
+            return None;
+        }
+        let beside = Commands {
+            chosen: self.chosen.clone(),
+            open_sockets: AtomicBool::new(self.open_sockets.load(Ordering::Relaxed)),
+            ..Commands::new(self.settings.clone())
+        };
+        Some(Arc::new(beside))
+    }
+
     fn settled(&self) -> BoxFuture<'_, ()> {
         let settled = async {
             match self.mode() {

@@ -213,7 +213,7 @@ impl Host {
     /// Tells them what is of no session.
     pub(crate) fn tell_all(&self, events: Vec<Event>) {
         for event in events {
-            self.tell(SessionEvent { session: None, event });
+            self.tell(SessionEvent { session: None, thread: None, event });
         }
     }
 }

@@ -118,7 +118,7 @@ impl Inputs {
         &mut self,
         work: impl Future<Output = T>,
     ) -> Option<T> {
-        let stops = |input: &Input| matches!(input.op, Op::Interrupt);
+        let stops = |input: &Input| matches!(input.op, Op::Interrupt(None));
         let mut work = std::pin::pin!(work);
         while !self.waiting.iter().any(stops) {
             tokio::select! {

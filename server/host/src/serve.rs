@@ -8,7 +8,7 @@ use crate::host::Host;
 use crate::seat::{Input, Inputs};
 use ropewalk_agent::Session;
 use ropewalk_model::Model;
-use ropewalk_protocol::{Event, Op, Refusal, Reply, SessionEvent, Status};
+use ropewalk_protocol::{Op, Refusal, Reply, SessionEvent, Status};
 use std::sync::{Arc, Weak};
 use tokio::sync::mpsc::UnboundedReceiver;
 
@@ -55,14 +55,10 @@ pub(crate) async fn serve(host: Weak<Host>, session: Session, mut inputs: Inputs
 }
 
 /// Tells what happens in a session until it has ended.
-pub(crate) async fn tell(
-    host: Weak<Host>,
-    session: Arc<str>,
-    mut events: UnboundedReceiver<Event>,
-) {
+pub(crate) async fn tell(host: Weak<Host>, mut events: UnboundedReceiver<SessionEvent>) {
     while let Some(event) = events.recv().await {
         let Some(host) = host.upgrade() else { return };
-        host.tell(SessionEvent { session: Some(session.clone().into()), event });
+        host.tell(event);
     }
 }
 

@@ -17,7 +17,7 @@ use ropewalk_agent::session::SessionConfig;
 use ropewalk_agent::tools::registry;
 use ropewalk_agent::{Journal, Past, Session, Sessions};
 use ropewalk_commands::Commands;
-use ropewalk_protocol::{Event, LeftSession, Op, Refusal, Reply, SessionId};
+use ropewalk_protocol::{LeftSession, Op, Refusal, Reply, SessionEvent, SessionId};
 use ropewalk_tools::diagnostics::Diagnostics;
 use ropewalk_tools::{CommandRunner, TypedTool as _};
 use ropewalk_workspace::Roots;
@@ -118,7 +118,7 @@ impl Host {
         &self,
         slot: &OnceLock<Session>,
         past: Option<(Arc<str>, Journal, Past)>,
-    ) -> (Session, UnboundedReceiver<Event>) {
+    ) -> (Session, UnboundedReceiver<SessionEvent>) {
         let (id, journal, past) = match past {
             Some((id, journal, past)) => (id, journal, Some(past)),
             None => {
@@ -187,7 +187,7 @@ impl Host {
     pub(crate) fn install(
         self: &Arc<Self>,
         new: (Arc<Seat>, Inputs),
-        events: UnboundedReceiver<Event>,
+        events: UnboundedReceiver<SessionEvent>,
         beside: bool,
         may_leave: impl FnOnce(&Seat) -> bool,
     ) -> Result<Option<LeftSession>, Refusal> {
@@ -282,10 +282,10 @@ impl Host {
 async fn serve_all(
     host: Weak<Host>,
     session: Session,
-    events: UnboundedReceiver<Event>,
+    events: UnboundedReceiver<SessionEvent>,
     inputs: Inputs,
 ) {
-    let told = tokio::spawn(tell(host.clone(), session.id().clone(), events));
+    let told = tokio::spawn(tell(host.clone(), events));
     serve(host, session, inputs).await;
     // A panic there has been logged.
     let _ = told.await;

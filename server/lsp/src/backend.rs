@@ -50,7 +50,7 @@ impl Backend {
             && token.starts_with(&format!("ropewalk/{session}/"))
         {
             // One that was left meanwhile is stopped already.
-            let _ = self.state.ask(Some(session), Op::Interrupt).await;
+            let _ = self.state.ask(Some(session), Op::Interrupt(None)).await;
         }
     }
 
@@ -146,7 +146,7 @@ impl LanguageServer for Backend {
     async fn shutdown(&self) -> Result<()> {
         self.state.leave();
         // Without a session there is nothing to stop.
-        let _ = self.state.ask(None, Op::Interrupt).await;
+        let _ = self.state.ask(None, Op::Interrupt(None)).await;
         Ok(())
     }
 

@@ -11,6 +11,8 @@ pub(crate) struct ClientOptions {
     pub(crate) draws_hunks: bool,
     /// It shows approvals itself.
     pub(crate) approvals: bool,
+    /// It takes the events of subagents too.
+    pub(crate) threads: bool,
     /// It shows messages of any length without taking keys from the user.
     pub(crate) messages: bool,
     /// It answers `ropewalk/save` and `ropewalk/diagnostics`.
@@ -35,6 +37,7 @@ impl ClientOptions {
             events: flag("events"),
             draws_hunks: flag("drawsHunks"),
             approvals: flag("approvals"),
+            threads: flag("threads"),
             messages: flag("messages"),
             plugin: flag("plugin"),
             edits: flag("edits"),
@@ -45,7 +48,7 @@ impl ClientOptions {
 
 /// The keys of a client's own options, in `initializationOptions`, which are no configuration.
 pub const CLIENT_KEYS: &[&str] =
-    &["events", "drawsHunks", "approvals", "messages", "plugin", "edits"];
+    &["events", "drawsHunks", "approvals", "threads", "messages", "plugin", "edits"];
 
 /// Facts that `initialize` has told.
 #[derive(Clone, Copy, Debug, Default)]

@@ -221,10 +221,16 @@ fn compact(state: Arc<State>, argument: Value) -> Answer {
     })
 }
 
-fn interrupt(state: Arc<State>, _: Value) -> Answer {
+#[derive(Deserialize, Default)]
+struct InterruptArgument {
+    thread: Option<String>,
+}
+
+fn interrupt(state: Arc<State>, argument: Value) -> Answer {
     Box::pin(async move {
+        let InterruptArgument { thread } = read(argument, "thread", "{ thread? } or a string")?;
         // Without a session there is nothing to stop.
-        let _ = state.ask(None, Op::Interrupt).await;
+        let _ = state.ask(None, Op::Interrupt(thread)).await;
         Ok(Value::Null)
     })
 }

@@ -6,6 +6,7 @@
 mod approval;
 mod document;
 pub(crate) mod sessions;
+mod thread;
 pub(crate) mod words;
 
 pub(crate) use document::open_document;
@@ -38,7 +39,7 @@ async fn send(state: &State, event: &SessionEvent) {
 
 /// Sends an event that is of no session.
 pub(crate) async fn send_event(state: &State, event: Event) {
-    send(state, &SessionEvent { session: None, event }).await;
+    send(state, &SessionEvent { session: None, thread: None, event }).await;
 }
 
 impl Notification for RopewalkEvent {
@@ -66,10 +67,16 @@ pub(crate) async fn show_events(
             continue;
         }
         log(&state, &told);
-        if state.facts().options.events {
+        let options = state.facts().options;
+        if options.events && (options.threads || is_of_session(&told)) {
             send(&state, &told).await;
         }
         let mut shown = turns.remove(&session).unwrap_or_default();
+        if let Some(thread) = told.thread {
+            shown.take_of_thread(&state, &session, thread, told.event).await;
+            turns.insert(session, shown);
+            continue;
+        }
         match told.event {
             // Another session has taken its place: it only stops turning.
             Event::TurnEnded { stop_reason, .. } if !is_current => {
@@ -84,6 +91,15 @@ pub(crate) async fn show_events(
             turns.insert(session, Shown { todos, ..shown });
         }
     }
+}
+
+/// True if an event is for those too who don't look at subagents.
+fn is_of_session(told: &SessionEvent) -> bool {
+    told.thread.is_none()
+        || matches!(
+            told.event,
+            Event::Thread { .. } | Event::ApprovalRequested { .. } | Event::ApprovalResolved { .. }
+        )
 }
 
 /// Shows what is of no session: what is wrong with the configuration, and what it asks for.
@@ -140,6 +156,8 @@ struct Shown {
     token: Option<lsp::ProgressToken>,
     /// What the model has said in this step.
     said: String,
+    /// The types of the subagents at work, by their ids.
+    threads: HashMap<String, String>,
     /// What the turn has used so far.
     used: Option<Tokens>,
     /// True while a turn runs.

@@ -13,6 +13,9 @@ pub struct Approval {
     pub id: u64,
     /// The call's id.
     pub call: CallId,
+    /// The subagent that asks, by its type and its task, as in `explore, find auth files`. Null where the session's own call
+    /// waits.
+    pub agent: Option<String>,
     /// The tool.
     pub tool: String,
     /// The whole command, or what the call is about. What would drive a terminal or turn writing

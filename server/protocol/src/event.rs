@@ -72,6 +72,16 @@ pub enum CompactionCause {
     Refused,
 }
 
+/// How far a subagent is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ThreadState {
+    /// It has begun.
+    Started,
+    /// It has ended, and what it changed has come back or is dropped.
+    Ended,
+}
+
 /// How important a notice is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -295,6 +305,27 @@ pub enum Event {
         /// The model that has summed up, or `ropewalk` where it is a list of the calls.
         by: String,
     },
+    /// A subagent begins or ends, whose id is the `thread` beside this event.
+    Thread {
+        /// The turn.
+        turn: u64,
+        /// The id of the call that has started it.
+        call: CallId,
+        /// Its type, such as `explore`.
+        agent: String,
+        /// Its task in a few words.
+        description: String,
+        /// How far it is: `started` or `ended`.
+        state: ThreadState,
+        /// The steps it took.
+        steps: u32,
+        /// Tokens that it used.
+        usage: Tokens,
+        /// The files in which its changes have come back.
+        changed: Vec<String>,
+        /// The files in which some of them had lost their place.
+        conflicts: Vec<String>,
+    },
     /// Something the user should know: `info`, `warning` or `error`.
     Notice {
         /// How important it is.
@@ -345,6 +376,9 @@ pub struct SessionEvent {
     /// The session it is of, if it is of one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionId>,
+    /// The subagent it is of, if it is of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread: Option<String>,
     /// The event, whose fields stand beside the session.
     #[serde(flatten)]
     pub event: Event,

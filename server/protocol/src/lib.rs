@@ -24,7 +24,7 @@ pub mod usage;
 pub use approval::{Approval, Resolution, Verdict};
 pub use check::CheckReport;
 pub use content::Content;
-pub use event::{CompactionCause, Event, Level, SessionEvent, StopReason};
+pub use event::{CompactionCause, Event, Level, SessionEvent, StopReason, ThreadState};
 pub use hunk::{ChangeKind, HunkInfo, ReviewAction};
 pub use ids::{CallId, MessageId, SessionId};
 pub use limits::{ModelLimits, SessionLimits, Thinking};

@@ -112,8 +112,8 @@ pub enum Op {
     /// Joins the running turn after the tool results of the current step. Starts a turn if none is running.
     Steer(Vec<Content>),
     /// Stops the running turn where it is. What waits in the queue runs then; a steer that had not joined the
-    /// turn starts one of its own.
-    Interrupt,
+    /// turn starts one of its own. With the id of a subagent it stops that one alone.
+    Interrupt(Option<String>),
     /// Publishes pending hunks: those that are meant when the request comes. Reviews are done one after the other,
     /// in the order of their requests.
     Accept(Selection),
@@ -174,7 +174,7 @@ impl Op {
         match self {
             Op::Prompt(_) => "prompt",
             Op::Steer(_) => "steer",
-            Op::Interrupt => "interrupt",
+            Op::Interrupt(_) => "interrupt",
             Op::Accept(_) => "accept",
             Op::Reject(..) => "reject",
             Op::Edit(..) => "edit",

@@ -156,6 +156,12 @@ pub trait CommandRunner: Send + Sync {
     /// The next command that ends in the background. Of several callers one hears of each.
     fn finished(&self) -> BoxFuture<'_, Finished>;
 
+    /// A runner beside this one for a helper of the session: what it writes stands in no command of the session's. None
+    /// where there is but one place for commands; those of both take turns there.
+    fn beside(&self) -> Option<Arc<dyn CommandRunner>> {
+        None
+    }
+
     /// Waits, not for long, until nothing runs any more of a command whose future was dropped.
     fn settled(&self) -> BoxFuture<'_, ()>;
 }

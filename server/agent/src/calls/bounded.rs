@@ -58,7 +58,7 @@ impl Turn {
     }
 
     /// The file that has the whole of a result.
-    async fn keep_whole(&self, call: &Call, words: &str) -> Option<PathBuf> {
+    pub(crate) async fn keep_whole(&self, call: &Call, words: &str) -> Option<PathBuf> {
         let folder = self.parts.outputs.as_ref()?;
         let file = folder.join(format!("{}.txt", call.id));
         // What the tool has kept is more than it has said.

@@ -23,7 +23,7 @@ pub struct Call {
 }
 
 /// A call that was understood, and its tool.
-pub(super) type Parsed = (Arc<dyn Tool>, tool::Call);
+pub(crate) type Parsed = (Arc<dyn Tool>, tool::Call);
 
 impl Call {
     /// The call's id, unique in its session.

@@ -11,20 +11,23 @@ use ropewalk_workspace::{HunkId, MergeReport, Place, Proposal, Selection, View};
 use std::sync::Arc;
 
 impl Parts {
-    /// Takes in what a call proposes.
+    /// Takes in what a call proposes, and gives the files in which some of it had lost its place.
     pub(crate) async fn take_changes(
         &self,
         origin: Origin,
         view: &Arc<View>,
         output: &mut ToolOutput,
         interrupt: &Interrupt,
-    ) {
+    ) -> Vec<String> {
         let proposals = std::mem::take(&mut output.proposals);
         let moved =
             |proposal: &Proposal| Some((proposal.place.clone(), proposal.change.to()?.clone()));
         let moves: Vec<(Place, Place)> = proposals.iter().filter_map(moved).collect();
         let turn = origin.turn;
-        let Merged { report, hidden } = self.changes.merge(origin, view, proposals).await;
+        let Merged { report, hidden } = match &self.thread {
+            Some(thread) => thread.files.merge(origin, view, proposals, output).await,
+            None => self.changes.merge(origin, view, proposals).await,
+        };
         if !hidden.is_empty() {
             output.fail(format_args!(
                     "{} holds a key that is not shown: where you read [key], another text stands, and it would be lost. \
@@ -34,11 +37,15 @@ impl Parts {
             );
         }
         say_what_is_left(&report, output);
+        if self.thread.is_some() {
+            return report.conflicts;
+        }
         if self.settings.get().mode == Mode::Auto && !report.hunks.is_empty() {
-            self.publish_but_held(turn, (report.hunks, moves), output, interrupt).await;
+            self.publish_but_held(turn, (report.hunks.clone(), moves), output, interrupt).await;
         } else {
             self.changes.show().await;
         }
+        report.conflicts
     }
 
     /// Publishes what a call changed, but for files that others run or follow: those wait for the user.

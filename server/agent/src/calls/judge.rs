@@ -135,6 +135,7 @@ impl Turn {
         Approval {
             id: 0,
             call: call.id.clone().into(),
+            agent: self.parts.thread.as_ref().map(|thread| plain_line(&thread.name())),
             tool: call.name.clone(),
             detail: plain(subject(parsed)),
             reason: plain_line(reason),

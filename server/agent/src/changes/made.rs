@@ -8,7 +8,7 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 use tokio::time::Instant;
 
 impl Changes {
-    fn work(&self) -> MutexGuard<'_, Work> {
+    fn noted(&self) -> MutexGuard<'_, Work> {
         // A panic while the lock was held leaves plain data behind, which stays usable.
         self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -19,18 +19,18 @@ impl Changes {
 
     /// A turn begins. Gives how often calls have changed something until then.
     pub(crate) fn work_begins(&self) -> u64 {
-        let mut work = self.work();
+        let mut work = self.noted();
         (work.published, work.last) = (HashSet::new(), None);
         work.merges
     }
 
     /// How often calls have changed something.
     pub(crate) fn merges(&self) -> u64 {
-        self.work().merges
+        self.noted().merges
     }
 
     pub(super) fn note_merge(&self) {
-        self.work().merges += 1;
+        self.noted().merges += 1;
     }
 
     /// The documents of the hunks that are pending, for an editor that tells what is wrong in them.
@@ -43,7 +43,7 @@ impl Changes {
 
     pub(super) fn note_published(&self, done: &[HunkId], documents: &HashMap<HunkId, DocId>) {
         if !done.is_empty() {
-            let mut work = self.work();
+            let mut work = self.noted();
             work.last = Some(Instant::now());
             work.published.extend(done.iter().filter_map(|hunk| documents.get(hunk)).cloned());
         }
@@ -51,7 +51,7 @@ impl Changes {
 
     /// Documents with changes that were published since the turn began, and when the last of them was.
     pub(crate) fn published(&self) -> (HashSet<DocId>, Option<Instant>) {
-        let work = self.work();
+        let work = self.noted();
         (work.published.clone(), work.last)
     }
 }

@@ -66,9 +66,8 @@ pub(super) async fn summary(
     let most = (load.room().context / PART).clamp(TOKENS.0, TOKENS.1);
     let mut from = 0;
     for _ in 0..TRIES {
-        if budget::exceeded(&parts.settings.get().limits, conversation.before, conversation.spent)
-            .is_some()
-        {
+        let (before, spent) = conversation.in_budget();
+        if budget::exceeded(&parts.settings.get().limits, before, spent).is_some() {
             break;
         }
         let asked = conversation.history.question(from..count, LEFT_OUT, &words);

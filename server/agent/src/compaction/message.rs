@@ -21,6 +21,8 @@ const GO_ON: &str = "Go on with Next. What is decided is decided; repeat nothing
 /// What the message is made of.
 pub(super) struct Beginning<'a> {
     pub(super) transcript: Option<&'a Path>,
+    /// Words that say who the model is, where the session's system prompt is not all.
+    pub(super) identity: Option<&'a str>,
     pub(super) words: &'a [UserWords],
     /// The most bytes of the user's words.
     pub(super) most_words: usize,
@@ -40,6 +42,9 @@ impl Beginning<'_> {
             None => String::new(),
         };
         let mut out = format!("[Conversation compressed.{transcript}]\n");
+        if let Some(identity) = self.identity {
+            let _ = write!(out, "\n<identity>\n{identity}\n</identity>\n");
+        }
         let most = if is_halved { self.most_words / 2 } else { self.most_words };
         let _ = write!(out, "\nThe user's own words:\n{}\n", own_words(self.words, most));
         let mut summary = self.summary.to_owned();
@@ -105,7 +110,9 @@ pub(super) fn state<'a>(
         let _ = writeln!(out, "Files read or changed: {}", named(&read));
     }
     let mut waits: BTreeMap<String, usize> = BTreeMap::new();
-    for hunk in parts.changes.hunks() {
+    // A subagent's own changes wait for nobody yet, and those of the session are not its.
+    let hunks = if parts.thread.is_none() { parts.changes.hunks() } else { Vec::new() };
+    for hunk in hunks {
         *waits.entry(hunk.file).or_default() += 1;
     }
     let waits: Vec<String> =
@@ -185,6 +192,7 @@ mod tests {
         let words = words(&["do it"]);
         let beginning = |is_idle| Beginning {
             transcript: Some(Path::new("/o/t.md")),
+            identity: None,
             words: &words,
             most_words: 100,
             summary: "**Goal**: it",

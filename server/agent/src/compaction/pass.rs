@@ -72,7 +72,8 @@ pub(crate) async fn compact(
     let skills = skills::kept(parts, conversation, &load, view).await;
     let state = state(parts, conversation.reads.keys(), &skills.words);
     let material = (&summary, transcript, &*state, tails);
-    let compacted = fitting(conversation, &load, material, &occasion);
+    let identity = parts.thread.as_ref().map(|thread| &*thread.identity);
+    let compacted = fitting(conversation, &load, material, (&occasion, identity));
     let compacted = compacted.map_err(|tokens| full(conversation, &load, tokens))?;
     let before = load.request;
     enter(conversation, compacted, skills, before);
@@ -95,12 +96,13 @@ fn fitting(
         &str,
         [(Squeeze, CompactedTail); 4],
     ),
-    occasion: &Occasion,
+    (occasion, identity): (&Occasion, Option<&str>),
 ) -> Result<Compacted, u64> {
     let room = load.room();
     let most_words = conversation.context.bytes_of(&*load.model, room.context / WORDS_PART);
     let beginning = Beginning {
         transcript: transcript.as_deref(),
+        identity,
         words: &conversation.words,
         most_words,
         summary: &summary.text,
@@ -158,7 +160,9 @@ async fn keep_transcript(
 ) -> Option<PathBuf> {
     let folder = parts.outputs.as_ref()?;
     let text = transcript(conversation.messages().take(count));
-    let file = folder.join(format!("transcript-{}.md", conversation.history.era() + 1));
+    let of_thread = parts.thread.as_ref().map(|thread| format!("{}-", thread.id));
+    let era = conversation.history.era() + 1;
+    let file = folder.join(format!("transcript-{}{era}.md", of_thread.unwrap_or_default()));
     match write_whole(folder, &file, &text).await {
         Ok(()) => Some(file),
         Err(error) => {

@@ -10,6 +10,8 @@ pub(super) struct CallIds {
     taken: HashSet<String>,
     /// By our id of a call, the other one that its server gave it.
     given: HashMap<String, Given>,
+    /// Stands before each id of ours, where other histories are kept beside this one.
+    prefix: String,
 }
 
 /// An id as a server gave it, which may hold more than a name: it goes back to that server unchanged, and to no other.
@@ -21,6 +23,11 @@ struct Given {
 }
 
 impl CallIds {
+    /// From now on each new id of ours begins so.
+    pub(super) fn begin_with(&mut self, prefix: String) {
+        self.prefix = prefix;
+    }
+
     /// Takes in what ids the server of this model gave to calls, by ours.
     pub(super) fn restore(&mut self, by: &str, ids: Vec<(String, String)>) {
         for (ours, id) in ids {
@@ -39,7 +46,10 @@ impl CallIds {
     pub(super) fn admit(&mut self, block: &mut Block, by: &str) -> Option<(String, String)> {
         let Block::ToolUse { id, name, .. } = block else { return None };
         *name = plain(name, LONGEST_NAME);
-        let base = plain(id, LONGEST_ID);
+        let base = match &*self.prefix {
+            "" => plain(id, LONGEST_ID),
+            prefix => plain(&format!("{prefix}{id}"), LONGEST_ID),
+        };
         if base == *id && self.taken.insert(base.clone()) {
             return None;
         }

@@ -10,7 +10,7 @@ use crate::time::minute;
 use ropewalk_model::{Block, Role, ToolInput};
 use ropewalk_protocol::content::briefly;
 use ropewalk_tools::bounds::{PREVIEW_CHARS, preview};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 
 /// Takes the records of a journal in order.
@@ -22,6 +22,8 @@ pub struct Markdown {
     body: String,
     /// What was decided about calls that have no result yet, by their ids.
     decided: HashMap<String, String>,
+    /// Subagents at work, by the calls that have started them.
+    threads: BTreeMap<String, Markdown>,
 }
 
 impl Markdown {
@@ -54,6 +56,9 @@ impl Markdown {
             Record::Words { text, .. } => {
                 let _ = write!(out, "\n{}\n", quoted(text));
             }
+            Record::Thread { call, record, .. } => {
+                self.threads.entry(call.to_string()).or_default().take(record);
+            }
             record => {
                 if let Some(line) = line(record) {
                     let _ = writeln!(out, "\n*{line}*");
@@ -83,6 +88,9 @@ impl Markdown {
                     writeln!(out, "\n- {} {}", code(name), code(&preview(&input, PREVIEW_CHARS)));
             }
             Block::ToolResult { tool_use_id, content, is_error } => {
+                if let Some(thread) = self.threads.remove(tool_use_id) {
+                    out.push_str(&thread.folded());
+                }
                 let failed = if *is_error { " failed" } else { "" };
                 let _ = write!(out, "\n- Result{failed}");
                 if let Some(decided) = self.decided.remove(tool_use_id) {
@@ -93,8 +101,17 @@ impl Markdown {
         }
     }
 
+    /// What a subagent did, folded.
+    fn folded(self) -> String {
+        let body = self.body.replace("\n## Turn", "\n### Task of turn");
+        format!("\n<details><summary>The subagent's steps</summary>\n{body}\n</details>\n")
+    }
+
     /// The document.
-    pub fn finish(self) -> String {
+    pub fn finish(mut self) -> String {
+        for thread in std::mem::take(&mut self.threads).into_values() {
+            self.body.push_str(&thread.folded());
+        }
         let title = self.title.or(self.first).unwrap_or_default();
         let title = if title.is_empty() { "Session".to_owned() } else { plain(&title) };
         format!("# {title}\n\n{}{}", self.head, self.body)

@@ -7,6 +7,8 @@ use super::record::{Head, Record, Summary, VERSION};
 use crate::history::{History, HistoryMark};
 use crate::knowledge::{Knowledge, LoadedSkill};
 use crate::settings::ModelChoice;
+use crate::subagent::result::last_words;
+use ropewalk_model::{Block, Role};
 use ropewalk_protocol::{MessageId, Mode, Spent, TodoList};
 use ropewalk_text::plain::plain;
 use ropewalk_workspace::state::Kept;
@@ -76,6 +78,8 @@ pub struct Past {
     pub(crate) todos: TodoList,
     pub(crate) knowledge: Knowledge,
     pub(crate) background: RunningCommands,
+    /// The ends of what the subagents of a turn had said, by the calls that have started them.
+    pub(crate) threads: BTreeMap<String, String>,
     /// The turn that was running at the end.
     pub(crate) open_turn: Option<u64>,
     /// The highest number of a turn, those taken back included.
@@ -214,7 +218,7 @@ impl Past {
             Record::Said { id, role, content } => {
                 let content = content.into_owned();
                 for block in &content {
-                    if let ropewalk_model::Block::Content(content) = block {
+                    if let Block::Content(content) = block {
                         self.forget_waiting(&content.briefly());
                     }
                 }
@@ -223,8 +227,10 @@ impl Past {
             Record::CallIds { by, ids } => self.history.restore_ids(&by, ids),
             Record::Model(name) => self.history.spoken_to(&name),
             Record::Usage(spent) => self.spent = spent,
+            Record::Thread { call, record, .. } => self.thread_said(&call, *record),
             Record::Ended { at, .. } => {
                 self.at = at;
+                self.threads.clear();
                 self.open_turn = None;
             }
             Record::Review { at, .. } => self.at = at,
@@ -254,6 +260,15 @@ impl Past {
             Record::Decision(_) | Record::Check { .. } | Record::Summary(_) => {}
         }
         Ok(())
+    }
+
+    /// A subagent has said something. Nothing else of it is the session's.
+    fn thread_said(&mut self, call: &str, record: Record<'_>) {
+        let said = self.threads.entry(call.to_owned()).or_default();
+        if let Record::Said { role: Role::Assistant, content, .. } = record {
+            let texts: Vec<&str> = content.iter().filter_map(Block::as_text).collect();
+            *said = last_words(&format!("{said}\n{}", texts.join("\n")));
+        }
     }
 
     /// A turn has begun.
@@ -370,6 +385,7 @@ fn is_unknown(line: &[u8]) -> bool {
         "compacted",
         "todos",
         "check",
+        "thread",
     ];
     if line.iter().all(u8::is_ascii_whitespace) {
         return true;

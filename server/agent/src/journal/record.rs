@@ -166,6 +166,15 @@ pub enum Record<'a> {
         /// Tokens of it afterwards.
         after: u64,
     },
+    /// A record of a subagent. Readers of the session's own conversation pass over it.
+    Thread {
+        /// The subagent's id.
+        thread: Cow<'a, str>,
+        /// The id of the call that has started it.
+        call: Cow<'a, str>,
+        /// The record.
+        record: Box<Record<'a>>,
+    },
     /// All the news in the inbox that the model has not been told.
     News(Cow<'a, [Note]>),
     /// The todos are these now.
@@ -180,6 +189,13 @@ pub enum Record<'a> {
     },
     /// Where the session stands, for whoever lists sessions; says nothing that the lines before it don't.
     Summary(Summary),
+}
+
+/// [`Record::Thread`] as it is written, without a copy of the record.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum ThreadRecord<'a> {
+    Thread { thread: &'a str, call: &'a str, record: &'a Record<'a> },
 }
 
 /// Where a session stands.

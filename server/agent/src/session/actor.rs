@@ -116,9 +116,9 @@ impl Actor {
                 op = ops.recv() => match op {
                     // The prompt that waits for the key is stopped. Its words are kept, as they are: nobody
                     // has said what the key is.
-                    Some(Input::Op(Op::Interrupt)) if self.asking.take().is_some() => {
+                    Some(Input::Op(Op::Interrupt(None))) if self.asking.take().is_some() => {
                         self.take_first();
-                        self.take(Input::Op(Op::Interrupt));
+                        self.take(Input::Op(Op::Interrupt(None)));
                     }
                     Some(op) => self.ops.push_back(op),
                     None => break,
@@ -209,7 +209,12 @@ impl Actor {
                 self.queue.push_front((self.parts.next_turn(), prompt));
                 self.start_next();
             }
-            Op::Interrupt => match &self.running {
+            Op::Interrupt(Some(thread)) => {
+                if !self.parts.threads.stop(&thread) {
+                    self.parts.events.notice(Level::Info, "No such subagent is at work.");
+                }
+            }
+            Op::Interrupt(None) => match &self.running {
                 Some(running) => {
                     let _ = running.interrupt.send(true);
                 }

@@ -19,13 +19,16 @@ use crate::prelude::PreludeCache;
 use crate::readable::ReadableFolders;
 use crate::settings::CurrentSettings;
 use crate::skills::Skills;
+use crate::subagent::result::crashed;
+use crate::subagent::thread::{RunningThreads, Thread};
 use crate::todos::Todos;
 use crate::tools::compact::Compact;
 use crate::tools::load_skill::LoadSkill;
+use crate::tools::task::Task;
 use crate::tools::todo_write::TodoWrite;
-use ropewalk_protocol::{Event, StopReason};
+use ropewalk_protocol::{Event, SessionEvent, StopReason};
 use ropewalk_tools::{CommandRunner, Registry, Rule, TypedTool as _};
-use ropewalk_workspace::{Editor, Workspace};
+use ropewalk_workspace::{Editor, View, Workspace};
 use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -37,19 +40,23 @@ pub(crate) struct Parts {
     pub(crate) workspace: Arc<Workspace>,
     pub(crate) runner: Arc<dyn CommandRunner>,
     /// All tools of the session; the settings say which of them are offered.
-    pub(super) tools: Registry,
+    pub(crate) tools: Registry,
     /// Where whole outputs of calls are kept.
     pub(crate) outputs: Option<PathBuf>,
     pub(crate) journal: Journal,
     pub(crate) events: Events,
     pub(crate) settings: Arc<CurrentSettings>,
     pub(crate) changes: Arc<Changes>,
-    pub(crate) approvals: Approvals,
+    pub(crate) approvals: Arc<Approvals>,
     pub(crate) inbox: Inbox,
     pub(crate) skills: Arc<Skills>,
     pub(crate) wish: CompactionWish,
     pub(crate) todos: Arc<Todos>,
     pub(crate) snapshot: watch::Sender<Snapshot>,
+    /// The subagents that are at work.
+    pub(crate) threads: Arc<RunningThreads>,
+    /// The subagent whose parts these are, if they are of one.
+    pub(crate) thread: Option<Arc<Thread>>,
 }
 
 /// A session that is about to begin.
@@ -65,7 +72,7 @@ impl Beginning {
     pub(super) fn new(
         config: SessionConfig,
         (workspace, editor): (Arc<Workspace>, Arc<dyn Editor>),
-        events: mpsc::UnboundedSender<Event>,
+        events: mpsc::UnboundedSender<SessionEvent>,
     ) -> Self {
         let SessionConfig { id, mut settings, tools, runner, outputs, .. } = config;
         let SessionConfig { publish, journal, past, approvals, .. } = config;
@@ -73,7 +80,8 @@ impl Beginning {
         let mut past = past.unwrap_or_default();
         // What was stricter stays so; what was looser is the configuration's to say again.
         settings.mode = past.mode.map_or(settings.mode, |mode| mode.max(settings.mode));
-        let (settings, events) = (Arc::new(CurrentSettings::new(settings)), Events::new(events));
+        let events = Events::new(&id, events);
+        let settings = Arc::new(CurrentSettings::new(settings));
         let notes = std::mem::take(&mut past.notes);
         let background = std::mem::take(&mut past.background);
         let granted = past.granted.iter().filter_map(|rule| rule.parse().ok()).collect();
@@ -101,13 +109,14 @@ impl Beginning {
         not_restored.iter_mut().for_each(|words| *words = keys.redact(words).into_owned());
         let parts = Parts {
             inbox: Inbox::new(notes, journal.clone()),
-            approvals: Approvals::new(approvals, granted),
+            approvals: Arc::new(Approvals::new(approvals, granted)),
             changes: Arc::new(changes),
             runner,
             tools: tools
                 .with(TodoWrite::new(todos.clone()))
                 .with(Compact::new(wish.clone()))
-                .with(LoadSkill::new(skills.clone())),
+                .with(LoadSkill::new(skills.clone()))
+                .with(Task::default()),
             skills,
             wish,
             todos,
@@ -118,14 +127,16 @@ impl Beginning {
             events,
             settings,
             snapshot,
+            threads: Arc::default(),
+            thread: None,
         };
         tell_ended(background, &parts.inbox, &parts.journal);
         Self { parts, conversation, not_restored }
     }
 }
 
-/// A conversation that goes on.
-fn conversation(
+/// A conversation that goes on, or begins.
+pub(crate) fn conversation(
     past: Past,
     goes_on: bool,
     settings: &CurrentSettings,
@@ -148,6 +159,7 @@ fn conversation(
         goes_on,
         spent: past.spent,
         before: past.spent,
+        shared: None,
         told_unkept: false,
         context: ContextNotices::default(),
         prelude: PreludeCache::default(),
@@ -157,7 +169,9 @@ fn conversation(
     };
     conversation.history.keep_in(journal.clone());
     if let Some(turn) = past.open_turn {
-        conversation.history.close(Some("Ropewalk ended while this turn ran"));
+        let why = Some("Ropewalk ended while this turn ran");
+        let stopped = |call: &str| past.threads.get(call).map(|said| crashed(said));
+        conversation.history.close_telling(why, stopped);
         let stop_reason = StopReason::Error;
         journal.write(&Record::Ended { turn, at: now(), stop_reason });
     }
@@ -196,9 +210,18 @@ impl Parts {
             Compact::NAME => settings.mechanisms.compaction,
             TodoWrite::NAME => settings.mechanisms.todos,
             LoadSkill::NAME => skills,
+            Task::NAME => settings.mechanisms.subagents,
             _ => true,
         };
         self.tools.clone().only(|name| is_on(name) && settings.offers(name))
+    }
+
+    /// The view of a call: the user's text as it is now, under the fork, or what a subagent has of both.
+    pub(crate) async fn view(&self) -> Arc<View> {
+        match &self.thread {
+            Some(thread) => thread.files.view().await,
+            None => Arc::new(self.changes.view().await),
+        }
     }
 
     /// The number of a new turn, from one.
@@ -221,7 +244,8 @@ impl Parts {
 
     /// Allows what a rule says for the rest of the session.
     pub(crate) fn grant(&self, rule: Rule) {
-        self.journal.write(&Record::Granted(self.settings.keys().redact(&rule.to_string())));
+        let journal = self.journal.of_session();
+        journal.write(&Record::Granted(self.settings.keys().redact(&rule.to_string())));
         self.approvals.grant(rule);
     }
 

@@ -5,6 +5,7 @@ use crate::conversation::Conversation;
 use crate::hooks::StepHook;
 use crate::interrupt::{Interrupt, Interrupted};
 use crate::session::parts::Parts;
+use crate::subagent::group::TurnSubagents;
 use ropewalk_protocol::MessageId;
 use std::future::Future;
 use std::sync::Arc;
@@ -28,6 +29,8 @@ pub(crate) struct Turn {
     pub(crate) cuts: u32,
     /// True if the model was just asked again, because its reply said nothing.
     pub(crate) asked_again: bool,
+    /// The subagents that its calls have started.
+    pub(crate) subagents: TurnSubagents,
     /// Finds out how much context the model has, beside everything else.
     pub(crate) looking: Option<JoinHandle<()>>,
 }
@@ -51,13 +54,17 @@ impl Turn {
             printed: 0,
             cuts: 0,
             asked_again: false,
+            subagents: TurnSubagents::default(),
             looking: None,
         }
     }
 
     /// The id of the message that this step's reply is.
     pub(crate) fn message(&self) -> MessageId {
-        format!("{}.{}", self.number, self.step).into()
+        match &self.parts.thread {
+            Some(thread) => format!("{}.{}", thread.id, self.step).into(),
+            None => format!("{}.{}", self.number, self.step).into(),
+        }
     }
 
     /// Waits for `future`, unless the user interrupts first.

@@ -221,7 +221,7 @@ async fn a_wait_for_a_save_can_be_interrupted() {
     let id = bench.approval().await;
     bench.approve(id, Verdict::AfterSave);
     bench.until(|event| matches!(event, Event::ApprovalResolved { .. }).then_some(())).await;
-    bench.session.send(Op::Interrupt);
+    bench.session.send(Op::Interrupt(None));
     assert_eq!(bench.end().await.1, StopReason::Interrupted);
     assert_eq!(bench.run("again").await, StopReason::EndTurn);
 }

@@ -95,7 +95,7 @@ async fn an_interrupt_takes_the_question_back() {
     );
     bench.session.prompt(Prompt::new("first"));
     keeper.asked.notified().await;
-    bench.session.send(Op::Interrupt);
+    bench.session.send(Op::Interrupt(None));
     assert_eq!(bench.end().await, (1, StopReason::Interrupted, None));
     assert_eq!(keeper.dropped.load(Ordering::SeqCst), 1);
     keeper.go.notify_one();

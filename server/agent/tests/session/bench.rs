@@ -9,7 +9,7 @@ use ropewalk_commands::Commands;
 use ropewalk_model::{Block, Http, Model, ServerModel};
 use ropewalk_protocol::content::briefly;
 use ropewalk_protocol::{
-    Event, Mechanisms, Mode, Op, OverFork, Prompt, SessionLimits, StopReason, Verdict,
+    Event, Mechanisms, Mode, Op, OverFork, Prompt, SessionEvent, SessionLimits, StopReason, Verdict,
 };
 pub(crate) use ropewalk_testkit::model::{
     CountedContext, Overflow, Place, ScriptedModel, ScriptedReply,
@@ -91,9 +91,11 @@ impl Editor for Echo {
 /// A session and all around it.
 pub(crate) struct Bench {
     pub(crate) session: Session,
-    pub(crate) events: mpsc::UnboundedReceiver<Event>,
+    pub(crate) events: mpsc::UnboundedReceiver<SessionEvent>,
     /// The events taken so far.
     pub(crate) seen: Vec<Event>,
+    /// Those of subagents, each with its id.
+    pub(crate) of_threads: Vec<(String, Event)>,
     pub(crate) model: ScriptedModel,
     pub(crate) workspace: Arc<Workspace>,
     pub(crate) editor: Arc<Echo>,
@@ -119,7 +121,10 @@ pub(crate) fn bash(command: &str) -> ScriptedReply {
 
 /// A model at a scripted server.
 pub(crate) fn client(server: &ScriptedModel) -> Arc<dyn Model> {
-    Arc::new(ServerModel::new(server.config(), Http::new()).unwrap())
+    let mut config = server.config();
+    // Else a server on this machine is asked one thing at a time.
+    config.parallel = Some(8);
+    Arc::new(ServerModel::new(config, Http::new()).unwrap())
 }
 
 /// What a session begins with unless a test says otherwise: the standard tools, review, somebody to ask.
@@ -224,6 +229,22 @@ pub(crate) fn without_compaction(settings: &mut Settings) {
     settings.mechanisms.compaction = false;
 }
 
+/// A session whose commands run on a copy, without asking.
+pub(crate) fn start_on_a_copy(
+    replies: impl IntoIterator<Item = ScriptedReply>,
+    change: impl FnOnce(&mut Settings),
+) -> Bench {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("w")).unwrap();
+    let model = ScriptedModel::start(replies).unwrap();
+    let change = |settings: &mut Settings| {
+        settings.rules.allow = vec!["bash(*)".parse().unwrap()];
+        change(settings);
+    };
+    let more = (Vec::new(), OverFork::Copy, |tools| tools);
+    start_having(dir, model, change, (Journal::none(), None), more)
+}
+
 /// The sessions that tests keep.
 pub(crate) fn sessions(dir: &tempfile::TempDir) -> Sessions {
     Sessions::new(&dir.path().join("state"))
@@ -286,7 +307,13 @@ pub(crate) fn start_with_tool(
     std::fs::create_dir(dir.path().join("w")).unwrap();
     let journal = sessions(&dir).begin("s", vec!["w".to_owned()]);
     let model = ScriptedModel::start_over(protocol, replies).unwrap();
-    start_having(dir, model, change, (journal, None), (Vec::new(), |tools| tools.with(tool)))
+    start_having(
+        dir,
+        model,
+        change,
+        (journal, None),
+        (Vec::new(), OverFork::Off, |tools| tools.with(tool)),
+    )
 }
 
 /// A session whose commands this runs.
@@ -309,12 +336,12 @@ fn start_in(
     (journal, past): (Journal, Option<Past>),
     hooks: Vec<Arc<dyn StepHook>>,
 ) -> Bench {
-    start_having(dir, model, change, (journal, past), (hooks, |tools| tools))
+    start_having(dir, model, change, (journal, past), (hooks, OverFork::Off, |tools| tools))
 }
 
-/// Runner of commands in place.
-fn in_place() -> Arc<dyn CommandRunner> {
-    let settings = CommandSettings { over_fork: OverFork::Off, ..CommandSettings::default() };
+/// Runner of commands there.
+fn runner(over_fork: OverFork) -> Arc<dyn CommandRunner> {
+    let settings = CommandSettings { over_fork, ..CommandSettings::default() };
     Arc::new(Commands::new(settings))
 }
 
@@ -323,9 +350,10 @@ fn start_having(
     model: ScriptedModel,
     change: impl FnOnce(&mut Settings),
     (journal, past): (Journal, Option<Past>),
-    more: (Vec<Arc<dyn StepHook>>, impl FnOnce(Registry) -> Registry),
+    (hooks, over_fork, more): (Vec<Arc<dyn StepHook>>, OverFork, impl FnOnce(Registry) -> Registry),
 ) -> Bench {
-    start_over_runner(dir, model, change, (journal, past), more, in_place())
+    let runner = runner(over_fork);
+    start_over_runner(dir, model, change, (journal, past), (hooks, more), runner)
 }
 
 fn start_over_runner(
@@ -368,7 +396,16 @@ fn start_over_runner(
     };
     let (sender, events) = mpsc::unbounded_channel();
     let session = Session::start_with(config, workspace.clone(), editor.clone(), sender, hooks);
-    Bench { session, events, seen: Vec::new(), model, workspace, editor, dir }
+    Bench {
+        session,
+        events,
+        seen: Vec::new(),
+        of_threads: Vec::new(),
+        model,
+        workspace,
+        editor,
+        dir,
+    }
 }
 
 /// One more session.
@@ -378,8 +415,8 @@ pub(crate) fn session(
     workspace: &Arc<Workspace>,
     editor: &Arc<Echo>,
     outputs: Option<PathBuf>,
-) -> (Session, mpsc::UnboundedReceiver<Event>) {
-    let runner = in_place();
+) -> (Session, mpsc::UnboundedReceiver<SessionEvent>) {
+    let runner = runner(OverFork::Off);
     let tools = Registry::standard(runner.clone(), editor.clone());
     let config = SessionConfig {
         id: id.into(),
@@ -407,7 +444,7 @@ impl Bench {
     }
 
     /// One more session beside the first.
-    pub(crate) fn another(&self, id: &str) -> (Session, mpsc::UnboundedReceiver<Event>) {
+    pub(crate) fn another(&self, id: &str) -> (Session, mpsc::UnboundedReceiver<SessionEvent>) {
         session(id, settings(client(&self.model)), &self.workspace, &self.editor, None)
     }
 
@@ -451,11 +488,24 @@ impl Bench {
     }
 
     pub(crate) async fn next(&mut self) -> Event {
-        let event = tokio::time::timeout(PATIENCE, self.events.recv()).await;
-        let event = event.unwrap_or_else(|_| panic!("no event after {:#?}", self.seen));
-        let event = event.expect("the session goes on");
-        self.seen.push(event.clone());
-        event
+        loop {
+            let event = tokio::time::timeout(PATIENCE, self.events.recv()).await;
+            let event = event.unwrap_or_else(|_| panic!("no event after {:#?}", self.seen));
+            let SessionEvent { thread, event, .. } = event.expect("the session goes on");
+            if let Some(thread) = &thread {
+                self.of_threads.push((thread.clone(), event.clone()));
+            }
+            let is_for_all = matches!(
+                event,
+                Event::Thread { .. }
+                    | Event::ApprovalRequested { .. }
+                    | Event::ApprovalResolved { .. }
+            );
+            if thread.is_none() || is_for_all {
+                self.seen.push(event.clone());
+                return event;
+            }
+        }
     }
 
     /// Takes events until one gives something.

@@ -287,7 +287,7 @@ async fn an_interrupt_ends_it() {
     let (mut bench, runner) = start_verifying(replies, slow);
     bench.session.prompt(Prompt::new("go"));
     runner.begun.notified().await;
-    bench.session.send(Op::Interrupt);
+    bench.session.send(Op::Interrupt(None));
     assert_eq!(bench.end().await.1, StopReason::Interrupted);
     assert_eq!(bench.run("and now?").await, StopReason::EndTurn);
     assert_eq!(checks(&bench), vec![]);

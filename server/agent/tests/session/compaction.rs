@@ -260,7 +260,7 @@ async fn interrupted_or_killed_before_its_end_a_compaction_has_changed_nothing()
     let said = bench.session.messages();
     bench.session.send(Op::Compact(None));
     bench.model.wait_until_reached("summary").await;
-    bench.session.send(Op::Interrupt);
+    bench.session.send(Op::Interrupt(None));
     let stopped = |event: &Event| match event {
         Event::Notice { message, .. } => message.contains("stopped").then_some(()),
         _ => None,

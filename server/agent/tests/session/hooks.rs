@@ -302,7 +302,7 @@ async fn an_interrupt_waits_for_no_hook() {
         let mut bench = start_hooked(at_stop.then(|| says("ok")), vec![hook.clone()]);
         bench.session.prompt(Prompt::new("go"));
         hook.is_there.notified().await;
-        bench.session.send(Op::Interrupt);
+        bench.session.send(Op::Interrupt(None));
         assert_eq!(bench.end().await.1, StopReason::Interrupted, "{at_stop}");
     }
 }

@@ -9,7 +9,7 @@ use std::io::Read;
 
 /// Interrupts now, and proves that the session goes on.
 async fn interrupted_then_goes_on(bench: &mut Bench) {
-    bench.session.send(Op::Interrupt);
+    bench.session.send(Op::Interrupt(None));
     let (_, stop, message) = bench.end().await;
     assert_eq!((stop, message), (StopReason::Interrupted, None));
     assert_eq!(bench.run("again").await, StopReason::EndTurn);
@@ -136,7 +136,7 @@ async fn a_dropped_session_ends_its_turn_and_its_command() {
     drop(session);
     let mut last = None;
     while let Some(event) = events.recv().await {
-        last = Some(event);
+        last = Some(event.event);
     }
     assert!(
         matches!(last, Some(Event::TurnEnded { stop_reason: StopReason::Interrupted, .. })),
@@ -173,7 +173,7 @@ fn while_a_command_is_read_that_is_hard_to_read() {
         let after_the_view = occupied();
         drop(before_the_view);
         bench.until(|event| matches!(event, Event::ToolCall { .. }).then_some(())).await;
-        bench.session.send(Op::Interrupt);
+        bench.session.send(Op::Interrupt(None));
         let result = |event: &Event| match event {
             Event::ToolResult { preview, .. } => Some(preview.clone()),
             _ => None,
@@ -235,8 +235,8 @@ async fn while_prompts_wait_and_they_run_then() {
     bench.session.prompt(Prompt::new("second"));
     bench.session.prompt(Prompt::new("third"));
     // Twice, both at the running turn.
-    bench.session.send(Op::Interrupt);
-    bench.session.send(Op::Interrupt);
+    bench.session.send(Op::Interrupt(None));
+    bench.session.send(Op::Interrupt(None));
     let ends = [bench.end().await, bench.end().await, bench.end().await];
     let stops: Vec<_> = ends.iter().map(|(turn, stop, _)| (*turn, *stop)).collect();
     use StopReason::{EndTurn, Interrupted};
@@ -256,7 +256,7 @@ async fn words_that_had_not_joined_start_a_turn_of_their_own() {
     open.await.unwrap();
     bench.session.send(Op::Steer(vec![Content::text("not that, this")]));
     let queued = bench.session.prompt(Prompt::new("later"));
-    bench.session.send(Op::Interrupt);
+    bench.session.send(Op::Interrupt(None));
     let (first, stop, _) = bench.end().await;
     assert_eq!((first, stop), (1, StopReason::Interrupted));
     let (steered, stop, _) = bench.end().await;
@@ -277,7 +277,7 @@ async fn before_the_turn_has_begun_its_words_are_kept() {
 #[tokio::test]
 async fn with_no_turn_running_it_says_so() {
     let mut bench = start([says("ok")]);
-    bench.session.send(Op::Interrupt);
+    bench.session.send(Op::Interrupt(None));
     let said = bench.until(|event| match event {
         Event::Notice { message, .. } => Some(message.clone()),
         _ => None,

@@ -228,8 +228,8 @@ fn notices(bench: &Bench, part: &str) -> usize {
 
 #[tokio::test]
 async fn a_small_context_that_is_found_out_later_counts_from_the_next_step_and_is_said_once() {
-    // The session adds `todo_write`.
-    let all = standard().names().count() + 1;
+    // The session adds `todo_write` and `task`.
+    let all = standard().names().count() + 2;
     let long = "x".repeat(60_000);
     let replies = [
         calls("read_file", json!({"path": "long.txt"})).expect(offers(all, 32_000)),

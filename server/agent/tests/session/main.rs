@@ -34,5 +34,6 @@ mod rewind;
 mod settings;
 mod skills;
 mod steps;
+mod subagents;
 mod todos;
 mod weather;

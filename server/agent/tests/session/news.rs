@@ -1,7 +1,7 @@
 //! News for the model: what happened to its changes reaches it once, with the next message.
 
 use crate::bench::*;
-use ropewalk_protocol::{Event, Mode, Op, Prompt, Selection, StopReason};
+use ropewalk_protocol::{Event, Mode, Op, Prompt, Selection, SessionEvent, StopReason};
 use serde_json::json;
 use std::sync::atomic::Ordering::SeqCst;
 use tokio::sync::mpsc;
@@ -11,8 +11,8 @@ fn edit(old: &str, new: &str) -> ScriptedReply {
 }
 
 /// Waits for the end of a turn of another session.
-async fn ended(events: &mut mpsc::UnboundedReceiver<Event>) {
-    while !matches!(events.recv().await.unwrap(), Event::TurnEnded { .. }) {}
+async fn ended(events: &mut mpsc::UnboundedReceiver<SessionEvent>) {
+    while !matches!(events.recv().await.unwrap().event, Event::TurnEnded { .. }) {}
 }
 
 #[tokio::test]
@@ -209,7 +209,7 @@ async fn a_publish_that_fails_after_an_interrupt_is_told_with_the_next_message()
     bench.editor.holds.store(true, SeqCst);
     bench.session.prompt(Prompt::new("go"));
     bench.editor.held.notified().await;
-    bench.session.send(Op::Interrupt);
+    bench.session.send(Op::Interrupt(None));
     assert_eq!(bench.end().await.1, StopReason::Interrupted);
     bench.editor.holds.store(false, SeqCst);
     bench.editor.go.notify_one();

@@ -31,6 +31,7 @@ const CASES: &[Case] = &[
     ("what_one_command_leaves_the_next_finds", session::what_one_leaves_the_next_finds),
     ("a_folder_that_may_be_read_is_seen", session::a_folder_that_may_be_read_is_seen),
     ("one_command_runs_at_a_time", session::one_runs_at_a_time),
+    ("a_runner_beside_has_its_own_layer", session::a_runner_beside_has_its_own_layer),
     ("a_full_layer_is_left_by_one_in_the_background", full::it_is_left_by_one_in_the_background),
     ("what_is_ignored_and_large_stays_behind", full::what_is_ignored_and_large_stays_behind),
     ("a_full_layer_on_a_disk_is_left", full::on_a_disk_the_command_is_ended_and_the_next_one_works),

@@ -42,6 +42,18 @@ pub(crate) fn a_folder_that_may_be_read_is_seen() {
     assert_eq!(std::fs::read_to_string(notes).unwrap(), "the notes\n");
 }
 
+pub(crate) fn a_runner_beside_has_its_own_layer() {
+    let (mut bench, _) = begun(OverFork::Auto, &[("a", b"disk\n"), (".gitignore", b"*.o\n")]);
+    assert_eq!(says(&mut bench, "echo built > b.o"), "(no output)");
+    let session = bench.runner.clone();
+    bench.run_by(session.beside().unwrap());
+    let said = says(&mut bench, "ls b.o; echo own > c.o; echo made > d; cat a c.o d");
+    assert!(said.contains("No such file") && said.contains("disk\nown\nmade\n"), "{said}");
+    bench.run_by(session);
+    let said = says(&mut bench, "cat b.o; ls c.o");
+    assert!(said.contains("built") && said.contains("No such file"), "{said}");
+}
+
 pub(crate) fn one_runs_at_a_time() {
     let (mut bench, _) = begun(OverFork::Auto, &[]);
     let command = "for i in $(seq 100); do mkdir $CARGO_TARGET_DIR/one || exit 1; rmdir $CARGO_TARGET_DIR/one; done; \

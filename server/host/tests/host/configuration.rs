@@ -87,7 +87,7 @@ async fn an_interrupt_waits_for_no_disk() {
     let _hold = disk.hang();
     let prompted = front.host.handle(Op::Prompt(Prompt::new("Second")).into());
     let changed = front.host.handle(Op::SetModel("any/other".to_owned()).into());
-    let stopped = front.host.handle(Op::Interrupt.into());
+    let stopped = front.host.handle(Op::Interrupt(None).into());
     assert!(matches!(prompted.await, Ok(Reply::Turn(_, 2))));
     assert!(changed.await.is_err());
     assert!(matches!(stopped.await, Ok(Reply::Taken)));

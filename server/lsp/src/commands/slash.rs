@@ -36,7 +36,7 @@ pub(super) async fn run(
 /// Does it. Gives what is to be said, unless what it does is told by itself.
 async fn act(state: &Arc<State>, slash: Slash) -> Result<Option<String>> {
     let said = match slash {
-        Slash::Stop => match state.ask(None, Op::Interrupt).await {
+        Slash::Stop => match state.ask(None, Op::Interrupt(None)).await {
             Ok(_) => return Ok(None),
             Err(_) => "Nothing is running.".to_owned(),
         },

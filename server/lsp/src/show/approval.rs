@@ -15,8 +15,9 @@ const ABOUT: usize = 60;
 
 /// An approval as it is asked for. The first line is short where the call is.
 fn words(asked: &Approval) -> String {
-    let mut words =
-        format!("Ropewalk asks to run {}: {}\n({})", asked.tool, asked.detail, asked.reason);
+    let of = asked.agent.as_ref().map(|agent| format!(" ({agent})")).unwrap_or_default();
+    let (tool, detail, reason) = (&asked.tool, &asked.detail, &asked.reason);
+    let mut words = format!("Ropewalk{of} asks to run {tool}: {detail}\n({reason})");
     if !asked.unseen.is_empty() {
         words.push_str(&format!(
             "\nIt will not see the unsaved or unpublished text of {}.",

@@ -1,0 +1,240 @@
+//! One subagent, from its call to its result.
+
+use super::files::ThreadFiles;
+use super::result::{EndFacts, NO_SUMMARY, facts, last_words, stopped};
+use super::spending::TurnSpending;
+use super::thread::Thread;
+use super::types::AgentType;
+use crate::calls::Call;
+use crate::changes::Origin;
+use crate::interrupt::Interrupted;
+use crate::tools::task;
+use crate::turn::{ThreadEnd, Turn};
+use ropewalk_model::{Block, Role};
+use ropewalk_protocol::{Event, StopReason, ThreadState};
+use ropewalk_text::plain::plain_line;
+use ropewalk_tools::bounds::{PREVIEW_CHARS, bound, preview};
+use ropewalk_tools::{Bounds, ToolOutput, tool};
+use ropewalk_workspace::View;
+use std::sync::Arc;
+use tokio::sync::watch;
+
+/// What has come back of a subagent's work.
+#[derive(Default)]
+struct CameBack {
+    changed: Vec<String>,
+    conflicts: Vec<String>,
+}
+
+impl Turn {
+    /// Subagents are about to start, by these calls.
+    pub(crate) fn begin_tasks(&mut self, calls: Vec<Arc<str>>) {
+        let parallel = self.parts.settings.get().limits.mechanisms.subagents_parallel as usize;
+        let conversation = &self.conversation;
+        let journal = self.parts.journal.of_session();
+        let spending = TurnSpending::new(conversation.before, conversation.spent, journal);
+        self.subagents.begin(calls, parallel, spending);
+    }
+
+    /// They have ended, if there were any: what they have used counts in turn and session.
+    pub(crate) fn end_tasks(&mut self) {
+        let Some(spending) = self.subagents.end() else { return };
+        let step = spending.now().since(self.conversation.spent);
+        if step.usage.total() == 0 {
+            return;
+        }
+        self.conversation.spend(step);
+        let total = self.conversation.spent;
+        self.parts.events.tell(Event::Usage {
+            turn: self.number,
+            step: step.into(),
+            in_turn: total.since(self.conversation.before).into(),
+            total: total.into(),
+        });
+    }
+
+    /// Runs a call of `task` on this view.
+    pub(crate) async fn run_task(
+        &self,
+        call: &Call,
+        parsed: tool::Call,
+        view: Arc<View>,
+    ) -> ToolOutput {
+        let conversions = parsed.conversions;
+        let input = match serde_json::from_value::<task::Input>(parsed.input) {
+            Ok(input) => input,
+            Err(error) => return ToolOutput::error(error),
+        };
+        let kind = match AgentType::find(&input.agent_type, self.parts.settings.get().mode) {
+            Ok(kind) => kind,
+            Err(why) => return ToolOutput::error(why),
+        };
+        let Ok(place) = self.or_interrupted(self.subagents.place()).await else {
+            return ToolOutput::failed("(interrupted by the user)");
+        };
+        let most = self.parts.settings.get().limits.mechanisms.subagents_per_turn;
+        let Some(number) = self.subagents.count(most) else {
+            return ToolOutput::error(format_args!(
+                "{most} subagents were started in this turn, which is the most: do the rest yourself"
+            ));
+        };
+        let files = match kind.is_reading {
+            true => ThreadFiles::Frozen(view),
+            false => ThreadFiles::branch(&self.parts.changes, self.number, &call.id().into()).await,
+        };
+        let thread = Arc::new(Thread {
+            id: format!("{}.{number}", self.number).into(),
+            call: call.id().into(),
+            agent: kind.name.to_owned(),
+            description: preview(&plain_line(&input.description), PREVIEW_CHARS),
+            identity: kind.identity(),
+            files,
+        });
+        let end = self.work(&thread, kind, input.prompt).await;
+        drop(place);
+        let mut output = self.come_back(call, &thread, end).await;
+        for conversion in conversions {
+            output.say(&format!("\n({conversion})"));
+        }
+        output
+    }
+
+    /// Has it work until it is done, or stopped.
+    async fn work(
+        &self,
+        thread: &Arc<Thread>,
+        kind: &'static AgentType,
+        prompt: String,
+    ) -> ThreadEnd {
+        let (stop, is_stopped) = watch::channel(false);
+        let stop = Arc::new(stop);
+        let child = self.of_thread((thread.clone(), kind), &prompt, is_stopped);
+        let _at_work = self.parts.threads.begin(&thread.id, stop.clone());
+        self.tell_of(thread, ThreadState::Started, None, &CameBack::default());
+        let mut running = child.run_thread(prompt);
+        match self.or_interrupted(&mut running).await {
+            Ok(end) => end,
+            Err(Interrupted) => {
+                // It ends by itself then, and all that it has started.
+                let _ = stop.send(true);
+                running.await
+            }
+        }
+    }
+
+    /// Brings back what it has changed, and makes its result.
+    async fn come_back(&self, call: &Call, thread: &Arc<Thread>, end: ThreadEnd) -> ToolOutput {
+        let (stop, message) = &end.ended;
+        let (output, came_back) = match stop {
+            StopReason::Interrupted => (interrupted(&end), CameBack::default()),
+            _ => {
+                let mut output = match (stop, message) {
+                    (StopReason::Error, Some(message)) => ToolOutput::error(format_args!(
+                        "the subagent could not go on: {message}\nThe last of what it had said:\n{}",
+                        last_words(&said(&end))
+                    )),
+                    _ => ToolOutput::text(self.summary(call, &end.text).await),
+                };
+                match self.merge(call, thread, &mut output).await {
+                    Ok(came_back) => {
+                        let words = self.facts(thread, &end, &came_back);
+                        output.say(&format!("\n\n{words}"));
+                        (output, came_back)
+                    }
+                    Err(Interrupted) => (interrupted(&end), CameBack::default()),
+                }
+            }
+        };
+        self.tell_of(thread, ThreadState::Ended, Some(&end), &came_back);
+        output
+    }
+
+    /// Its last text, bounded; the whole is in a file then.
+    async fn summary(&self, call: &Call, text: &str) -> String {
+        if text.is_empty() {
+            return NO_SUMMARY.to_owned();
+        }
+        let max_chars = self.parts.settings.get().limits.mechanisms.subagent_result as usize;
+        if text.chars().count() <= max_chars {
+            return text.to_owned();
+        }
+        let whole = self.keep_whole(call, text).await;
+        bound(text, Bounds { max_chars }, whole.as_deref()).to_string()
+    }
+
+    fn facts(&self, thread: &Thread, end: &ThreadEnd, came_back: &CameBack) -> String {
+        let limits = self.parts.settings.get().limits.mechanisms;
+        facts(&EndFacts {
+            agent: &thread.agent,
+            steps: end.steps,
+            spent: end.conversation.spent,
+            stop: end.ended.0,
+            most: (limits.subagent_steps, limits.subagent_tokens.into()),
+            changed: &came_back.changed,
+        })
+    }
+
+    /// Brings its changes into the session's, once those of the calls before it are there.
+    async fn merge(
+        &self,
+        call: &Call,
+        thread: &Thread,
+        output: &mut ToolOutput,
+    ) -> Result<CameBack, Interrupted> {
+        let id: Arc<str> = call.id().into();
+        self.or_interrupted(self.subagents.is_next(&id)).await?;
+        let Some((view, work, lost)) = self.or_interrupted(thread.files.work()).await? else {
+            return Ok(CameBack::default());
+        };
+        let mut changed: Vec<String> =
+            work.iter().map(|proposal| proposal.place.shown.clone()).collect();
+        changed.sort_unstable();
+        changed.dedup();
+        output.proposals = work;
+        let origin = Origin { turn: self.number, call: id, command: None };
+        let mut conflicts = self.parts.take_changes(origin, &view, output, &self.interrupt).await;
+        let lost: Vec<String> = lost.into_iter().filter(|file| !conflicts.contains(file)).collect();
+        if !lost.is_empty() {
+            output.say(&format!(
+                "\n(The same text in {} was changed while it worked, by the user or by another of your calls; that part \
+                 was left out. Read it again before you go on.)",
+                lost.join(", ")
+            ));
+        }
+        changed.retain(|file| !conflicts.contains(file));
+        conflicts.extend(lost);
+        Ok(CameBack { changed, conflicts })
+    }
+
+    fn tell_of(
+        &self,
+        thread: &Thread,
+        state: ThreadState,
+        end: Option<&ThreadEnd>,
+        came_back: &CameBack,
+    ) {
+        let spent = end.map(|end| end.conversation.spent).unwrap_or_default();
+        self.parts.events.of_thread(&thread.id).tell(Event::Thread {
+            turn: self.number,
+            call: thread.call.clone().into(),
+            agent: thread.agent.clone(),
+            description: thread.description.clone(),
+            state,
+            steps: end.map_or(0, |end| end.steps),
+            usage: spent.into(),
+            changed: came_back.changed.clone(),
+            conflicts: came_back.conflicts.clone(),
+        });
+    }
+}
+
+fn interrupted(end: &ThreadEnd) -> ToolOutput {
+    ToolOutput::failed(stopped(&said(end)))
+}
+
+/// All that a subagent has said.
+fn said(end: &ThreadEnd) -> String {
+    let own = end.conversation.messages().filter(|message| message.role == Role::Assistant);
+    let texts = own.flat_map(|message| &message.content).filter_map(Block::as_text);
+    texts.collect::<Vec<_>>().join("\n")
+}

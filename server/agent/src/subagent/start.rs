@@ -1,0 +1,106 @@
+//! What a subagent starts with: parts of its own beside those of the session.
+
+use super::commands::Foreground;
+use super::thread::Thread;
+use super::types::AgentType;
+use crate::compaction::wish::CompactionWish;
+use crate::conversation::Conversation;
+use crate::inbox::Inbox;
+use crate::interrupt::Interrupt;
+use crate::journal::past::Past;
+use crate::mechanisms::hooks_of_thread;
+use crate::session::parts::{Parts, conversation};
+use crate::settings::{CurrentSettings, Settings};
+use crate::skills::Skills;
+use crate::tools::load_skill::LoadSkill;
+use crate::turn::Turn;
+use ropewalk_protocol::TodoList;
+use ropewalk_tools::bash::Bash;
+use ropewalk_tools::{CommandRunner, Registry};
+use ropewalk_workspace::state::Kept;
+use std::sync::Arc;
+use tokio::sync::watch;
+
+impl Turn {
+    /// The turn of a subagent that begins.
+    pub(super) fn of_thread(
+        &self,
+        (thread, kind): (Arc<Thread>, &'static AgentType),
+        prompt: &str,
+        stopped: watch::Receiver<bool>,
+    ) -> Turn {
+        let (parts, fresh) = of_thread(&self.parts, thread.clone(), kind);
+        let parts = Arc::new(parts);
+        // What can't be kept to was told of the session.
+        let shared = self.subagents.spending();
+        let mut own = Conversation { shared, told_unkept: true, ..fresh };
+        own.history.name_calls(format!("{}-", thread.id));
+        own.begin_turn(self.number, prompt, Kept::default(), TodoList::default());
+        let hooks = hooks_of_thread(&parts).into();
+        Turn::new((parts, hooks), self.number, Interrupt(Some(stopped)), own)
+    }
+}
+
+/// Parts of a subagent, and its conversation, in which nothing was said yet.
+fn of_thread(
+    session: &Parts,
+    thread: Arc<Thread>,
+    kind: &'static AgentType,
+) -> (Parts, Conversation) {
+    let runner = session.runner.beside().unwrap_or_else(|| session.runner.clone());
+    let runner: Arc<dyn CommandRunner> = Arc::new(Foreground(runner));
+    let journal = session.journal.of_thread(thread.id.clone(), thread.call.clone());
+    let identity = thread.identity.clone();
+    let settings = CurrentSettings::following(session.settings.clone(), move |settings| {
+        change(settings, kind, &identity);
+    });
+    let snapshot = watch::Sender::default();
+    let fresh = conversation(Past::default(), false, &settings, &journal, snapshot.clone());
+    let skills = Arc::new(Skills::new(fresh.knowledge.clone(), session.skills.readable()));
+    let tools = tools(session.registry(), kind, &runner).with(LoadSkill::new(skills.clone()));
+    let parts = Parts {
+        // News of the session are for the session's own conversation.
+        id: format!("{}/{}", session.id, thread.id).into(),
+        workspace: session.workspace.clone(),
+        tools,
+        skills,
+        todos: session.todos.clone(),
+        runner,
+        outputs: session.outputs.clone(),
+        inbox: Inbox::new(Vec::new(), journal.clone()),
+        journal,
+        events: session.events.of_thread(&thread.id),
+        settings: Arc::new(settings),
+        changes: session.changes.clone(),
+        approvals: session.approvals.clone(),
+        wish: CompactionWish::default(),
+        snapshot,
+        threads: session.threads.clone(),
+        thread: Some(thread),
+    };
+    (parts, fresh)
+}
+
+/// The session's settings as they are for a subagent.
+fn change(settings: &mut Settings, kind: &AgentType, identity: &str) {
+    settings.tools = None;
+    settings.limits.steps = settings.limits.mechanisms.subagent_steps;
+    let mechanisms = &mut settings.mechanisms;
+    (mechanisms.subagents, mechanisms.todos, mechanisms.check) = (false, false, false);
+    if !kind.has_instructions {
+        settings.facts.instructions.retain(|told| told.is_users);
+        settings.mechanisms.instructions = false;
+    }
+    let before = settings.facts.append.take().map(|text| format!("{text}\n\n"));
+    settings.facts.append = Some(format!("{}{identity}\n", before.unwrap_or_default()));
+}
+
+/// The tools of the session that a type has, with commands by its own runner.
+fn tools(offered: Registry, kind: &AgentType, runner: &Arc<dyn CommandRunner>) -> Registry {
+    let mode = runner.info().mode;
+    let tools = offered.only(|name| kind.has_tool(name, mode));
+    match tools.has_commands() {
+        true => tools.with(Bash::new(runner.clone())),
+        false => tools,
+    }
+}

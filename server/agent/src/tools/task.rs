@@ -1,0 +1,47 @@
+//! `task`: a subagent does a part of the work in a conversation of its own.
+//!
+//! Here is what the model is told and gives. A turn runs the calls, several at a time: see [`crate::subagent`].
+
+use crate::subagent::types::AgentType;
+use futures::future::BoxFuture;
+use ropewalk_tools::{Context, Effect, Subject, ToolOutput, TypedTool};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// See the module.
+#[derive(Default)]
+pub(crate) struct Task {}
+
+/// What the model gives.
+#[derive(Deserialize, JsonSchema, Debug)]
+pub(crate) struct Input {
+    /// The task in three to five words, for the user.
+    pub(crate) description: String,
+    /// The whole task: the subagent knows nothing of this conversation.
+    pub(crate) prompt: String,
+    /// The type of subagent.
+    pub(crate) agent_type: String,
+}
+
+impl TypedTool for Task {
+    type Input = Input;
+    const NAME: &'static str = "task";
+    const DESCRIPTION: &'static str = "Gives a part of the work to a subagent, which has a fresh context and returns a summary: for wide searches, and for parts that stand by themselves. Calls made together in one reply run in parallel.";
+    const EFFECT: Effect = Effect::Session;
+
+    fn description(&self) -> String {
+        let line = |one: &AgentType| format!("\n- {}: {}", one.name, one.purpose);
+        let types: String = AgentType::all().iter().map(line).collect();
+        format!("{} Types:{types}", Self::DESCRIPTION)
+    }
+
+    fn subject(&self, input: &Input) -> Subject {
+        let title = format!("{}: {}", input.agent_type, input.description);
+        Subject { title, ..Subject::default() }
+    }
+
+    fn run(&self, _: Input, _: Context) -> BoxFuture<'static, ToolOutput> {
+        // What it needs of the turn, a tool does not have.
+        Box::pin(std::future::ready(ToolOutput::error("only a turn can start a subagent")))
+    }
+}
