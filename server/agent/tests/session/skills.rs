@@ -343,3 +343,36 @@ async fn what_the_users_rules_keep_from_readers_is_no_skill_and_no_command() {
     assert!(last_message(&requests[0]).ends_with("/review"));
     assert!(last_message(&requests[1]).ends_with("/hidden"));
 }
+
+#[tokio::test]
+async fn loaded_skills_outlive_a_compaction_or_can_be_loaded_anew() {
+    let mut bench = start_kept([
+        load("large"),
+        load("pdf").expect_text("<skill-loaded name=\"large\">"),
+        says("Both.").expect_text("<skill-loaded name=\"pdf\">"),
+        says("**Goal**: the summary.").conversation("question"),
+        load("pdf").conversation("after"),
+        says("ok").conversation("after"),
+    ]);
+    let skills = bench.path(".agents/skills");
+    skill(&skills, "pdf", "Fills forms", "the words of pdf");
+    skill(&skills, "large", "Is large", &"many words ".repeat(7_000));
+    bench.run("go").await;
+    skill(&skills, "late", "Came later", "body");
+    bench.session.send(Op::Compact(None));
+    bench.until(|event| matches!(event, Event::Compacted { .. }).then_some(())).await;
+    bench.run("on").await;
+    let requests = bench.model.requests();
+    let first = requests.last().unwrap()["messages"][0].to_string();
+    assert!(first.contains("the words of pdf") && !first.contains("many words"), "{first}");
+    assert!(first.contains("whose text is left out: large"), "{first}");
+    assert!(system(requests.last().unwrap()).contains("- late: Came later"));
+    let loaded = "loaded already and unchanged";
+    assert!(bench.results().last().unwrap().0.contains(loaded), "{:?}", bench.results());
+    let mut bench = resume(bench.dies().await, [load("pdf"), load("large"), says("ok")]);
+    bench.run("once more").await;
+    let results = bench.results();
+    let [.., pdf, large] = &results[..] else { panic!("{results:?}") };
+    assert!(pdf.0.contains(loaded), "{pdf:?}");
+    assert!(large.0.contains("many words"), "it is given anew");
+}
