@@ -1,4 +1,4 @@
-//! What a subagent starts with: parts of its own beside those of the session.
+//! Beginning of a subagent: parts of its own beside those of the session.
 
 use super::commands::Foreground;
 use super::thread::Thread;
