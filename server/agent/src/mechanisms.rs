@@ -18,7 +18,11 @@ pub(crate) fn hooks(parts: &Arc<Parts>) -> Vec<Arc<dyn StepHook>> {
     ]
 }
 
-/// The same for a subagent.
-pub(crate) fn hooks_of_thread(parts: &Arc<Parts>) -> Vec<Arc<dyn StepHook>> {
-    vec![Arc::new(Compaction::new(parts.clone())), Arc::new(NestedInstructions::new(parts.clone()))]
+/// The same for a subagent, which follows the repository's instructions or not.
+pub(crate) fn hooks_of_thread(parts: &Arc<Parts>, follows: bool) -> Vec<Arc<dyn StepHook>> {
+    let mut hooks: Vec<Arc<dyn StepHook>> = vec![Arc::new(Compaction::new(parts.clone()))];
+    if follows {
+        hooks.push(Arc::new(NestedInstructions::new(parts.clone())));
+    }
+    hooks
 }

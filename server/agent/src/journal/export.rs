@@ -101,7 +101,7 @@ impl Markdown {
         }
     }
 
-    /// What a subagent did, folded.
+    /// Steps of a subagent, folded.
     fn folded(self) -> String {
         let body = self.body.replace("\n## Turn", "\n### Task of turn");
         format!("\n<details><summary>The subagent's steps</summary>\n{body}\n</details>\n")

@@ -2,13 +2,13 @@
 
 use super::spending::TurnSpending;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 /// See the module.
 #[derive(Default)]
 pub(crate) struct TurnSubagents {
-    started: AtomicU32,
+    /// All calls of the turn so far, in order: by these subagents are numbered, whichever of them begins first.
+    calls: Vec<Arc<str>>,
     /// Calls of the group whose results are still to come, in order.
     waiting: watch::Sender<Vec<Arc<str>>>,
     group: Option<Group>,
@@ -21,14 +21,15 @@ struct Group {
 }
 
 impl TurnSubagents {
-    /// A group begins, so many of which may be at work at a time.
+    /// Begins a group, so many of which may be at work at a time.
     pub(crate) fn begin(&mut self, calls: Vec<Arc<str>>, parallel: usize, spending: TurnSpending) {
+        self.calls.extend(calls.iter().cloned());
         self.waiting.send_replace(calls);
         let places = Arc::new(Semaphore::new(parallel.max(1)));
         self.group = Some(Group { places, spending: Arc::new(spending) });
     }
 
-    /// The group has ended, if there is one: what was used until then.
+    /// Ends the group, if there is one. Gives what was used until then.
     pub(crate) fn end(&mut self) -> Option<Arc<TurnSpending>> {
         self.group.take().map(|group| group.spending)
     }
@@ -43,11 +44,10 @@ impl TurnSubagents {
         places.acquire_owned().await.ok()
     }
 
-    /// The number of one more in the turn, from one; none where there were `most`.
-    pub(crate) fn count(&self, most: u32) -> Option<u32> {
-        let next = |started: u32| (started < most).then_some(started + 1);
-        let before = self.started.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
-        before.ok().map(|before| before + 1)
+    /// The number of a call's subagent in the turn, from one.
+    pub(crate) fn number(&self, call: &str) -> usize {
+        let at = self.calls.iter().position(|known| **known == *call);
+        at.unwrap_or(self.calls.len()) + 1
     }
 
     /// Waits until all calls of the group that stand before this one have their results.
@@ -57,7 +57,7 @@ impl TurnSubagents {
         let _ = self.waiting.subscribe().wait_for(is_next).await;
     }
 
-    /// A call has its result, or never gets to it.
+    /// Lets the next call through: this one has its result, or never gets to it.
     pub(crate) fn passes(&self, call: &Arc<str>) {
         self.waiting.send_if_modified(|calls| {
             let before = calls.len();
@@ -80,6 +80,7 @@ mod tests {
         let mut all = TurnSubagents::default();
         let spending = TurnSpending::new(Spent::default(), Spent::default(), Journal::none());
         all.begin(calls.clone(), 2, spending);
+        assert_eq!((all.number("a"), all.number("c")), (1, 3));
         let is_next = |all: &TurnSubagents, at: usize| all.is_next(&calls[at]).now_or_never();
         assert_eq!(is_next(&all, 0), Some(()));
         assert_eq!(is_next(&all, 2), None);
@@ -90,11 +91,5 @@ mod tests {
         let places: Vec<_> = (0..2).map(|_| all.place().now_or_never().flatten()).collect();
         assert!(places.iter().all(Option::is_some));
         assert!(all.place().now_or_never().is_none(), "two at a time");
-    }
-
-    #[test]
-    fn a_turn_has_so_many_and_no_more() {
-        let all = TurnSubagents::default();
-        assert_eq!([0, 1, 2].map(|_| all.count(2)), [Some(1), Some(2), None]);
     }
 }

@@ -19,7 +19,7 @@ use ropewalk_workspace::View;
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// What has come back of a subagent's work.
+/// Files of a subagent's work once that has come back.
 #[derive(Default)]
 struct CameBack {
     changed: Vec<String>,
@@ -36,7 +36,7 @@ impl Turn {
         self.subagents.begin(calls, parallel, spending);
     }
 
-    /// They have ended, if there were any: what they have used counts in turn and session.
+    /// Ends a group of subagents, if there is one: what they have used counts in turn and session.
     pub(crate) fn end_tasks(&mut self) {
         let Some(spending) = self.subagents.end() else { return };
         let step = spending.now().since(self.conversation.spent);
@@ -69,14 +69,15 @@ impl Turn {
             Ok(kind) => kind,
             Err(why) => return ToolOutput::error(why),
         };
+        let most = self.parts.settings.get().limits.mechanisms.subagents_per_turn;
+        let number = self.subagents.number(call.id());
+        if number > most as usize {
+            return ToolOutput::error(format_args!(
+                "no more than {most} subagents start in one turn: do the rest yourself"
+            ));
+        }
         let Ok(place) = self.or_interrupted(self.subagents.place()).await else {
             return ToolOutput::failed("(interrupted by the user)");
-        };
-        let most = self.parts.settings.get().limits.mechanisms.subagents_per_turn;
-        let Some(number) = self.subagents.count(most) else {
-            return ToolOutput::error(format_args!(
-                "{most} subagents were started in this turn, which is the most: do the rest yourself"
-            ));
         };
         let files = match kind.is_reading {
             true => ThreadFiles::Frozen(view),
@@ -149,7 +150,7 @@ impl Turn {
         output
     }
 
-    /// Its last text, bounded; the whole is in a file then.
+    /// The subagent's last text, bounded; the whole is in a file then.
     async fn summary(&self, call: &Call, text: &str) -> String {
         if text.is_empty() {
             return NO_SUMMARY.to_owned();

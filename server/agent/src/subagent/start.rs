@@ -1,4 +1,4 @@
-//! What a subagent starts with: parts of its own beside those of the session.
+//! Beginning of a subagent: parts of its own beside those of the session.
 
 use super::commands::Foreground;
 use super::thread::Thread;
@@ -36,7 +36,7 @@ impl Turn {
         let mut own = Conversation { shared, told_unkept: true, ..fresh };
         own.history.name_calls(format!("{}-", thread.id));
         own.begin_turn(self.number, prompt, Kept::default(), TodoList::default());
-        let hooks = hooks_of_thread(&parts).into();
+        let hooks = hooks_of_thread(&parts, kind.has_instructions).into();
         Turn::new((parts, hooks), self.number, Interrupt(Some(stopped)), own)
     }
 }
@@ -89,7 +89,6 @@ fn change(settings: &mut Settings, kind: &AgentType, identity: &str) {
     (mechanisms.subagents, mechanisms.todos, mechanisms.check) = (false, false, false);
     if !kind.has_instructions {
         settings.facts.instructions.retain(|told| told.is_users);
-        settings.mechanisms.instructions = false;
     }
     let before = settings.facts.append.take().map(|text| format!("{text}\n\n"));
     settings.facts.append = Some(format!("{}{identity}\n", before.unwrap_or_default()));

@@ -11,17 +11,17 @@ pub(crate) struct Thread {
     pub(crate) id: Arc<str>,
     /// The call that has started it.
     pub(crate) call: Arc<str>,
-    /// Its type.
+    /// Name of its type.
     pub(crate) agent: String,
-    /// Its task in a few words.
+    /// The task in a few words.
     pub(crate) description: String,
-    /// Who it is, for itself.
+    /// Words that say to it who it is.
     pub(crate) identity: String,
     pub(crate) files: ThreadFiles,
 }
 
 impl Thread {
-    /// Its name for people.
+    /// Name for people.
     pub(crate) fn name(&self) -> String {
         format!("{}, {}", self.agent, self.description)
     }
@@ -37,7 +37,7 @@ impl RunningThreads {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One begins; it is at work until the guard is dropped.
+    /// Adds one, which is at work until the guard is dropped.
     pub(crate) fn begin(&self, id: &Arc<str>, stop: Arc<watch::Sender<bool>>) -> AtWork<'_> {
         self.all().insert(id.clone(), stop);
         AtWork(self, id.clone())

@@ -14,9 +14,9 @@ use ropewalk_tools::{CommandMode, TypedTool as _};
 pub(crate) struct AgentType {
     /// The name that calls have for it.
     pub(crate) name: &'static str,
-    /// What it is for, for whoever chooses one.
+    /// Use of it, for whoever chooses one.
     pub(crate) purpose: &'static str,
-    /// What it is told about itself, behind `You are a NAME subagent`.
+    /// Words for itself, behind `You are a NAME subagent`.
     words: &'static str,
     /// True if it changes nothing.
     pub(crate) is_reading: bool,

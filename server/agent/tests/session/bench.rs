@@ -94,7 +94,7 @@ pub(crate) struct Bench {
     pub(crate) events: mpsc::UnboundedReceiver<SessionEvent>,
     /// The events taken so far.
     pub(crate) seen: Vec<Event>,
-    /// Those of subagents, each with its id.
+    /// Events of subagents, each with the subagent's id.
     pub(crate) of_threads: Vec<(String, Event)>,
     pub(crate) model: ScriptedModel,
     pub(crate) workspace: Arc<Workspace>,

@@ -265,7 +265,11 @@ fn asked(said: &Value) -> Value {
     }
     let message = |(role, words, rest): (Value, Vec<String>, Vec<Value>)| json!({"role": role, "says": words.join("\n\n"), "rest": rest});
     let messages: Vec<_> = messages.into_iter().map(message).collect();
-    let most = said.get("max_tokens");
+    // How much is left of a context that a server has refused is an estimate, by bytes on the wire.
+    let text = json!(messages).to_string();
+    let is_estimate =
+        ["<compaction>", "[Conversation compressed"].iter().any(|mark| text.contains(mark));
+    let most = said.get("max_tokens").filter(|_| !is_estimate);
     json!({"system": system, "tools": tools, "messages": messages, "max_tokens": most})
 }
 

@@ -66,7 +66,7 @@ async fn a_turn_has_so_many_and_long_summaries_are_bounded() {
     let told = told(&bench);
     assert!(told[0].contains("word") && told[0].len() < 450, "{}", told[0]);
     assert!(told[0].contains("outputs"), "the whole is in a file: {}", told[0]);
-    assert!(told[1].contains("1 subagents were started in this turn"), "{}", told[1]);
+    assert!(told[1].contains("no more than 1 subagents start in one turn"), "{}", told[1]);
 }
 
 #[tokio::test]
