@@ -52,7 +52,7 @@ pub(crate) fn unkept(limits: &SessionLimits, model: &str) -> Option<String> {
 /// A turn that costs more is told of, whatever the budgets are.
 const DEAR: Money = Money::from_cents(500);
 
-/// What to say of a turn that is dear since its last step, which was `step` of the cost.
+/// Words about a turn that is dear since its last step, which was `step` of the cost.
 pub(crate) fn dear(turn: Money, step: Money) -> Option<String> {
     let before = turn.0.saturating_sub(step.0);
     (before < DEAR.0 && turn >= DEAR).then(|| {

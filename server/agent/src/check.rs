@@ -54,7 +54,7 @@ struct State {
     failed_before: bool,
 }
 
-/// What a look has found.
+/// Findings of one look.
 #[derive(Default)]
 struct Findings {
     /// True if there was anything to look at.

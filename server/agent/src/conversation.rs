@@ -33,9 +33,9 @@ pub struct Conversation {
     /// True if `reads` are to be compared.
     pub(crate) goes_on: bool,
     pub(crate) spent: Spent,
-    /// What was used when the turn began.
+    /// Tokens and money used when the turn began.
     pub(crate) before: Spent,
-    /// What the whole turn has used, of a subagent.
+    /// Use of the whole turn, for a subagent.
     pub(crate) shared: Option<Arc<TurnSpending>>,
     /// Set once the user was warned that this model has no price.
     pub(crate) told_unkept: bool,
@@ -174,7 +174,7 @@ impl Conversation {
         self.publish();
     }
 
-    /// What was used when the turn began and what is used now, for the budgets of turn and session.
+    /// Use when the turn began and now, for the budgets of turn and session.
     pub(crate) fn in_budget(&self) -> (Spent, Spent) {
         match &self.shared {
             Some(shared) => (shared.before(), shared.now()),

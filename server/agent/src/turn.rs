@@ -170,7 +170,7 @@ impl Turn {
         budget::exceeded(&settings.limits, before, spent).or_else(|| self.over_own_tokens())
     }
 
-    /// What to say if the model keeps making the same call in vain.
+    /// Words for a model that keeps making the same call in vain.
     fn stuck(&self) -> Option<String> {
         let limit = self.parts.settings.get().limits.identical_failures.max(1);
         let fails = || {

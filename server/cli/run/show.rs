@@ -364,7 +364,7 @@ fn titled(tool: &str, title: &str) -> String {
     format!("{tool}: {}", title.trim_end().replace('\n', "\n  "))
 }
 
-/// What is said in passing of what goes on.
+/// Words in passing about what goes on.
 fn meanwhile(event: &Event) -> Option<String> {
     Some(match event {
         Event::Waiting { waited_ms, is_queued, .. } => {
@@ -379,7 +379,7 @@ fn meanwhile(event: &Event) -> Option<String> {
     })
 }
 
-/// What is said on a line of its own.
+/// Words on a line of their own.
 fn told(event: &Event) -> Option<String> {
     Some(match event {
         Event::Notice { level, message } => {

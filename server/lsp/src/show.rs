@@ -164,11 +164,11 @@ struct Shown {
     is_running: bool,
     /// The todos of the session.
     todos: TodoList,
-    /// What the last check of the turn has found.
+    /// Findings of the turn's last check.
     found: Option<String>,
 }
 
-/// What the turn's progress says of an event.
+/// Words of the turn's progress about an event.
 fn progress_words(event: &Event, todos: &TodoList) -> Option<String> {
     Some(match event {
         Event::Retrying { attempt, wait_ms, reason, .. } => {
@@ -221,7 +221,7 @@ impl Shown {
         }
     }
 
-    /// What a client without a plugin shows as a message.
+    /// Message that a client without a plugin shows.
     fn message_words(&self, event: &Event) -> Option<(lsp::MessageType, String)> {
         Some(match event {
             Event::Rewound { turn, prompt } => {

@@ -61,7 +61,7 @@ impl Turn {
     pub(crate) async fn keep_whole(&self, call: &Call, words: &str) -> Option<PathBuf> {
         let folder = self.parts.outputs.as_ref()?;
         let file = folder.join(format!("{}.txt", call.id));
-        // What the tool has kept is more than it has said.
+        // The file that the tool has kept has more than it has said.
         if tokio::fs::try_exists(&file).await.unwrap_or_default() {
             return Some(file);
         }

@@ -53,7 +53,7 @@ impl Call {
         Call { overlooked, ..self }
     }
 
-    /// What tells calls apart that are made again.
+    /// Key that is equal for equal calls.
     pub(crate) fn key(&self) -> String {
         match &self.input {
             ToolInput::Json(input) => format!("{}\n{input}", self.name),

@@ -1,4 +1,4 @@
-//! What a turn has done to files so far: how often a call changed some, and what reached the user's text.
+//! Work of a turn on files so far: how often a call changed some, and what reached the user's text.
 
 use ropewalk_workspace::DocId;
 use std::collections::HashSet;

@@ -41,7 +41,7 @@ Take over what still holds of an earlier summary. Use these sections, and be bri
 const LEFT_OUT: &str =
     "(The older part of the conversation is left out here, since it is too long to be read.)";
 
-/// Who has summed up.
+/// Author of a summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Author {
     Model,
@@ -147,7 +147,7 @@ fn said(reply: &Reply) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// What the summary cost counts for the turn and the session.
+/// Counts the summary's cost for the turn and the session.
 fn spend(parts: &Parts, conversation: &mut Conversation, reply: &Reply, model: &dyn Model) {
     let step = Spent::of(reply.usage, model.price());
     conversation.spend(step);

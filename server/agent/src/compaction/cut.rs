@@ -36,7 +36,7 @@ const WHOLE_RESULTS: usize = 3;
 /// The most characters of one text of an input that is cut.
 const LONGEST_INPUT: usize = 300;
 
-/// What stays of these messages; `most` is the bytes that steps before the last may have. Nothing stays if the model has not
+/// The messages that stay of these; `most` is the bytes that steps before the last may have. Nothing stays if the model has not
 /// spoken, which [`is_possible`] says before.
 pub(super) fn tail(messages: &[&Message], squeeze: Squeeze, most: usize) -> CompactedTail {
     let is_models = |message: &&Message| message.role == Role::Assistant;
@@ -82,7 +82,7 @@ fn length(messages: &[&Message], tail: &CompactedTail) -> usize {
 
 /// Bytes of a block on the wire, roughly.
 pub(super) fn bytes(block: &Block) -> usize {
-    /// What stands around a block.
+    /// Bytes around a block.
     const AROUND: usize = 60;
     let texts = |content: &[Content]| content.iter().map(|part| sent(&part.briefly())).sum();
     AROUND

@@ -18,7 +18,7 @@ const NAMES: usize = 40;
 
 const GO_ON: &str = "Go on with Next. What is decided is decided; repeat nothing that failed.";
 
-/// What the message is made of.
+/// Parts of the message.
 pub(super) struct Beginning<'a> {
     pub(super) transcript: Option<&'a Path>,
     /// Words that say who the model is, where the session's system prompt is not all.
@@ -27,7 +27,7 @@ pub(super) struct Beginning<'a> {
     /// The most bytes of the user's words.
     pub(super) most_words: usize,
     pub(super) summary: &'a str,
-    /// What we know ourselves.
+    /// Facts that a session knows by itself.
     pub(super) state: &'a str,
     /// True if no turn waits to go on.
     pub(super) is_idle: bool,
@@ -94,7 +94,7 @@ fn own_words(words: &[UserWords], most: usize) -> String {
     lines.join("\n")
 }
 
-/// What a session knows by itself: files read, changes that wait, commands in the background, skills.
+/// Facts that a session knows by itself: files read, changes that wait, commands in the background, skills.
 pub(super) fn state<'a>(
     parts: &Parts,
     reads: impl Iterator<Item = &'a DocId>,
@@ -137,7 +137,7 @@ fn named(all: &[String]) -> String {
     }
 }
 
-/// What was said, whole, for whoever looks it up.
+/// The whole of these messages, for whoever looks it up.
 pub(super) fn transcript<'a>(messages: impl Iterator<Item = &'a Message>) -> String {
     let mut out = String::new();
     for message in messages {

@@ -25,10 +25,10 @@ const MOST_STEPS: u64 = 20_000;
 /// The part of the context that the user's words may have: one of so many.
 const WORDS_PART: u64 = 10;
 
-/// What a compaction is for.
+/// Occasion of a compaction.
 pub(crate) struct Occasion {
     pub(crate) why: CompactionCause,
-    /// What is to be kept in view.
+    /// Words to keep in view.
     pub(crate) focus: Option<String>,
     /// True if no turn runs: then nothing is unseen, and all of it is summed up.
     pub(crate) is_idle: bool,
@@ -110,7 +110,7 @@ fn fitting(
         is_idle: occasion.is_idle,
     };
     let mut shortest = u64::MAX;
-    // What a server refuses is known by an estimate alone: the shortest is tried, if it is much shorter.
+    // A server's bound is known by an estimate alone: the shortest is tried, if it is much shorter.
     let is_tried = |squeeze, tokens: u64| {
         let is_last = squeeze == Squeeze::Trimmed && occasion.why == CompactionCause::Refused;
         is_last && tokens < load.request / 10 * 9
@@ -121,7 +121,7 @@ fn fitting(
         history.compact(vec![Block::text(text.clone())], &tail);
         let bytes = history.bytes();
         let tokens = load.with(conversation, bytes);
-        // What fits only just is full again after one more step.
+        // A history that fits only just is full again after one more step.
         let most = match squeeze {
             Squeeze::Steps => room.conversation / 4 * 3,
             _ => room.conversation,
@@ -172,7 +172,7 @@ async fn keep_transcript(
     }
 }
 
-/// What becomes of a conversation in which the model has said nothing yet.
+/// Outcome for a conversation in which the model has said nothing yet.
 fn not_possible(
     parts: &Parts,
     conversation: &Conversation,

@@ -17,7 +17,7 @@ pub(super) struct Load {
     prelude: usize,
     /// Tokens of the request as it stands.
     pub(super) request: u64,
-    /// What the context has room for; none if nobody knows how much it is.
+    /// Room of the context; none if nobody knows how much it is.
     known: Option<Room>,
 }
 

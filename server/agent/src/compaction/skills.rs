@@ -18,7 +18,7 @@ const PART: u64 = 10;
 /// Skills as the new beginning has them.
 #[derive(Default)]
 pub(super) struct KeptSkills {
-    /// Those whose text stays, the newest last.
+    /// Skills whose text stays, the newest last.
     pub(super) skills: Vec<LoadedSkill>,
     /// Words for the new beginning.
     pub(super) words: String,

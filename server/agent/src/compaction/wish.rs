@@ -9,7 +9,7 @@ pub(crate) struct CompactionWish(Arc<Mutex<Inner>>);
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// What is to be kept in view, if a compaction is wanted.
+    /// Words to keep in view, if a compaction is wanted.
     focus: Option<Option<String>>,
     fill: ContextFill,
 }

@@ -3,7 +3,7 @@
 use ropewalk_model::Block;
 use serde::{Deserialize, Serialize};
 
-/// What stays of a history that is compacted: its last messages, and those of them that change, by their number among
+/// The end of a history that is compacted: its last messages, and those of them that change, by their number among
 /// them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CompactedTail {

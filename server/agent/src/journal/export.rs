@@ -118,7 +118,7 @@ impl Markdown {
     }
 }
 
-/// What a record says in one line; none where it says nothing to people.
+/// One line for a record; none where it says nothing to people.
 fn line(record: &Record<'_>) -> Option<String> {
     Some(match record {
         Record::Review { at, action, what } => {

@@ -212,7 +212,7 @@ impl Past {
             Record::Compacted { message, tail, .. } => {
                 self.earlier.push(self.history.clone());
                 self.history.compact(message.into_owned(), &tail);
-                // Those whose text stays are written behind it.
+                // Skills whose text stays are written behind it.
                 self.knowledge.skills.clear();
             }
             Record::Said { id, role, content } => {

@@ -157,9 +157,9 @@ pub enum Record<'a> {
     },
     /// The beginning of the history is replaced by one message.
     Compacted {
-        /// That message.
+        /// The message.
         message: Cow<'a, [Block]>,
-        /// What stays behind it.
+        /// The messages that stay behind it.
         tail: Cow<'a, CompactedTail>,
         /// Tokens of the conversation before, by estimate.
         before: u64,
@@ -183,7 +183,7 @@ pub enum Record<'a> {
     Check {
         /// Its number.
         turn: u64,
-        /// What was found.
+        /// Findings of the check.
         #[serde(flatten)]
         report: Cow<'a, CheckReport>,
     },

@@ -20,7 +20,7 @@ pub(super) async fn take_in(parts: Arc<Parts>, finished: Finished) {
         // It ended just when its turn was taken back.
         return;
     }
-    // What was made by then is of the turn that goes on, or of the last one.
+    // Changes made by then are of the turn that goes on, or of the last one.
     let turn = turns.last().map_or(0, |mark| mark.turn);
     if !output.proposals.is_empty() {
         let origin = Origin { turn, call: call.0, command: Some(first_line(&command)) };

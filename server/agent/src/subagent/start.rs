@@ -31,7 +31,7 @@ impl Turn {
     ) -> Turn {
         let (parts, fresh) = of_thread(&self.parts, thread.clone(), kind);
         let parts = Arc::new(parts);
-        // What can't be kept to was told of the session.
+        // A budget that can't be kept was told of the session.
         let shared = self.subagents.spending();
         let mut own = Conversation { shared, told_unkept: true, ..fresh };
         own.history.name_calls(format!("{}-", thread.id));

@@ -41,7 +41,7 @@ impl TypedTool for Task {
     }
 
     fn run(&self, _: Input, _: Context) -> BoxFuture<'static, ToolOutput> {
-        // What it needs of the turn, a tool does not have.
+        // The turn runs these calls: a tool has not what they need of it.
         Box::pin(std::future::ready(ToolOutput::error("only a turn can start a subagent")))
     }
 }

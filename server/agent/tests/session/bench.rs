@@ -43,7 +43,7 @@ pub(crate) struct Echo {
     pub(crate) go: Arc<Notify>,
     /// Told when a turn is about to make a view.
     pub(crate) synced: Notify,
-    /// What it shows, as a client with our plugin tells it.
+    /// Diagnostics that it shows, as a client with our plugin tells it.
     pub(crate) diagnostics: Mutex<Option<String>>,
 }
 

@@ -1,6 +1,6 @@
 //! A model that counts: a token is four bytes of what is sent, and a context holds so many.
 //!
-//! What is over is refused, in the words of a server of the protocol, or its front is silently cut off, as local servers
+//! A longer prompt is refused, in the words of a server of the protocol, or its front is silently cut off, as local servers
 //! do. A refused request takes no reply of the script.
 
 use super::{
@@ -18,11 +18,11 @@ const BYTES: usize = 4;
 pub struct CountedContext {
     /// The longest prompt.
     pub tokens: u64,
-    /// What becomes of a longer one.
+    /// Fate of a longer one.
     pub overflow: Overflow,
 }
 
-/// What a server does with a prompt that is longer than its context.
+/// Ways of a server with a prompt that is longer than its context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Overflow {
     /// It says so.

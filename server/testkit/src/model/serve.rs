@@ -159,7 +159,7 @@ impl Shared {
         }
     }
 
-    /// What is wrong with a request apart from its body, and whether its key is.
+    /// Faults of a request apart from its body, and true if its key is wrong.
     fn faults(&self, recorded: &RecordedRequest, is_post: bool) -> (Vec<String>, bool) {
         let RecordedRequest { path, headers, .. } = recorded;
         let mut faults = Vec::new();
@@ -392,7 +392,7 @@ async fn next_frame(
             Some(Step::Gate(name)) => watch.shared.gates.pass(&name).await,
             Some(Step::Drop) => {
                 watch.complete();
-                // What was sent before goes out when the body pauses, and not otherwise.
+                // Bytes sent before go out when the body pauses, and not otherwise.
                 tokio::task::yield_now().await;
                 return Some((Err(dropped()), (VecDeque::new(), watch)));
             }
