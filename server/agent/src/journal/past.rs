@@ -144,6 +144,13 @@ impl Past {
         Self { at: head.at, head, ..Self::default() }
     }
 
+    /// The history before a turn; None if the journal has no such turn.
+    pub(crate) fn before(mut self, turn: u64) -> Option<History> {
+        let is_known = self.turns.iter().any(|mark| mark.turn == turn);
+        self.rewound(turn);
+        is_known.then_some(self.history)
+    }
+
     /// How many changes wait for the user.
     pub fn pending(&self) -> usize {
         self.kept.pending()

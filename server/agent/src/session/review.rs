@@ -18,6 +18,7 @@ use ropewalk_protocol as protocol;
 use ropewalk_protocol::{CompactionCause, Event, Level, ReviewAction};
 use ropewalk_tools::runner::Stop;
 use ropewalk_workspace::{DocId, HunkId, Selection};
+use std::fmt::Display;
 use std::fs::File;
 use std::io::BufReader;
 use std::panic::{AssertUnwindSafe, resume_unwind};
@@ -122,10 +123,15 @@ async fn rewind(parts: &Parts, conversation: &mut Conversation, turn: u64) -> Ou
         return (0, vec![format!("there is no turn {turn}")]);
     };
     let is_compacted = turns.get(at).is_some_and(|mark| !conversation.history.has(&mark.history));
-    if is_compacted && !parts.journal.is_kept() {
-        let why = "its words were compacted, and this session is not kept on the disk";
-        return (0, vec![format!("turn {turn} can't be taken back: {why}")]);
-    }
+    // Read before anything is undone, so that a journal that fails costs nothing.
+    let folded = if is_compacted {
+        match folded(&parts.journal, turn).await {
+            Ok(history) => Some(history),
+            Err(why) => return (0, vec![format!("turn {turn} can't be taken back: {why}")]),
+        }
+    } else {
+        None
+    };
     // What they would change is not to come in later.
     parts.runner.stop(Stop::Since(turn));
     let (mut count, mut failed) = (0, Vec::new());
@@ -144,7 +150,6 @@ async fn rewind(parts: &Parts, conversation: &mut Conversation, turn: u64) -> Ou
     // In this order: cut off between them, the turn is still there, to be taken back again.
     parts.changes.keep();
     parts.journal.write(&Record::Rewound { turn });
-    let folded = if is_compacted { folded(&parts.journal).await } else { None };
     conversation.rewind(mark, folded);
     let todos = parts.todos.go_back(turn, mark.todos.clone());
     parts.events.tell(Event::Rewound { turn, prompt: mark.prompt.clone() });
@@ -178,24 +183,24 @@ pub(super) async fn compact_idle(
     parts.settle().await;
 }
 
-/// The history that a journal has now; an empty one if it can't be read, which is told.
-async fn folded(journal: &Journal) -> Option<History> {
-    let path = journal.path()?;
+/// The history before a turn whose words were compacted, from the journal; or a sentence why there is none.
+async fn folded(journal: &Journal, turn: u64) -> Result<History, String> {
+    let Some(path) = journal.path() else {
+        return Err("its words were compacted, and this session is not kept on the disk".to_owned());
+    };
     let reading = tokio::task::spawn_blocking(move || {
         let read = File::open(path).map_err(ReadError::Io);
         read.and_then(|file| Past::read(BufReader::new(file)))
     });
-    match reading.await {
-        Ok(Ok((past, _))) => Some(past.history),
-        Ok(Err(error)) => {
-            tracing::error!(%error, "the journal can't be folded anew");
-            Some(History::default())
-        }
-        Err(error) => {
-            tracing::error!(%error, "folding the journal anew broke down");
-            Some(History::default())
-        }
-    }
+    let unread = |error: &dyn Display| {
+        format!("its words were compacted, and the session's journal can't be read: {error}")
+    };
+    let (past, _) =
+        reading.await.map_err(|error| unread(&error))?.map_err(|error| unread(&error))?;
+    // It ends early where it could not be written, as on a full disk.
+    past.before(turn).ok_or_else(|| {
+        "its words were compacted, and the session's journal does not reach that far".to_owned()
+    })
 }
 
 impl Parts {

@@ -192,12 +192,16 @@ async fn without_a_usable_summary_our_own_list_stands_there() {
 /// Two turns, then a compaction between turns.
 async fn compacted(replies: impl IntoIterator<Item = ScriptedReply>, focus: Option<&str>) -> Bench {
     let mut bench = start_kept(replies);
+    compact_two_turns(&mut bench, focus).await;
+    bench
+}
+
+async fn compact_two_turns(bench: &mut Bench, focus: Option<&str>) {
     bench.file("a.txt", "one\n");
     bench.run("first wish").await;
     bench.run("second wish").await;
     bench.session.send(Op::Compact(focus.map(str::to_owned)));
     bench.until(|event| matches!(event, Event::Compacted { .. }).then_some(())).await;
-    bench
 }
 
 fn story() -> [ScriptedReply; 4] {
@@ -247,6 +251,53 @@ async fn turns_before_a_compaction_can_be_taken_back() {
     let said = bench.session.messages();
     let bench = resume(bench.dies().await, []);
     assert_eq!(bench.session.messages(), said, "and so it is after a restart");
+}
+
+/// A turn whose words were compacted can't be taken back, and nothing has changed.
+async fn cannot_be_taken_back(mut bench: Bench, why: &str) {
+    let said = bench.session.messages();
+    let hunks = bench.session.hunks().len();
+    assert_eq!(hunks, 1);
+    bench.session.send(Op::Rewind(1));
+    let (_, done, failed) = bench.reviewed().await;
+    assert_eq!((done, failed.len()), (0, 1), "{failed:?}");
+    assert!(
+        failed[0].starts_with("turn 1 can't be taken back: its words were compacted"),
+        "{failed:?}"
+    );
+    assert!(failed[0].contains(why), "{failed:?}");
+    assert_eq!(bench.session.messages(), said);
+    assert_eq!((bench.session.hunks().len(), bench.session.turns().len()), (1, 2));
+}
+
+fn story_with_an_edit() -> [ScriptedReply; 4] {
+    let edit = json!({"path": "a.txt", "old_text": "one", "new_text": "1"});
+    [
+        calls("edit_file", edit),
+        says("First."),
+        says("Second."),
+        says("**Goal**: the summary.").conversation("question"),
+    ]
+}
+
+#[tokio::test]
+async fn a_journal_that_is_gone_undoes_nothing() {
+    let bench = compacted(story_with_an_edit(), None).await;
+    let journal = bench.dir.path().join("state/sessions/s.jsonl");
+    std::fs::write(&journal, "no journal\n").unwrap();
+    cannot_be_taken_back(bench, "can't be read: it is no journal of Ropewalk").await;
+}
+
+#[tokio::test]
+async fn a_journal_that_could_not_be_written_undoes_nothing() {
+    let mut bench = start_kept(story_with_an_edit());
+    let journal = bench.dir.path().join("state/sessions/s.jsonl");
+    let folder = journal.parent().unwrap();
+    std::fs::create_dir_all(folder.parent().unwrap()).unwrap();
+    std::fs::remove_dir_all(folder).ok();
+    std::fs::write(folder, "in its place").unwrap();
+    compact_two_turns(&mut bench, None).await;
+    cannot_be_taken_back(bench, "can't be read").await;
 }
 
 #[tokio::test]
