@@ -210,7 +210,7 @@ mod tests {
             (1_200, 4, vec![]),
             (2_400, 6, vec![]),
             (2_600, 8, vec![1]),
-            (2_800, 10, vec![1, 3]),
+            (2_700, 10, vec![1, 3]),
             (usize::MAX, 20, vec![1, 3, 5, 7, 9, 11, 13]),
         ] {
             let tail = tail_of(&messages, Squeeze::Steps, most);
