@@ -97,7 +97,7 @@ fn own_words(words: &[UserWords], most: usize) -> String {
 /// Facts that a session knows by itself: files read, changes that wait, commands in the background, skills.
 pub(super) fn state<'a>(
     parts: &Parts,
-    reads: impl Iterator<Item = &'a DocId>,
+    mut reads: impl Iterator<Item = &'a DocId>,
     skills: &str,
 ) -> String {
     let mut out = String::new();
@@ -105,9 +105,11 @@ pub(super) fn state<'a>(
     if todos.open() > 0 {
         let _ = writeln!(out, "Todos:\n{todos}");
     }
-    let read: Vec<String> = reads.map(|doc| parts.workspace.shown(doc)).collect();
+    // A name is looked up on the disk: only those that are told are.
+    let read: Vec<String> =
+        reads.by_ref().take(NAMES).map(|doc| parts.workspace.shown(doc)).collect();
     if !read.is_empty() {
-        let _ = writeln!(out, "Files read or changed: {}", named(&read));
+        let _ = writeln!(out, "Files read or changed: {}", named(&read, reads.count()));
     }
     let mut waits: BTreeMap<String, usize> = BTreeMap::new();
     // A subagent's own changes wait for nobody yet, and those of the session are not its.
@@ -118,7 +120,7 @@ pub(super) fn state<'a>(
     let waits: Vec<String> =
         waits.into_iter().map(|(file, count)| format!("{file} ({count})")).collect();
     if !waits.is_empty() {
-        let _ = writeln!(out, "Changes that wait for the user's review: {}", named(&waits));
+        let _ = writeln!(out, "Changes that wait for the user's review: {}", named(&waits, 0));
     }
     for one in parts.runner.background() {
         if let BackgroundState::Running { .. } = one.state {
@@ -129,9 +131,10 @@ pub(super) fn state<'a>(
     out
 }
 
-fn named(all: &[String]) -> String {
+/// The first of these names, and how many there are beside them and `others`.
+fn named(all: &[String], others: usize) -> String {
     let joined = all.iter().take(NAMES).map(String::as_str).collect::<Vec<_>>().join(", ");
-    match all.len().saturating_sub(NAMES) {
+    match all.len().saturating_sub(NAMES) + others {
         0 => joined,
         more => format!("{joined} and {more} more"),
     }

@@ -64,8 +64,9 @@ pub(crate) async fn compact(
         false => tail(&messages, squeeze, most),
     };
     let tails = Squeeze::ALL.map(|squeeze| (squeeze, kept(squeeze)));
-    let first = tails.iter().map(|(_, tail)| tail.kept).max().unwrap_or_default();
-    let count = messages.len() - first;
+    // Steps that stay are summed up too: of some the results go, and the shortest tail may be the one that fits.
+    let last = tails.iter().map(|(_, tail)| tail.kept).min().unwrap_or_default();
+    let count = messages.len() - last;
     let focus = occasion.focus.as_deref();
     let summary = summary(parts, conversation, &load, (count, focus)).await;
     let transcript = keep_transcript(parts, conversation, count).await;

@@ -51,15 +51,26 @@ fn first(bench: &Bench) -> String {
     requests.last().unwrap().said["messages"][0].to_string()
 }
 
+/// The part of all tokens that went into summaries, in percent.
+fn percent_for_summaries(bench: &Bench) -> u64 {
+    let (mut all, mut summaries) = (0, 0);
+    for (request, counted) in bench.model.recorded().iter().zip(bench.model.counted()) {
+        let tokens = counted.bytes as u64 / 4 + counted.output;
+        all += tokens;
+        summaries += if is_question(&request.said) { tokens } else { 0 };
+    }
+    summaries * 100 / all
+}
+
 #[tokio::test]
 async fn a_long_turn_goes_on_in_a_small_context_over_every_protocol() {
     for protocol in Protocol::ALL {
-        for tokens in [4_096, 8_192] {
+        for (tokens, most) in [(4_096, 60), (8_192, 30)] {
             let many = |settings: &mut ropewalk_agent::session::Settings| {
                 settings.limits.steps = 100;
             };
-            let mut bench = start_counting(*protocol, [reader(40)], (REFUSES(tokens), true), many);
-            files(&bench, 40);
+            let mut bench = start_counting(*protocol, [reader(60)], (REFUSES(tokens), true), many);
+            files(&bench, 60);
             assert_eq!(
                 bench.run("Read all of them").await,
                 StopReason::EndTurn,
@@ -73,6 +84,8 @@ async fn a_long_turn_goes_on_in_a_small_context_over_every_protocol() {
             );
             let counted = bench.model.counted();
             assert!(counted.iter().all(|request| !request.is_over), "{tokens}: {counted:?}");
+            let percent = percent_for_summaries(&bench);
+            assert!(percent <= most, "{tokens}: {percent}% of all tokens");
             let first = first(&bench);
             for part in
                 ["[Conversation compressed. Transcript: ", "Read all of them", "**Goal**: read all"]
@@ -80,6 +93,41 @@ async fn a_long_turn_goes_on_in_a_small_context_over_every_protocol() {
                 assert!(first.contains(part), "{first}");
             }
         }
+    }
+}
+
+/// Texts of the transcripts that were kept.
+fn transcripts(bench: &Bench) -> String {
+    let outputs = std::fs::read_dir(bench.dir.path().join("outputs")).unwrap();
+    let paths = outputs.map(|entry| entry.unwrap().path());
+    let kept = paths.filter(|path| path.to_string_lossy().contains("transcript-"));
+    kept.map(|path| std::fs::read_to_string(path).unwrap()).collect()
+}
+
+#[tokio::test]
+async fn all_that_goes_was_summed_up_and_stands_in_a_transcript() {
+    for tokens in [4_096, 16_384] {
+        let many = |settings: &mut ropewalk_agent::session::Settings| settings.limits.steps = 100;
+        let context = (REFUSES(tokens), true);
+        let mut bench = start_counting(Protocol::Anthropic, [reader(40)], context, many);
+        files(&bench, 40);
+        assert_eq!(bench.run("Read all of them").await, StopReason::EndTurn);
+        let requests: Vec<Value> =
+            bench.model.recorded().into_iter().map(|request| request.said).collect();
+        let transcripts = transcripts(&bench);
+        let mut asked = 0;
+        for around in requests.windows(3).filter(|around| is_question(&around[1])) {
+            asked += 1;
+            let [before, question, after] = [0, 1, 2].map(|at| around[at].to_string());
+            for at in 0..40 {
+                let line = format!("line of {at}, with");
+                if before.contains(&line) && !after.contains(&line) {
+                    assert!(question.contains(&line), "{tokens}: {at} was not summed up");
+                    assert!(transcripts.contains(&line), "{tokens}: {at} is in no transcript");
+                }
+            }
+        }
+        assert!(asked > 1, "{tokens}");
     }
 }
 

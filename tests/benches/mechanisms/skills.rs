@@ -1,26 +1,17 @@
-//! Costs of the mechanisms around the loop. Bars are in the README.
+//! Finding skills, in a folder with many.
 
-#![expect(clippy::expect_used, reason = "a bench that can't run may say so bluntly")]
-
-#[expect(dead_code, reason = "the other benches use the rest of it")]
-mod harness;
-
-use harness::{Bar, Report, shortest};
+use crate::harness::{Bar, Report, shortest};
 use ropewalk_agent::skills::find::{SkillCache, find};
 use ropewalk_workspace::{Roots, View, Workspace};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::time::{Duration, SystemTime};
 
-fn main() {
-    harness::main(&[], skills);
-}
-
 /// How many skills there are.
 const SKILLS: usize = 500;
 
 /// Finding many skills, first and then unchanged.
-fn skills(report: &mut Report) {
+pub(crate) fn find_many(report: &mut Report) {
     let (first, again) = ("find 500 skills", "find them again, unchanged");
     if !report.wants(first) && !report.wants(again) {
         return;
