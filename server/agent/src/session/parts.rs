@@ -219,7 +219,7 @@ impl Parts {
     /// The view of a call: the user's text as it is now, under the fork, or what a subagent has of both.
     pub(crate) async fn view(&self) -> Arc<View> {
         match &self.thread {
-            Some(thread) => thread.files.view().await,
+            Some(thread) => self.skills.readable().in_view(thread.files.view().await),
             None => Arc::new(self.changes.view().await),
         }
     }
