@@ -149,7 +149,10 @@ pub(crate) fn conversation(
     let mut knowledge = past.knowledge;
     if let Some(mark) = past.open_turn.and(past.turns.last()) {
         // Skills given in a turn that was cut off may not have reached the history.
-        knowledge.skills.retain(|skill| mark.knowledge.has(skill));
+        let is_given = |skill: &LoadedSkill| {
+            past.history.since(&mark.history).any(|message| skill.is_in(message))
+        };
+        knowledge.skills.retain(|skill| mark.knowledge.has(skill) || is_given(skill));
     }
     let mut conversation = Conversation {
         history: past.history,
