@@ -15,7 +15,7 @@ mod schema;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use ropewalk_model::Protocol;
-use ropewalk_testkit::scenario::{Scenario, Told};
+use ropewalk_testkit::scenario::{Client, Scenario, Told};
 use std::any::Any;
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
@@ -85,9 +85,14 @@ fn main() -> ExitCode {
             let name = format!("{name}_over_{}", protocol.name());
             Trial::test(name, move || page.told(*protocol).map(drop))
         });
+        let (all, with) = (page.clone(), page.clone());
         let same = format!("{name}_tells_the_same_over_all");
-        let all = page.clone();
-        over.chain([Trial::test(same, move || all.is_the_same_over_all())]).collect::<Vec<_>>()
+        let same = Trial::test(same, move || all.is_the_same_over_all());
+        let plugin = page.has_plugin().then(|| {
+            let name = format!("{name}_with_our_plugin");
+            Trial::test(name, move || with.is_the_same_with_a_plugin())
+        });
+        over.chain([same]).chain(plugin).collect::<Vec<_>>()
     });
     let lies = LIES.iter().map(|(name, steps, words)| {
         Trial::test(format!("a_lie_about_{name}"), || is_found_out(steps, words))
@@ -105,13 +110,30 @@ impl Page {
     fn told(&self, protocol: Protocol) -> Result<&Told, Failed> {
         let at = Protocol::ALL.iter().position(|other| *other == protocol);
         let told = self.told.get(at.expect("it is one of all")).expect("there is a place for each");
-        let told = told.get_or_init(|| {
-            let relative = self.path.strip_prefix(env!("CARGO_MANIFEST_DIR"));
-            let text = std::fs::read_to_string(&self.path).map_err(|error| error.to_string())?;
-            catch_unwind(|| play(relative.unwrap_or(&self.path), &text, protocol))
-                .unwrap_or_else(|panic| Err(words(&*panic)))
-        });
+        let told = told.get_or_init(|| self.play(protocol, Client::Stock));
         told.as_ref().map_err(Failed::from)
+    }
+
+    fn play(&self, protocol: Protocol, client: Client) -> Result<Told, String> {
+        let relative = self.path.strip_prefix(env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(&self.path).map_err(|error| error.to_string())?;
+        catch_unwind(|| play(relative.unwrap_or(&self.path), &text, (protocol, client)))
+            .unwrap_or_else(|panic| Err(words(&*panic)))
+    }
+
+    /// True if it is to be played with our plugin in the editor too. One that can't be read fails when it is played.
+    fn has_plugin(&self) -> bool {
+        let text = std::fs::read_to_string(&self.path).unwrap_or_default();
+        Scenario::parse(&self.path, &text).is_ok_and(|page| page.has_plugin())
+    }
+
+    /// With our plugin the page holds too, and the same is told and asked.
+    fn is_the_same_with_a_plugin(&self) -> Result<(), Failed> {
+        let with = self.play(Protocol::Anthropic, Client::Plugin)?;
+        match self.told(Protocol::Anthropic)?.difference(&with) {
+            Some(difference) => Err(difference.into()),
+            None => Ok(()),
+        }
     }
 
     /// Whatever the protocol, the same is told and asked.
@@ -126,9 +148,9 @@ impl Page {
     }
 }
 
-fn play(file: &Path, text: &str, protocol: Protocol) -> Result<Told, String> {
+fn play(file: &Path, text: &str, (protocol, client): (Protocol, Client)) -> Result<Told, String> {
     let page = Scenario::parse(file, text).map_err(|fault| fault.to_string())?;
-    let told = page.play(Path::new(env!("CARGO_BIN_EXE_ropewalk")), protocol);
+    let told = page.play(Path::new(env!("CARGO_BIN_EXE_ropewalk")), protocol, client);
     for (number, body) in told.bodies().iter().enumerate() {
         if let Some(fault) = schema::faults(protocol, body).first() {
             return Err(format!("request {number} is not of the official type: {fault}"));
@@ -151,7 +173,9 @@ fn words(panic: &(dyn Any + Send)) -> String {
 
 fn is_found_out(steps: &str, wanted: &str) -> Result<(), Failed> {
     let text = format!("A lie.\n---\n{steps}");
-    let Err(panic) = catch_unwind(|| play(Path::new("lie"), &text, Protocol::Anthropic)) else {
+    let Err(panic) =
+        catch_unwind(|| play(Path::new("lie"), &text, (Protocol::Anthropic, Client::Stock)))
+    else {
         return Err("the player believes it".into());
     };
     let said = words(&*panic);

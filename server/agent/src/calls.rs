@@ -31,7 +31,7 @@ use ropewalk_tools::{Bounds, Context, Effect, Grant, Progress, ToolOutput, Typed
 use ropewalk_workspace::{DiskLook, DocId, View};
 use serde_json::Value;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 /// Facts of a call that is over, beside its result.
@@ -78,6 +78,9 @@ impl Turn {
             }
             self.end_tasks();
         }
+        // A panic while the lock was held leaves plain data behind, which stays usable.
+        let refusals = self.refusals.get_mut().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(refusals).into_iter().for_each(|words| self.conversation.hear(words));
         self.share(&mut done).await;
         if !self.is_interrupted() {
             self.note_failures(&done);

@@ -109,6 +109,11 @@ impl History {
         mark.era == self.era
     }
 
+    /// Messages after `mark`; all of them, if it is not in this history.
+    pub(crate) fn since(&self, mark: &HistoryMark) -> impl Iterator<Item = &Message> {
+        self.messages().skip(if self.has(mark) { mark.messages } else { 0 })
+    }
+
     /// Forgets what was said after `mark`, which it must have.
     pub(crate) fn truncate(&mut self, mark: &HistoryMark) {
         self.entries.truncate(mark.messages);

@@ -48,6 +48,21 @@ impl Skills {
         Self { state: Mutex::default(), knowledge, readable }
     }
 
+    /// Those of a subagent: the same, of which it has loaded none.
+    pub(crate) fn beside(&self, knowledge: Arc<SharedKnowledge>) -> Self {
+        let State { found, user, hides, told, had_any, .. } = &*self.state();
+        let state = State {
+            found: found.clone(),
+            user: user.clone(),
+            hides: hides.clone(),
+            told: told.clone(),
+            had_any: *had_any,
+            ..State::default()
+        };
+        let readable = Arc::new(self.readable.beside());
+        Self { state: Mutex::new(state), knowledge, readable }
+    }
+
     /// The folders that may be read for a loaded skill's sake.
     pub(crate) fn readable(&self) -> Arc<ReadableFolders> {
         self.readable.clone()

@@ -120,7 +120,8 @@ fn log(state: &State, told: &SessionEvent) {
         state.respell(&mut value);
         let event = state.host.without_keys(&value.to_string());
         let session = told.session.as_deref().unwrap_or_default();
-        tracing::trace!(target: "ropewalk::events", session, event = %event);
+        let thread = told.thread.as_deref().unwrap_or_default();
+        tracing::trace!(target: "ropewalk::events", session, thread, event = %event);
     }
 }
 

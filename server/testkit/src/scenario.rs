@@ -8,6 +8,7 @@
 mod check;
 mod parse;
 mod play;
+mod plugin;
 mod reply;
 mod step;
 mod told;
@@ -27,6 +28,15 @@ pub struct Scenario {
     /// All replies of the model, in the order of the page.
     replies: Vec<Reply>,
     steps: Vec<Step>,
+}
+
+/// Ways of the editor to show what the server tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Client {
+    /// By the protocol alone, as an editor does without our plugin.
+    Stock,
+    /// By our plugin, from events.
+    Plugin,
 }
 
 /// What is wrong with a page.
@@ -55,6 +65,11 @@ impl Scenario {
         &self.prose
     }
 
+    /// True if it is to be played with our plugin in the editor too.
+    pub fn has_plugin(&self) -> bool {
+        self.setup.has_plugin
+    }
+
     /// Plays the page with the server that `program lsp` starts, in a folder and an environment of its own,
     /// over a protocol that the scripted model speaks.
     ///
@@ -64,8 +79,8 @@ impl Scenario {
     ///
     /// # Panics
     /// With file and line, when something is not as the page says.
-    pub fn play(&self, program: &Path, protocol: Protocol) -> Told {
-        play::play(self, program, protocol)
+    pub fn play(&self, program: &Path, protocol: Protocol, client: Client) -> Told {
+        play::play(self, program, (protocol, client))
     }
 }
 

@@ -185,16 +185,16 @@ impl Kept {
 /// The names that the contents of files had before, by the names they have now.
 pub(crate) type FormerNames = BTreeMap<DocId, BTreeSet<DocId>>;
 
-/// See the module.
-#[derive(Debug, Default)]
+/// See the module. What is read by one of its clones is the same for all of them.
+#[derive(Clone, Debug, Default)]
 pub struct View {
     snapshot: Snapshot,
     entries: BTreeMap<DocId, Frozen>,
     /// The links of the fork, and what of the disk it has taken away.
     links: Links,
-    read: Mutex<HashMap<DocId, DiskFile>>,
+    read: Arc<Mutex<HashMap<DocId, DiskFile>>>,
     /// By path; it moves to what was read when it is asked for.
-    kept: Mutex<HashMap<OsString, Kept>>,
+    kept: Arc<Mutex<HashMap<OsString, Kept>>>,
     names: Arc<FormerNames>,
     /// Further folders outside the roots whose files may be read.
     readable: Roots,

@@ -16,7 +16,7 @@ use ropewalk_tools::policy::without_keys;
 use ropewalk_tools::{CallSummary, Decision, Offer, Reach, Rule, Ruling, ToolOutput, tool};
 use ropewalk_tools::{decide, named_paths};
 use ropewalk_workspace::View;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 /// Takes an approval back when nobody waits for it any more, however that came.
 struct Withdraw<'a>(&'a Approvals, u64);
@@ -103,6 +103,9 @@ impl Turn {
             }
             Ok(Ok(Verdict::Refuse(words))) => {
                 resolved(Resolution::Refused);
+                if let Some(words) = &words {
+                    self.note_refusal(call, parsed, words);
+                }
                 let words = words.map(|words| format!(": {words}")).unwrap_or_default();
                 ("refuse", Err(ToolOutput::error(format!("The user refused this call{words}"))))
             }
@@ -120,6 +123,14 @@ impl Turn {
                 (self.grant(offer, lasting, always).await, Ok(()))
             }
         }
+    }
+
+    /// Keeps the user's reason: it is to outlive the result that has it too.
+    fn note_refusal(&self, call: &Call, parsed: &tool::Call, words: &str) {
+        let about = preview(subject(parsed), PREVIEW_CHARS);
+        let words = format!("(refusing {} {about}) {words}", call.name);
+        let words = self.parts.settings.keys().redact(&words).into_owned();
+        self.refusals.lock().unwrap_or_else(PoisonError::into_inner).push(words);
     }
 
     fn approval(

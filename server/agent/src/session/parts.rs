@@ -149,7 +149,10 @@ pub(crate) fn conversation(
     let mut knowledge = past.knowledge;
     if let Some(mark) = past.open_turn.and(past.turns.last()) {
         // Skills given in a turn that was cut off may not have reached the history.
-        knowledge.skills.retain(|skill| mark.knowledge.has(skill));
+        let is_given = |skill: &LoadedSkill| {
+            past.history.since(&mark.history).any(|message| skill.is_in(message))
+        };
+        knowledge.skills.retain(|skill| mark.knowledge.has(skill) || is_given(skill));
     }
     let mut conversation = Conversation {
         history: past.history,
@@ -219,7 +222,7 @@ impl Parts {
     /// The view of a call: the user's text as it is now, under the fork, or what a subagent has of both.
     pub(crate) async fn view(&self) -> Arc<View> {
         match &self.thread {
-            Some(thread) => thread.files.view().await,
+            Some(thread) => self.skills.readable().in_view(thread.files.view().await),
             None => Arc::new(self.changes.view().await),
         }
     }

@@ -4,11 +4,27 @@ use super::find::{FILE, Skill, text};
 use super::front_matter::parted;
 use crate::knowledge::LoadedSkill;
 use crate::marks::{said, unmarked};
+use ropewalk_model::{Block, Message};
+use ropewalk_protocol::Content;
+use ropewalk_protocol::content::briefly;
 use ropewalk_workspace::{ContentHash, View};
 use std::path::Path;
 
 /// The name of the marks.
 const MARK: &str = "skill-loaded";
+
+impl LoadedSkill {
+    /// True if a message has the text of a skill of this name.
+    pub(crate) fn is_in(&self, message: &Message) -> bool {
+        let start = format!("<{MARK} name=\"{}\">", self.name);
+        let has = |content: &[Content]| briefly(content).contains(&start);
+        message.content.iter().any(|block| match block {
+            Block::ToolResult { content, .. } => has(content),
+            Block::Content(content) => has(std::slice::from_ref(content)),
+            _ => false,
+        })
+    }
+}
 
 /// The most characters of its text.
 const MOST: usize = 20_000;

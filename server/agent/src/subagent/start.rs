@@ -16,7 +16,7 @@ use crate::tools::load_skill::LoadSkill;
 use crate::turn::Turn;
 use ropewalk_protocol::TodoList;
 use ropewalk_tools::bash::Bash;
-use ropewalk_tools::{CommandRunner, Registry};
+use ropewalk_tools::{CommandRunner, Registry, TypedTool as _};
 use ropewalk_workspace::state::Kept;
 use std::sync::Arc;
 use tokio::sync::watch;
@@ -56,8 +56,8 @@ fn of_thread(
     });
     let snapshot = watch::Sender::default();
     let fresh = conversation(Past::default(), false, &settings, &journal, snapshot.clone());
-    let skills = Arc::new(Skills::new(fresh.knowledge.clone(), session.skills.readable()));
-    let tools = tools(session.registry(), kind, &runner).with(LoadSkill::new(skills.clone()));
+    let skills = Arc::new(session.skills.beside(fresh.knowledge.clone()));
+    let tools = tools(session.registry(), kind, (&runner, &skills));
     let parts = Parts {
         // News of the session are for the session's own conversation.
         id: format!("{}/{}", session.id, thread.id).into(),
@@ -94,10 +94,17 @@ fn change(settings: &mut Settings, kind: &AgentType, identity: &str) {
     settings.facts.append = Some(format!("{}{identity}\n", before.unwrap_or_default()));
 }
 
-/// The tools of the session that a type has, with commands by its own runner.
-fn tools(offered: Registry, kind: &AgentType, runner: &Arc<dyn CommandRunner>) -> Registry {
+/// The tools of the session that a type has, with commands by its own runner and skills that it loads for itself.
+fn tools(
+    offered: Registry,
+    kind: &AgentType,
+    (runner, skills): (&Arc<dyn CommandRunner>, &Arc<Skills>),
+) -> Registry {
     let mode = runner.info().mode;
-    let tools = offered.only(|name| kind.has_tool(name, mode));
+    let mut tools = offered.only(|name| kind.has_tool(name, mode));
+    if tools.names().any(|name| name == LoadSkill::NAME) {
+        tools = tools.with(LoadSkill::new(skills.clone()));
+    }
     match tools.has_commands() {
         true => tools.with(Bash::new(runner.clone())),
         false => tools,

@@ -8,7 +8,7 @@ use crate::session::parts::Parts;
 use crate::subagent::group::TurnSubagents;
 use ropewalk_protocol::MessageId;
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use tokio::task::JoinHandle;
 
 /// See the module.
@@ -29,6 +29,8 @@ pub(crate) struct Turn {
     pub(crate) cuts: u32,
     /// True if the model was just asked again, because its reply said nothing.
     pub(crate) asked_again: bool,
+    /// Reasons that the user has given for refusing calls, until the conversation has them.
+    pub(crate) refusals: Mutex<Vec<String>>,
     /// The subagents that its calls have started.
     pub(crate) subagents: TurnSubagents,
     /// Finds out how much context the model has, beside everything else.
@@ -52,6 +54,7 @@ impl Turn {
             failing: (String::new(), 0),
             repeats: Repeats::default(),
             printed: 0,
+            refusals: Mutex::default(),
             cuts: 0,
             asked_again: false,
             subagents: TurnSubagents::default(),

@@ -212,16 +212,25 @@ pub(crate) fn start_kept_over(
     start_in(dir, model, change, (journal, None), Vec::new())
 }
 
-/// A session that is kept in the journal `s`, with hooks, and without compaction.
+/// A session that is kept in the journal `s`, with hooks.
 pub(crate) fn start_hooked(
     replies: impl IntoIterator<Item = ScriptedReply>,
     hooks: Vec<Arc<dyn StepHook>>,
+) -> Bench {
+    start_hooked_with(replies, hooks, |_| {})
+}
+
+/// The same with other settings.
+pub(crate) fn start_hooked_with(
+    replies: impl IntoIterator<Item = ScriptedReply>,
+    hooks: Vec<Arc<dyn StepHook>>,
+    change: impl FnOnce(&mut Settings),
 ) -> Bench {
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir(dir.path().join("w")).unwrap();
     let journal = sessions(&dir).begin("s", vec!["w".to_owned()]);
     let model = ScriptedModel::start(replies).unwrap();
-    start_in(dir, model, without_compaction, (journal, None), hooks)
+    start_in(dir, model, change, (journal, None), hooks)
 }
 
 /// Switches it off.
@@ -443,6 +452,13 @@ impl Bench {
         dir
     }
 
+    /// The disk as a process leaves it that is killed now.
+    pub(crate) fn killed(&self) -> tempfile::TempDir {
+        let left = tempfile::tempdir().unwrap();
+        copy(self.dir.path(), left.path());
+        left
+    }
+
     /// One more session beside the first.
     pub(crate) fn another(&self, id: &str) -> (Session, mpsc::UnboundedReceiver<SessionEvent>) {
         session(id, settings(client(&self.model)), &self.workspace, &self.editor, None)
@@ -593,4 +609,16 @@ pub(crate) fn last_message(request: &serde_json::Value) -> String {
         .iter()
         .map(|b| b["text"].as_str().or(b["content"].as_str()).unwrap_or_default().to_owned());
     texts.collect::<Vec<_>>().join("\n---\n")
+}
+
+fn copy(from: &std::path::Path, to: &std::path::Path) {
+    for entry in std::fs::read_dir(from).unwrap().flatten() {
+        let to = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            std::fs::create_dir_all(&to).unwrap();
+            copy(&entry.path(), &to);
+        } else {
+            std::fs::copy(entry.path(), to).unwrap();
+        }
+    }
 }

@@ -1,5 +1,7 @@
 //! Compaction: a conversation that fills the context goes on behind a summary.
 
+mod kept;
+
 use crate::bench::*;
 use ropewalk_model::Protocol;
 use ropewalk_protocol::{CompactionCause, Event, Op, StopReason};
@@ -177,6 +179,8 @@ async fn a_server_that_cuts_the_front_teaches_it_too() {
     assert_eq!(bench.run("Read all of them").await, StopReason::EndTurn);
     assert!(!compactions(&bench).is_empty());
     let counted = bench.model.counted();
+    let is_told = |event: &&Event| matches!(event, Event::Notice { message, .. } if message.contains("tokens of a request"));
+    assert_eq!(bench.seen.iter().filter(is_told).count(), 1, "the user hears of it once");
     let last_over = counted.iter().rposition(|request| request.is_over).unwrap();
     assert!(last_over + 10 < counted.len(), "{last_over} of {}", counted.len());
 }

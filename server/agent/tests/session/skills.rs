@@ -3,7 +3,7 @@
 use crate::bench::*;
 use ropewalk_agent::session::Settings;
 use ropewalk_model::{Http, ServerConfig, ServerModel};
-use ropewalk_protocol::{Event, Op, StopReason};
+use ropewalk_protocol::{Event, Op, Prompt, StopReason};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -375,4 +375,26 @@ async fn loaded_skills_outlive_a_compaction_or_can_be_loaded_anew() {
     let [.., pdf, large] = &results[..] else { panic!("{results:?}") };
     assert!(pdf.0.contains(loaded), "{pdf:?}");
     assert!(large.0.contains("many words"), "it is given anew");
+}
+
+#[tokio::test]
+async fn one_that_was_given_in_a_turn_that_was_cut_off_is_known_if_the_history_has_it() {
+    let mut bench = start_kept([load("pdf"), says("never").gate(Place::Answer, "given")]);
+    skill(&bench.path(".agents/skills"), "pdf", "Fills forms", "body");
+    bench.session.prompt(Prompt::new("go"));
+    bench.model.wait_until_reached("given").await;
+    let (whole, early) = (bench.killed(), bench.killed());
+    // Killed after the skill was given, before its result was written.
+    let journal = early.path().join("state/sessions/s.jsonl");
+    let text = std::fs::read_to_string(&journal).unwrap();
+    let count = text.lines().position(|line| line.starts_with("{\"skill\"")).unwrap() + 1;
+    let until: String = text.split_inclusive('\n').take(count).collect();
+    std::fs::write(&journal, until).unwrap();
+    for (left, words) in [(whole, "loaded already"), (early, "<skill-loaded name=\"pdf\">")] {
+        let mut after = resume(left, [load("pdf"), says("ok")]);
+        assert_eq!(after.run("again").await, StopReason::EndTurn);
+        assert!(after.results().last().unwrap().0.contains(words), "{:?}", after.results());
+    }
+    bench.session.send(Op::Interrupt(None));
+    assert_eq!(bench.end().await.1, StopReason::Interrupted);
 }

@@ -1,6 +1,7 @@
 //! Subagents: a call of `task` has another conversation do a part of the work, and gets its summary.
 
 mod bounds;
+mod skills;
 mod stopped;
 
 use crate::bench::*;

@@ -2,6 +2,7 @@
 //!
 //! Waits are for something that is seen, never for a time.
 
+use super::{Client, plugin};
 use crate::editor::{FakeEditor, Message, RpcError, Seen};
 use ropewalk_workspace::DocId;
 use serde_json::Value;
@@ -13,8 +14,9 @@ use std::time::{Duration, Instant};
 const BOUND: Duration = Duration::from_secs(10);
 
 /// What has been asked for and looked at so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Checks {
+    client: Client,
     prompts: usize,
     ends: usize,
     /// Approvals that were answered.
@@ -23,16 +25,23 @@ pub(super) struct Checks {
     read: Vec<usize>,
     /// The questions in dialogs that were looked at, the same way.
     heard: Vec<usize>,
+    /// The words that our plugin has shown of events, and that were looked at.
+    shown: Vec<usize>,
 }
 
 impl Checks {
+    pub(super) fn new(client: Client) -> Self {
+        let (read, heard, shown) = (Vec::new(), Vec::new(), Vec::new());
+        Self { client, prompts: 0, ends: 0, answers: 0, read, heard, shown }
+    }
+
     pub(super) fn prompted(&mut self) {
         self.prompts += 1;
     }
 
     /// The server is gone: what it has shown counts no more, and the turns that ran have ended with it.
     pub(super) fn forget(&mut self) {
-        *self = Self::default();
+        *self = Self::new(self.client);
     }
 
     pub(super) fn answered(&mut self) {
@@ -41,14 +50,15 @@ impl Checks {
 
     /// Waits until the user can see the next call that waits for them.
     pub(super) fn question(&mut self, editor: &FakeEditor) -> Result<(), String> {
-        let answered = self.answers;
+        let (answered, client) = (self.answers, self.client);
         editor.try_wait_for("a call that waits", |seen| {
+            if client == Client::Plugin {
+                return (plugin::questions(&seen.events()) > answered).then_some(());
+            }
             let progress = seen.progress();
             let asked = progress.iter().filter(|it| it.message == "waits for your approval");
             let messages = seen.messages();
-            let told = messages
-                .iter()
-                .filter(|it| it.text.contains("Ropewalk asks to run ") && !it.logged);
+            let told = messages.iter().filter(|it| it.text.contains(" asks to run ") && !it.logged);
             (asked.count().max(told.count()) > answered).then_some(())
         })?;
         self.answered();
@@ -91,7 +101,7 @@ impl Checks {
 
     /// Waits for a message, or a question in a dialog, with these words that nobody has looked at yet.
     pub(super) fn message(&mut self, editor: &FakeEditor, words: &str) -> Result<(), String> {
-        let Self { read, heard, .. } = self;
+        let Self { client, read, heard, shown, .. } = self;
         editor.try_wait_for(&format!("a message with {words:?}"), |seen| {
             let unread = |texts: Vec<String>, read: &mut Vec<usize>| {
                 let mut numbered = texts.iter().enumerate();
@@ -99,7 +109,11 @@ impl Checks {
                 found.map(|(at, _)| read.push(at))
             };
             let messages = seen.messages().into_iter().map(|message| message.text).collect();
-            unread(messages, read).or_else(|| unread(questions(seen), heard))
+            let found = unread(messages, read).or_else(|| unread(questions(seen), heard));
+            match client {
+                Client::Stock => found,
+                Client::Plugin => found.or_else(|| unread(plugin::words(&seen.events()), shown)),
+            }
         })
     }
 
@@ -151,10 +165,10 @@ impl Checks {
         base: &Path,
         wanted: &[String],
     ) -> Result<(), String> {
-        let mut last = String::new();
+        let (mut last, client) = (String::new(), self.client);
         let wanted = wanted.join("\n");
         let found = editor.try_wait_for("those hunks", |seen| {
-            last = listed(&shown_hunks(seen, base));
+            last = listed(&shown_hunks(seen, base, client));
             (last == wanted).then_some(())
         });
         found.map_err(|words| differs("the hunks", &wanted, &last, &words))
@@ -162,6 +176,7 @@ impl Checks {
 
     /// Puts the id of the pending hunk at a place into a command's argument that names the place.
     pub(super) fn with_hunk(
+        &self,
         editor: &FakeEditor,
         base: &Path,
         mut argument: Value,
@@ -170,7 +185,7 @@ impl Checks {
         let Some(place) = hunk.as_str().filter(|place| place.contains(':')) else {
             return Ok(argument);
         };
-        let shown = editor.with(|seen| shown_hunks(seen, base));
+        let shown = editor.with(|seen| shown_hunks(seen, base, self.client));
         let found = shown.iter().find(|hunk| hunk.place == place);
         let id = found.map(|found| found.id.clone());
         *hunk = id.ok_or_else(|| {
@@ -269,7 +284,40 @@ struct Shown {
 }
 
 /// The pending hunks as the editor shows them now, by file and line.
-fn shown_hunks(seen: &mut Seen, base: &Path) -> Vec<Shown> {
+fn shown_hunks(seen: &mut Seen, base: &Path, client: Client) -> Vec<Shown> {
+    match client {
+        Client::Stock => in_diagnostics(seen, base),
+        Client::Plugin => {
+            plugin::hunks(&seen.events()).iter().map(|hunk| told(hunk, base)).collect()
+        }
+    }
+}
+
+/// A pending hunk as an event tells it.
+fn told(hunk: &Value, base: &Path) -> Shown {
+    let text = |name: &str| hunk.get(name).and_then(Value::as_str).unwrap_or_default();
+    let file = DocId::from_uri(text("uri")).path().unwrap_or_default();
+    let file = file.strip_prefix(base).unwrap_or(&file).display().to_string();
+    let line = hunk.get("line").and_then(Value::as_u64).unwrap_or_default().saturating_add(1);
+    let commands = hunk.get("commands").and_then(Value::as_array).into_iter().flatten();
+    let commands: Vec<String> =
+        commands.filter_map(Value::as_str).map(|command| format!("`{command}`")).collect();
+    let by = match commands.is_empty() {
+        true => String::new(),
+        false => format!(" by {}", commands.join(", ")),
+    };
+    let id = hunk.get("id").cloned().unwrap_or_default();
+    Shown { place: format!("{file}:{line}"), by, id, lines: changed(text("diff").lines()) }
+}
+
+/// The lines of a diff that go and come.
+fn changed<'a>(diff: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let is_changed = |line: &&str| !line.starts_with("@@") && !line.starts_with(' ');
+    diff.filter(is_changed).map(str::to_owned).collect()
+}
+
+/// The same by file and line as diagnostics show them.
+fn in_diagnostics(seen: &mut Seen, base: &Path) -> Vec<Shown> {
     let mut by_uri: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     for mut params in seen.take("textDocument/publishDiagnostics") {
         let uri = params.get("uri").and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -295,12 +343,11 @@ fn shown_hunks(seen: &mut Seen, base: &Path) -> Vec<Shown> {
             let head = body.next().unwrap_or_default();
             let by = head.split(" · ").find(|part| part.starts_with("by `"));
             let by = by.map(|by| format!(" {by}")).unwrap_or_default();
-            let changed = body.filter(|line| !line.starts_with("@@") && !line.starts_with(' '));
             hunks.push(Shown {
                 place: format!("{file}:{line}"),
                 by,
                 id: id.clone(),
-                lines: changed.map(str::to_owned).collect(),
+                lines: changed(body),
             });
         }
     }

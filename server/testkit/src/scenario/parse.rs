@@ -10,6 +10,7 @@ use std::path::Path;
 /// The verbs of steps and how each is used.
 const VERBS: &[(&str, &str)] = &[
     ("editor", "editor NAME"),
+    ("plugin", "plugin"),
     ("config", "config KEY = VALUE"),
     ("roots", "roots NAME…, or roots none"),
     ("file", "file PATH [crlf] [bom] [unended] and | lines, or file PATH -> TARGET for a link"),
@@ -38,8 +39,11 @@ const VERBS: &[(&str, &str)] = &[
 const MODEL_VERBS: &[(&str, &str)] = &[
     ("sees", "sees TEXT"),
     ("lacks", "lacks TEXT"),
+    ("holds", "holds TEXT"),
+    ("nowhere", "nowhere TEXT"),
     ("offered", "offered TOOL…"),
     ("conversation", "conversation NAME"),
+    ("of", "of TEXT"),
     ("thinks", "thinks TEXT"),
     ("says", "says TEXT"),
     ("calls", "calls TOOL JSON"),
@@ -73,7 +77,8 @@ pub(super) fn parse(file: &Path, text: &str) -> Result<Scenario, Fault> {
     }
     let first = prose.lines().count().saturating_add(1);
     let steps = gather(text, first).map_err(|(line, words)| fault(line, words))?;
-    let setup = Setup { editor: Profile::NEOVIM, config: Vec::new(), roots: None };
+    let setup =
+        Setup { editor: Profile::NEOVIM, has_plugin: false, config: Vec::new(), roots: None };
     let mut page = Scenario {
         file: file.to_owned(),
         prose: prose.trim().to_owned(),
@@ -143,7 +148,7 @@ fn take(page: &mut Scenario, lines: Lines<'_>) -> Result<(), (Option<usize>, Str
     if !takes_bars && !lines.bars.is_empty() {
         return Err(wrong(format!("{verb} has no | lines")));
     }
-    if ["editor", "config", "roots"].contains(&verb) {
+    if ["editor", "plugin", "config", "roots"].contains(&verb) {
         if page.steps.iter().any(|step| !matches!(step.what, What::File { .. })) {
             return Err(wrong(format!("{verb} comes before what the user does")));
         }
@@ -161,6 +166,8 @@ fn set_up(setup: &mut Setup, verb: &str, rest: &str) -> Parsed<()> {
             setup.editor = Profile::named(rest)
                 .ok_or_else(|| format!("there is no editor {rest:?}, there are {}", names()))?;
         }
+        "plugin" if !rest.is_empty() => return Err("nothing stands behind it".to_owned()),
+        "plugin" => setup.has_plugin = true,
         "config" => {
             let (key, value) = rest.split_once('=').ok_or("there is no =")?;
             setup.config.push((key.trim().to_owned(), value.trim().to_owned()));
@@ -276,6 +283,9 @@ fn part(verb: &str, rest: &str) -> Parsed<Part> {
     Ok(match verb {
         "sees" => Part::Sees(said(rest)?),
         "lacks" => Part::Lacks(said(rest)?),
+        "holds" => Part::Holds(said(rest)?),
+        "nowhere" => Part::Nowhere(said(rest)?),
+        "of" => Part::Of(said(rest)?),
         "offered" => Part::Offered(rest.split_whitespace().map(str::to_owned).collect()),
         "conversation" if first.is_empty() || !more.is_empty() => {
             return Err("it takes one word".to_owned());

@@ -1,11 +1,12 @@
 //! The player: a folder, an environment, the server, the editor and the model of one page, and its steps in
 //! order. What is seen is compared in `check`.
 
-use super::Scenario;
 use super::check::Checks;
+use super::plugin;
 use super::reply::Reply;
 use super::step::{Answer, Content, Crash, Setup, Step, What};
 use super::told::{self, Told};
+use super::{Client, Scenario};
 use crate::editor::{EchoShape, FakeEditor, Kind, Profile, RpcError};
 use crate::model::{ScriptedModel, ScriptedReply};
 use crate::planted;
@@ -25,12 +26,13 @@ const LAST_WORDS: &str = "That is all I see.";
 
 /// What a server says, for when a page has looked at all it wants to.
 const EVERYTHING: &[Kind] =
-    &[Kind::Progress, Kind::Diagnostics, Kind::Message, Kind::Log, Kind::Dialog];
+    &[Kind::Progress, Kind::Diagnostics, Kind::Message, Kind::Log, Kind::Dialog, Kind::Event];
 
 /// What is under way while a page is played.
 struct Play<'a> {
     scenario: &'a Scenario,
     program: &'a Path,
+    client: Client,
     model: ScriptedModel,
     /// Everything the page touches is in here.
     home: Home,
@@ -50,8 +52,8 @@ struct Play<'a> {
 }
 
 #[expect(clippy::panic, reason = "a page that does not hold fails the test")]
-pub(super) fn play(scenario: &Scenario, program: &Path, protocol: Protocol) -> Told {
-    let mut play = match Play::new(scenario, program, protocol) {
+pub(super) fn play(scenario: &Scenario, program: &Path, how: (Protocol, Client)) -> Told {
+    let mut play = match Play::new(scenario, program, how) {
         Ok(play) => play,
         Err(error) => panic!("{}: {error}", scenario.file.display()),
     };
@@ -67,7 +69,11 @@ pub(super) fn play(scenario: &Scenario, program: &Path, protocol: Protocol) -> T
 }
 
 impl<'a> Play<'a> {
-    fn new(scenario: &'a Scenario, program: &'a Path, protocol: Protocol) -> std::io::Result<Self> {
+    fn new(
+        scenario: &'a Scenario,
+        program: &'a Path,
+        (protocol, client): (Protocol, Client),
+    ) -> std::io::Result<Self> {
         let mut last = ScriptedReply::new().expect_text(LAST).text(LAST_WORDS).forever();
         // The page ends in the session that spoke last.
         if let Some(name) = scenario.replies.last().and_then(Reply::conversation) {
@@ -91,11 +97,12 @@ impl<'a> Play<'a> {
         Ok(Self {
             scenario,
             program,
+            client,
             model,
             home,
             base,
             editor: None,
-            checks: Checks::default(),
+            checks: Checks::new(client),
             window: 1,
             others: BTreeMap::new(),
             answer: Ok(Value::Null),
@@ -149,7 +156,11 @@ impl<'a> Play<'a> {
         };
         let roots: Vec<&Path> = roots.iter().map(PathBuf::as_path).collect();
         let profile = self.profile();
-        let (program, none) = (self.program, Value::Null);
+        let program = self.program;
+        let options = match self.client {
+            Client::Stock => Value::Null,
+            Client::Plugin => plugin::options(),
+        };
         let mut arguments = vec!["lsp"];
         // Where all is logged into one place, the events are among it.
         let number = self.logs.len();
@@ -165,7 +176,7 @@ impl<'a> Play<'a> {
         environment.push(("ROPEWALK_LOG", filter.to_owned()));
         arguments.extend(["--log", &shown]);
         self.logs.push(log);
-        FakeEditor::spawn_again(program, &arguments, &environment, profile, &roots, none, open)
+        FakeEditor::spawn_again(program, &arguments, &environment, profile, &roots, options, open)
     }
 
     /// What was told, once the servers are gone.
@@ -210,8 +221,9 @@ impl<'a> Play<'a> {
             }
             What::Run { command, argument } => {
                 let base = self.base.clone();
-                let editor = self.editor()?;
-                let argument = Checks::with_hunk(editor, &base, argument.clone())?;
+                self.editor()?;
+                let Some(editor) = &self.editor else { return Ok(()) };
+                let argument = self.checks.with_hunk(editor, &base, argument.clone())?;
                 self.answer = editor.execute(&format!("ropewalk.{command}"), argument);
                 Ok(())
             }
@@ -248,7 +260,8 @@ impl<'a> Play<'a> {
     /// Turns to another window, which need not be there yet.
     fn turn_to(&mut self, number: usize) {
         let there = self.others.remove(&number);
-        let (editor, checks) = there.map_or((None, Checks::default()), |(e, c)| (Some(e), c));
+        let (editor, checks) =
+            there.map_or((None, Checks::new(self.client)), |(e, c)| (Some(e), c));
         let checks = std::mem::replace(&mut self.checks, checks);
         if let Some(editor) = std::mem::replace(&mut self.editor, editor) {
             self.others.insert(self.window, (editor, checks));
@@ -335,7 +348,8 @@ impl<'a> Play<'a> {
 
     /// Answers the oldest approval: by the dialog where there is one, else by the command.
     fn approve(&mut self, answer: Answer, words: Option<&str>) -> Result<(), String> {
-        let dialogs = self.profile().client_name == Profile::VSCODE.client_name;
+        let dialogs = self.profile().client_name == Profile::VSCODE.client_name
+            && self.client == Client::Stock;
         self.editor()?;
         let Some(editor) = &self.editor else { return Ok(()) };
         if dialogs && words.is_none() {

@@ -14,10 +14,16 @@ pub(super) enum Part {
     Sees(String),
     /// It has not.
     Lacks(String),
+    /// Some part of the request has this text: system prompt, tools or any message.
+    Holds(String),
+    /// No part of it has.
+    Nowhere(String),
     /// The request offers these tools and no others.
     Offered(Vec<String>),
     /// The request is of another conversation than those without a name: it need not begin as they do.
     Conversation(String),
+    /// The reply is kept for the subagent whose prompt has this text.
+    Of(String),
     Thinks(String),
     Says(String),
     /// A call whose input is sent as it stands, valid JSON or not.
@@ -58,11 +64,20 @@ impl Reply {
         self.parts.iter().fold(reply, |reply, part| match part {
             Part::Sees(text) => reply.expect_text(text),
             Part::Lacks(text) => reply.expect_no_text(text),
+            Part::Holds(text) => {
+                let text = text.clone();
+                reply.expect(move |body| holds(body, &text, true))
+            }
+            Part::Nowhere(text) => {
+                let text = text.clone();
+                reply.expect(move |body| holds(body, &text, false))
+            }
             Part::Offered(names) => {
                 let names = names.clone();
                 reply.expect(move |body| offers(body, &names))
             }
             Part::Conversation(name) => reply.conversation(name),
+            Part::Of(prompt) => reply.when(prompt).conversation(prompt),
             _ => reply,
         })
     }
@@ -98,7 +113,13 @@ fn said(parts: &[Part], output: &str) -> ScriptedReply {
             Part::Waits(gate) => reply.gate(here, gate),
             Part::Breaks => reply.drop_at(here),
             Part::Fails { status, kind, words } => ScriptedReply::refusal(*status, kind, words),
-            Part::Sees(_) | Part::Lacks(_) | Part::Offered(_) | Part::Conversation(_) => reply,
+            Part::Sees(_)
+            | Part::Lacks(_)
+            | Part::Holds(_)
+            | Part::Nowhere(_)
+            | Part::Offered(_)
+            | Part::Conversation(_)
+            | Part::Of(_) => reply,
         };
     }
     reply
@@ -110,6 +131,32 @@ fn output_path(body: &Value) -> String {
     let path =
         said.rsplit_once("the whole is in ").and_then(|(_, rest)| rest.split_once(", read_file"));
     path.map_or_else(|| "(no output file is named)".to_owned(), |(path, _)| path.to_owned())
+}
+
+/// The error says where a request lacks a text, or has it though it must not.
+fn holds(body: &Value, text: &str, is_wanted: bool) -> Result<(), String> {
+    let parts = ["system", "tools", "messages"];
+    let found: Vec<&str> = parts.into_iter().filter(|part| has(body.get(*part), text)).collect();
+    if found.is_empty() != is_wanted {
+        return Ok(());
+    }
+    let said = body.get("messages").cloned().unwrap_or_default();
+    Err(match is_wanted {
+        true => format!("no part of the request says {text:?}: {said}"),
+        false => format!("nothing should say {text:?}, but {} does: {said}", found.join(", ")),
+    })
+}
+
+/// True if some text in a value has this one.
+fn has(value: Option<&Value>, text: &str) -> bool {
+    match value {
+        Some(Value::String(said)) => said.contains(text),
+        Some(Value::Array(values)) => values.iter().any(|value| has(Some(value), text)),
+        Some(Value::Object(members)) => {
+            members.iter().any(|(name, value)| name.contains(text) || has(Some(value), text))
+        }
+        _ => false,
+    }
 }
 
 fn offers(body: &Value, wanted: &[String]) -> Result<(), String> {

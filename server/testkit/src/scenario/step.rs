@@ -8,6 +8,8 @@ use serde_json::Value;
 pub(super) struct Setup {
     /// The editor.
     pub(super) editor: Profile,
+    /// True if the page is played with our plugin in the editor too.
+    pub(super) has_plugin: bool,
     /// Keys of the user's configuration and their values, in TOML.
     pub(super) config: Vec<(String, String)>,
     /// The folders that are open. None: one, in which all paths begin.

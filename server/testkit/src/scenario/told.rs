@@ -70,8 +70,17 @@ impl Told {
             events.extend(log.lines().filter_map(event).map(|(_, event)| event));
             all.extend(sessions(&named(&log, &names)));
         }
-        for request in requests {
-            let asked = named(&asked(&request.said).to_string(), &names);
+        let said = |request: &RecordedRequest| {
+            let (beginning, asked) = (beginning(&request.said), asked(&request.said).to_string());
+            let asked = named(&asked, &names);
+            match beginning.is_empty() {
+                true => (beginning, asked),
+                false => (beginning, without_requests(&asked, "\"call_")),
+            }
+        };
+        let mut all_asked: Vec<(String, String)> = requests.iter().map(said).collect();
+        all_asked.sort_by(|(one, _), (other, _)| one.cmp(other));
+        for (_, asked) in all_asked {
             all.push(serde_json::from_str(&asked).unwrap_or_default());
         }
         let bodies = requests.iter().map(|request| request.raw.clone()).collect();
@@ -110,6 +119,8 @@ fn named(text: &str, names: &[(String, &str)]) -> String {
     for between in [" ", "\\n"] {
         text = text.replace(&format!("{between}{KILLED}"), "");
     }
+    // The session's name for a call of a subagent ends in the server's.
+    let text = without_requests(&text, "-call_");
     // The folders of layers have the numbers of their processes.
     let mut parts = text.split("ropewalk/layers/");
     let mut out = parts.next().unwrap_or_default().to_owned();
@@ -120,18 +131,31 @@ fn named(text: &str, names: &[(String, &str)]) -> String {
     out
 }
 
+/// The text, in which ids of calls behind a mark lack the number of their request: subagents ask in any order.
+fn without_requests(text: &str, mark: &str) -> String {
+    let mut parts = text.split(mark);
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        out.push_str(mark);
+        out.push_str(part.trim_start_matches(|c: char| c.is_ascii_digit()));
+    }
+    out
+}
+
 /// The sessions of one server, in the order of their first events, each in streams: what is told of turns, what
 /// commands print, what answers the user, and the pending hunks as they were told last, since they follow the
 /// user's keys when they will.
 fn sessions(log: &str) -> Vec<Value> {
-    let (mut order, mut sessions) = (HashMap::new(), Vec::<[Vec<Value>; 4]>::new());
+    let (mut order, mut sessions) = (HashMap::new(), Vec::<([Vec<Value>; 4], String)>::new());
     for line in log.lines() {
         let Some((session, event)) = event(line) else { continue };
+        let (_, thread) = session.split_once(" thread=").unwrap_or_default();
+        let thread = thread.to_owned();
         let at = *order.entry(session).or_insert(sessions.len());
         if at == sessions.len() {
-            sessions.push(Default::default());
+            sessions.push((Default::default(), thread));
         }
-        let Some([turns, outputs, answers, hunks]) = sessions.get_mut(at) else { continue };
+        let Some(([turns, outputs, answers, hunks], _)) = sessions.get_mut(at) else { continue };
         match kind(&event) {
             // None at the end is the same as none ever told: the moment between them may have been missed.
             "hunks" if event.get("hunks") == Some(&json!([])) => hunks.clear(),
@@ -153,10 +177,12 @@ fn sessions(log: &str) -> Vec<Value> {
             _ => turns.push(event),
         }
     }
-    for [turns, ..] in &mut sessions {
+    for ([turns, ..], _) in &mut sessions {
         *turns = in_order(std::mem::take(turns));
     }
-    sessions.into_iter().map(|streams| json!(streams)).collect()
+    // Subagents that work side by side begin in any order.
+    sessions.sort_by(|(_, one), (_, other)| one.cmp(other));
+    sessions.into_iter().map(|(streams, _)| json!(streams)).collect()
 }
 
 /// The event that a line of a log is, if it is one, behind the session it is of.
@@ -225,6 +251,14 @@ fn add(last: Option<&mut Value>, event: Value) -> Option<Value> {
     };
     held.push_str(more);
     None
+}
+
+/// The beginning of a subagent's conversation; nothing for the session's own. Those at work side by side ask in any order.
+fn beginning(said: &Value) -> String {
+    let is_subagents =
+        said.get("system").is_some_and(|system| system.to_string().contains(" subagent. "));
+    let first = said.pointer("/messages/0/content").filter(|_| is_subagents);
+    first.map(Value::to_string).unwrap_or_default()
 }
 
 /// What a request says that all protocols can say.

@@ -64,9 +64,7 @@ async fn interrupted_with_the_turn_all_are_stopped() {
 async fn after_a_crash_it_is_told_and_nothing_starts_again() {
     let bench = at_work([]);
     both_work(&bench).await;
-    // The disk as a process leaves it that is killed here.
-    let left = tempfile::tempdir().unwrap();
-    copy(bench.dir.path(), left.path());
+    let left = bench.killed();
     let mut bench = {
         let after = resume(left, [says("ok").expect_text("again")]);
         bench.session.send(Op::Interrupt(None));
@@ -78,16 +76,4 @@ async fn after_a_crash_it_is_told_and_nothing_starts_again() {
     assert!(told[0].ends_with("The last of what it had said:\nI edit it."), "{told:#?}");
     assert!(bench.session.hunks().is_empty());
     assert_eq!(bench.run("again").await, StopReason::EndTurn);
-}
-
-fn copy(from: &std::path::Path, to: &std::path::Path) {
-    for entry in std::fs::read_dir(from).unwrap().flatten() {
-        let to = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            std::fs::create_dir_all(&to).unwrap();
-            copy(&entry.path(), &to);
-        } else {
-            std::fs::copy(entry.path(), to).unwrap();
-        }
-    }
 }
