@@ -2,6 +2,7 @@
 
 mod bounds;
 mod stopped;
+mod types;
 
 use crate::bench::*;
 use ropewalk_agent::session::Settings;
