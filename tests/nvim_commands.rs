@@ -116,7 +116,10 @@ fn write_project(root: &Path) {
 
 /// Starts Neovim on a file, with a client that is ready. `_G.ended` is how the last turn ended.
 fn start(agent: &Agent, root: &Path, lib: &Path) -> Nvim {
-    let nvim = Nvim::start_with(root, &agent.environment());
+    let mut environment = agent.environment();
+    // Cargo is the user's own.
+    environment.extend(std::env::home_dir().map(|home| ("HOME", home.display().to_string())));
+    let nvim = Nvim::start_with(root, &environment);
     nvim.lua::<()>(
         "_G.ended = false \
          vim.api.nvim_create_autocmd('LspProgress', { callback = function(event) \

@@ -103,6 +103,26 @@ pub(crate) fn reject(args: RejectArgs, flags: Vec<String>) -> anyhow::Result<Exi
     review(which, flags, "reject", |selection| Op::Reject(selection, reason))
 }
 
+/// Writes all changes of a session into the files.
+pub(crate) fn accept_all(session: String, flags: Vec<String>) -> anyhow::Result<Exit> {
+    accept(AcceptArgs { which: WhichArgs::all_of(session) }, flags)
+}
+
+/// Drops all changes of a session.
+pub(crate) fn reject_all(
+    session: String,
+    reason: Option<String>,
+    flags: Vec<String>,
+) -> anyhow::Result<Exit> {
+    reject(RejectArgs { which: WhichArgs::all_of(session), reason }, flags)
+}
+
+impl WhichArgs {
+    fn all_of(session: String) -> Self {
+        Self { files: Vec::new(), session: Some(session) }
+    }
+}
+
 fn review(
     which: WhichArgs,
     flags: Vec<String>,

@@ -9,6 +9,7 @@ mod kept;
 mod prompt;
 mod show;
 mod signals;
+mod slash;
 mod tape;
 mod watch;
 mod words;
@@ -82,12 +83,20 @@ pub(crate) fn run(args: RunArgs, mut flags: Vec<String>) -> anyhow::Result<Exit>
     let config = setup::config(folders.clone(), flags.clone());
     let told_later = check(&config, &args.allow)?;
     let roots = Roots::new(folders.iter().map(|root| (String::new(), root.clone())).collect());
+    let prompt = prompt::read(args.prompt)?;
+    let command = slash::read(&prompt)?;
+    let which = slash::meant(which, command.as_ref());
+    let form = if args.json { Form::Json } else { Form::People(Look::of_output()) };
     let start = kept::choose(which, &setup::names(&roots))?;
+    let done = command.map(|slash| slash::at_once(slash, start.as_ref(), &flags));
+    let command = match done.transpose() {
+        Ok(Some(exit)) => return exit,
+        Ok(None) => None,
+        Err(slash) => Some(slash),
+    };
     let environment = Arc::new(RealEnvironment);
     let models = models::factory(environment.clone());
     let tape::RunModels { models, date, recorder } = tape::thread(args.tape, &config, models)?;
-    let prompt = prompt::read(args.prompt)?;
-    let form = if args.json { Form::Json } else { Form::People(Look::of_output()) };
     let runtime =
         runtime(tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all())?;
     prune_in_background(setup::sessions(), config.keep);
@@ -100,7 +109,10 @@ pub(crate) fn run(args: RunArgs, mut flags: Vec<String>) -> anyhow::Result<Exit>
         ..HostOptions::new(models, environment)
     };
     let host = setup::host(options, folders);
-    let exit = runtime.block_on(turn(host, &config, told_later, start, prompt, form));
+    let exit = match (command, start) {
+        (Some(slash), Some(session)) => runtime.block_on(slash::act(host, session, slash, form)),
+        (_, start) => runtime.block_on(turn(host, &config, told_later, start, prompt, form)),
+    };
     runtime.shutdown_timeout(LEAVE);
     if let Some(why) = recorder.and_then(|recorder| recorder.failure()) {
         say(&format!("The recording is not whole: {why}."));

@@ -160,6 +160,7 @@ fn config(journal: Journal, past: Past) -> SessionConfig {
         mechanisms: Mechanisms::default(),
         verify: None,
         check_self: false,
+        models: None,
         user_folders: Arc::default(),
         facts: PromptFacts::default(),
         interactive: false,

@@ -138,6 +138,7 @@ fn accept(files: usize) -> Duration {
         mechanisms: ropewalk_protocol::Mechanisms::default(),
         verify: None,
         check_self: false,
+        models: None,
         user_folders: Arc::default(),
         facts: PromptFacts::default(),
         interactive: false,

@@ -23,6 +23,7 @@ mod signals;
 #[cfg(target_os = "linux")]
 #[path = "../support/skip.rs"]
 mod skip;
+mod slash;
 mod tape;
 #[cfg(target_os = "linux")]
 mod terminal;

@@ -115,10 +115,10 @@ fn the_result_says_what_happened() {
         for name in [".ssh/id_ed25519", "notes.txt"] {
             std::fs::write(home.join(name), "planted-secret\n").unwrap();
         }
-        // Another home would lack the toolchains of the user's, which other rows may need.
-        let home = [("HOME", home.display().to_string())];
-        let env = home.get(..usize::from(command.contains("home.sh"))).unwrap_or_default();
-        let editor = editor(&stage, &settings, env);
+        // The home of the tests lacks the toolchains of the user's, which other rows may need.
+        let machines = std::env::home_dir().filter(|_| !command.contains("home.sh"));
+        let env = [("HOME", machines.unwrap_or(home).display().to_string())];
+        let editor = editor(&stage, &settings, &env);
         assert_eq!(turn(&editor, "Try"), "end_turn", "{command}");
         editor.shutdown();
         let unmet = stage.agent.model.finish();

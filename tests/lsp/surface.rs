@@ -348,3 +348,20 @@ fn a_chosen_model_outlives_edits_of_the_configuration_and_a_restart_until_the_mo
     asks(&editor, "third");
     stage.end(editor);
 }
+
+#[test]
+fn nothing_of_the_home_of_whoever_runs_the_tests_is_seen() {
+    let stage = Stage::new("review", &[], [say("ok")]);
+    let home = stage.agent.folder("home");
+    let skill = home.join(".claude/skills/own");
+    std::fs::create_dir_all(&skill).unwrap();
+    let text = "---\nname: own\ndescription: Of the test's home\n---\nx\n";
+    std::fs::write(skill.join("SKILL.md"), text).unwrap();
+    let editor = stage.editor(Profile::VSCODE);
+    assert_eq!(turn(&editor, "go"), "end_turn");
+    let system = stage.agent.model.requests()[0]["system"].to_string();
+    let (_, list) = system.split_once("load it with load_skill and follow it:").unwrap();
+    assert_eq!(list.matches("\\n- ").count(), 1, "{list}");
+    assert!(list.contains("- own: Of the test's home"), "{list}");
+    stage.end(editor);
+}

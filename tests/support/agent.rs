@@ -23,6 +23,7 @@ impl Agent {
         let home = Searched::new();
         let folder = home.path().join("config/ropewalk");
         std::fs::create_dir_all(&folder).unwrap();
+        std::fs::create_dir(home.path().join("home")).unwrap();
         let config = format!(
             "model = \"scripted/scripted\"\n\
              mode = \"{mode}\"\n\
@@ -57,7 +58,7 @@ impl Agent {
         files.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap()).collect()
     }
 
-    /// One of the folders that stand for those of the user: `config`, `state`, `data` or `cache`.
+    /// One of the folders that stand for those of the user: `home`, `config`, `state`, `data` or `cache`.
     pub fn folder(&self, name: &str) -> std::path::PathBuf {
         self.home.path().join(name)
     }
@@ -73,6 +74,7 @@ impl Agent {
     pub fn environment(&self) -> Vec<(&'static str, String)> {
         let folder = |name: &str| self.folder(name).display().to_string();
         vec![
+            ("HOME", folder("home")),
             ("XDG_CONFIG_HOME", folder("config")),
             ("XDG_STATE_HOME", folder("state")),
             ("XDG_DATA_HOME", folder("data")),

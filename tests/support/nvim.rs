@@ -63,7 +63,10 @@ impl Nvim {
         for place in ["CONFIG", "DATA", "STATE", "CACHE"] {
             command.env(format!("XDG_{place}_HOME"), home.path().join(place));
         }
-        command.env("XDG_RUNTIME_DIR", home.path()).env("NVIM_LOG_FILE", home.path().join("log"));
+        command
+            .env("HOME", home.path())
+            .env("XDG_RUNTIME_DIR", home.path())
+            .env("NVIM_LOG_FILE", home.path().join("log"));
         command.env_remove("NVIM").envs(environment.iter().map(|(name, value)| (*name, value)));
         let mut child = command
             .stdin(Stdio::piped())

@@ -19,6 +19,8 @@ pub(crate) struct Knowledge {
     pub(crate) instructions: BTreeMap<String, Option<ContentHash>>,
     /// Skills told of since then: by name, with the description.
     pub(crate) offers: BTreeMap<String, Option<ContentHash>>,
+    /// Subagent types told of since then, in the same way.
+    pub(crate) types: BTreeMap<String, Option<ContentHash>>,
 }
 
 /// A skill whose text the model has.
@@ -81,5 +83,6 @@ impl SharedKnowledge {
         knowledge.nested.clear();
         knowledge.instructions.clear();
         knowledge.offers.clear();
+        knowledge.types.clear();
     }
 }

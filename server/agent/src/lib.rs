@@ -27,6 +27,7 @@ mod knowledge;
 mod marks;
 mod mechanisms;
 mod nested;
+mod offers;
 mod op;
 mod opening;
 mod prelude;

@@ -4,11 +4,13 @@
 use crate::conversation::Conversation;
 use crate::instructions;
 use crate::marks::unmarked;
+use crate::offers::faults;
 use crate::prelude::Material;
 use crate::session::parts::Parts;
 use crate::settings::Settings;
 use crate::skills::find::{FoundSkills, Skill};
 use crate::slash::{Expanded, expanded};
+use crate::tools::task::offers;
 use ropewalk_protocol::{Content, Prompt};
 use ropewalk_workspace::{ContentHash, View};
 use std::collections::BTreeMap;
@@ -33,19 +35,12 @@ pub(crate) async fn open(
     prompt: &Prompt,
 ) -> Opening {
     let settings = parts.settings.get();
-    let (skills, view, own) = (parts.skills.clone(), view.clone(), prompt.clone());
-    let hides = parts.settings.hides();
     let looking = tokio::task::spawn_blocking({
-        let settings = settings.clone();
+        let (parts, settings) = (parts.clone(), settings.clone());
+        let (view, own, hides) = (view.clone(), prompt.clone(), parts.settings.hides());
         move || {
-            let faults = match settings.offers_skills() {
-                true => skills.look(&view, &settings.user_folders, &hides),
-                false => {
-                    skills.clear();
-                    Vec::new()
-                }
-            };
-            (expanded(&settings, &skills, (&view, &*hides), own), faults)
+            let faults = faults(&parts, &settings, &view);
+            (expanded(&settings, &parts.skills, (&view, &*hides), own), faults)
         }
     });
     let (expanded, faults) = looking.await.unwrap_or_else(|error| {
@@ -66,6 +61,9 @@ pub(crate) async fn open(
     });
     if !lean && settings.offers_skills() {
         words.push_str(&skills_in_words(parts, material.map(|it| &**it), prompt));
+    }
+    if let Some(material) = material.filter(|_| !lean && settings.offers_subagents()) {
+        words.push_str(&changed_types(parts, material));
     }
     Opening { prompt: whole, words }
 }
@@ -114,32 +112,58 @@ fn skills_in_words(parts: &Parts, material: Option<&Material>, prompt: &Prompt) 
     }
 }
 
-/// A line for each skill that is new, another or gone since the system prompt and since it was told.
 fn changed_skills(
     before: &[(String, String)],
     told: &mut BTreeMap<String, Option<ContentHash>>,
     found: &FoundSkills,
     by_path: bool,
 ) -> Vec<String> {
+    let now = found.skills.values().map(|skill| {
+        let how =
+            if by_path { format!(" (read {} to follow it)", skill.shown) } else { String::new() };
+        (&*skill.name, &*skill.description, how)
+    });
+    changes("skill", before, told, now)
+}
+
+/// Subagent types that the model does not know as they are.
+fn changed_types(parts: &Parts, material: &Material) -> String {
+    const MARK: &str = "subagent-types";
+    let now = offers(&parts.types.found());
+    let now = now.iter().map(|(name, purpose)| (&**name, &**purpose, String::new()));
+    let told = &mut parts.skills.knowledge.lock().types;
+    let lines = changes("subagent type", &material.types, told, now);
+    match lines.is_empty() {
+        true => String::new(),
+        false => format!("<{MARK}>\n{}\n</{MARK}>\n", unmarked(&lines.join("\n"), MARK)),
+    }
+}
+
+/// A line for each name that is new, another or gone since the system prompt and since it was told; `now`: name,
+/// description, and words behind that.
+fn changes<'a>(
+    what: &str,
+    before: &[(String, String)],
+    told: &mut BTreeMap<String, Option<ContentHash>>,
+    now: impl Iterator<Item = (&'a str, &'a str, String)>,
+) -> Vec<String> {
     let hash = |description: &str| ContentHash::of(description.as_bytes());
     let mut known: BTreeMap<String, Option<ContentHash>> =
         before.iter().map(|(name, said)| (name.clone(), Some(hash(said)))).collect();
     known.extend(told.clone());
     let mut lines = Vec::new();
-    for skill in found.skills.values() {
-        let now = Some(hash(&skill.description));
-        let before = known.remove(&skill.name).flatten();
+    for (name, description, more) in now {
+        let now = Some(hash(description));
+        let before = known.remove(name).flatten();
         if before == now {
             continue;
         }
-        let what = if before.is_some() { "Changed skill" } else { "New skill" };
-        let how =
-            if by_path { format!(" (read {} to follow it)", skill.shown) } else { String::new() };
-        lines.push(format!("{what}: {}: {}{how}", skill.name, skill.description));
-        told.insert(skill.name.clone(), now);
+        let is = if before.is_some() { "Changed" } else { "New" };
+        lines.push(format!("{is} {what}: {name}: {description}{more}"));
+        told.insert(name.to_owned(), now);
     }
     for (name, _) in known.into_iter().filter(|(_, hash)| hash.is_some()) {
-        lines.push(format!("Gone skill: {name}"));
+        lines.push(format!("Gone {what}: {name}"));
         told.insert(name, None);
     }
     lines

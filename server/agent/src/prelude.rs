@@ -8,7 +8,9 @@ use crate::prompt::{PromptFacts, system_prompt};
 use crate::settings::Settings;
 use crate::skills::find::{FoundSkills, Skill};
 use crate::skills::section::section;
+use crate::subagent::find::FoundTypes;
 use crate::tools::load_skill::LoadSkill;
+use crate::tools::task::{Task, offers};
 use crate::tools::todo_write::TodoWrite;
 use ropewalk_model::{Model, Prelude, ToolSpec};
 use ropewalk_tools::{CommandMode, Registry, TypedTool as _};
@@ -22,11 +24,23 @@ pub(crate) struct PreludeCache {
     material: Option<Arc<Material>>,
 }
 
+/// Facts of a session that a prelude is made of, as they are now.
+pub(crate) struct PreludeInputs {
+    pub(crate) tools: Registry,
+    /// Where commands run.
+    pub(crate) commands: CommandMode,
+    pub(crate) roots: Roots,
+    pub(crate) skills: Arc<FoundSkills>,
+    pub(crate) types: Arc<FoundTypes>,
+}
+
 /// Texts of files in the system prompt.
 pub(crate) struct Material {
     pub(crate) instructions: Vec<Instructions>,
     /// Names and descriptions.
     pub(crate) skills: Vec<(String, String)>,
+    /// The same of subagent types.
+    pub(crate) types: Vec<(String, String)>,
 }
 
 /// A prelude and what it was made of.
@@ -39,10 +53,11 @@ struct Kept {
 }
 
 impl Material {
-    fn of(settings: &Settings, found: &FoundSkills) -> Self {
+    fn of(settings: &Settings, inputs: &PreludeInputs) -> Self {
         let offer = |skill: &Arc<Skill>| (skill.name.clone(), skill.description.clone());
         let instructions = settings.facts.instructions.clone();
-        Self { instructions, skills: found.skills.values().map(offer).collect() }
+        let skills = inputs.skills.skills.values().map(offer).collect();
+        Self { instructions, skills, types: offers(&inputs.types) }
     }
 
     /// The list of skills for the system prompt.
@@ -65,11 +80,11 @@ impl PreludeCache {
 
     pub(crate) fn prelude(
         &mut self,
+        inputs: PreludeInputs,
         settings: &Arc<Settings>,
         model: &dyn Model,
-        (tools, commands): (Registry, CommandMode),
-        (roots, found): (&Roots, &FoundSkills),
     ) -> Prelude {
+        let PreludeInputs { tools, commands, roots, .. } = &inputs;
         let lean = model.is_lean();
         if let Some(kept) = &self.kept
             && Arc::ptr_eq(&kept.settings, settings)
@@ -79,7 +94,7 @@ impl PreludeCache {
         {
             return kept.prelude.clone();
         }
-        let material = self.material.get_or_insert_with(|| Material::of(settings, found).into());
+        let material = self.material.get_or_insert_with(|| Material::of(settings, &inputs).into());
         let skills = match !lean && settings.offers_skills() {
             true => material.offers(),
             false => String::new(),
@@ -88,10 +103,15 @@ impl PreludeCache {
             true => material.instructions.clone(),
             false => Vec::new(),
         };
-        let tools = if lean { tools.lean() } else { tools };
+        let tools = if lean { tools.lean() } else { tools.clone() };
         let tools = tools.only(|name| name != LoadSkill::NAME || !skills.is_empty());
+        let starts_subagents = tools.names().any(|name| name == Task::NAME);
+        let tools = match starts_subagents {
+            true => tools.with(Task::offering(material.types.clone())),
+            false => tools,
+        };
         let facts = PromptFacts {
-            commands: tools.has_commands().then_some(commands),
+            commands: tools.has_commands().then_some(*commands),
             has_file_tools: tools.has_file_tools(),
             has_todos: tools.names().any(|name| name == TodoWrite::NAME),
             lean,

@@ -15,7 +15,7 @@ use crate::hooks::StepHook;
 use crate::journal::past::TurnMark;
 use crate::mechanisms;
 use crate::op::Input;
-pub use crate::settings::{KeepRule, ModelChoice, Settings};
+pub use crate::settings::{KeepRule, ModelChoice, ModelSource, Settings};
 use actor::Actor;
 pub use config::SessionConfig;
 use parts::{Beginning, Parts};

@@ -2,6 +2,7 @@
 
 use crate::prompt::PromptFacts;
 use crate::tools::load_skill::LoadSkill;
+use crate::tools::task::Task;
 use ropewalk_model::{Keys, Model};
 use ropewalk_protocol::{Mechanisms, Mode, SessionLimits};
 use ropewalk_tools::secrets::{Redaction, Secrets};
@@ -14,6 +15,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 /// Writes an allow rule where it holds for always; the error is a sentence.
 pub type KeepRule = Arc<dyn Fn(&Rule) -> Result<(), String> + Send + Sync>;
 
+/// Makes a model by its whole name, `provider/name`, as the configuration has it; the error is a sentence. It may touch the disk.
+pub type ModelSource = Arc<dyn Fn(&str) -> Result<Arc<dyn Model>, String> + Send + Sync>;
+
 /// What of a session may change while it lives.
 #[derive(Clone)]
 pub struct Settings {
@@ -23,6 +27,8 @@ pub struct Settings {
     pub configured_model: Option<String>,
     /// The user's choice of a model by command, if they made one and it still holds.
     pub model_choice: Option<ModelChoice>,
+    /// Models that the user's own subagent types name; None where there are none beside the session's.
+    pub models: Option<ModelSource>,
     /// Names of the tools that are offered; None offers all that the session has.
     pub tools: Option<Vec<String>>,
     /// When changes reach the editor.
@@ -39,7 +45,7 @@ pub struct Settings {
     pub verify: Option<String>,
     /// True if the model is asked before a turn ends if all is done.
     pub check_self: bool,
-    /// The user's folders that may hold skills and prompt commands, the first before the others.
+    /// The user's folders that may hold skills, prompt commands and subagent types, the first before the others.
     pub user_folders: Arc<[PathBuf]>,
     /// What the system prompt is made of, apart from tools and roots.
     pub facts: PromptFacts,
@@ -53,6 +59,11 @@ impl Settings {
     /// True if the tool of this name may be offered.
     pub(crate) fn offers(&self, tool: &str) -> bool {
         self.tools.as_ref().is_none_or(|offered| offered.iter().any(|name| name == tool))
+    }
+
+    /// True if subagents are switched on, and the tool that starts them is.
+    pub(crate) fn offers_subagents(&self) -> bool {
+        self.mechanisms.subagents && self.offers(Task::NAME)
     }
 
     /// True if skills are switched on, and the tool that loads them is.

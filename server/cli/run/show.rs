@@ -9,7 +9,7 @@ use crate::patch::{printed, say_left_out};
 use crate::plain::{Plain, plain, plain_json, say};
 use crate::review::Counts;
 use crate::terminal::{self, BAD, CALL, Colour, Look, QUIET};
-use ropewalk_protocol::{CallId, Event, Level, StopReason, Tokens};
+use ropewalk_protocol::{CallId, CompactionCause, Event, Level, StopReason, Tokens};
 use ropewalk_workspace::Patch;
 use std::collections::HashMap;
 use std::io::Write;
@@ -370,6 +370,9 @@ fn meanwhile(event: &Event) -> Option<String> {
         Event::Waiting { waited_ms, is_queued, .. } => {
             let whom = if *is_queued { "its turn at the model" } else { "the model" };
             format!("(waits for {whom} since {} s)", waited_ms / 1000)
+        }
+        Event::Compacting { why: CompactionCause::Asked, .. } => {
+            "(sums up the conversation)".to_owned()
         }
         Event::Compacting { .. } => {
             "(sums up the conversation, which fills the model's context)".to_owned()

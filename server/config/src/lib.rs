@@ -288,7 +288,7 @@ pub struct Config {
     /// Instructions to the model, the user's own before those of the roots; none with
     /// `mechanisms.instructions = false`.
     pub instructions: Vec<Instructions>,
-    /// The user's folders that may hold skills and prompt commands, the first before the others.
+    /// The user's folders that may hold skills, prompt commands and subagent types, the first before the others.
     pub user_folders: Vec<PathBuf>,
     locks: Vec<Lock>,
     provenance: BTreeMap<String, Source>,

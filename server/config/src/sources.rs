@@ -185,7 +185,7 @@ pub fn own_folder(environment: &dyn Environment) -> Option<PathBuf> {
     Some(base_folder(environment, "XDG_CONFIG_HOME", ".config")?.join("ropewalk"))
 }
 
-/// The user's folders that may hold skills and prompt commands: their own, then those that other agents use too.
+/// The user's folders that may hold skills, prompt commands and subagent types: their own, then those that other agents use too.
 pub(crate) fn user_folders(environment: &dyn Environment) -> Vec<PathBuf> {
     let home = environment.home();
     let shared = home.iter().flat_map(|home| [".agents", ".claude"].map(|name| home.join(name)));

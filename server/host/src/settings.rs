@@ -5,17 +5,19 @@
 
 use crate::configuration::{Built, ModelFactory};
 use crate::host::Host;
+use crate::lock;
 use crate::watch::Watch;
 use ropewalk_agent::instructions::Instructions;
 use ropewalk_agent::prompt::PromptFacts;
-use ropewalk_agent::session::{KeepRule, ModelChoice, Settings};
+use ropewalk_agent::session::{KeepRule, ModelChoice, ModelSource, Settings};
 use ropewalk_commands::CommandSettings;
 use ropewalk_config::{Config, Layer, add_rule, rules_file};
 use ropewalk_model::Model;
 use ropewalk_protocol::{Event, Level, Mechanisms};
 use ropewalk_tools::{List, Rules, Written};
+use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// Tells what is wrong with the configuration.
 pub(crate) fn problem(message: String) -> Event {
@@ -85,6 +87,7 @@ impl Host {
         if options.interactive && config.is_locked("allow").is_none() {
             settings.always = rules_file(&*options.environment).map(keep_rules_in);
         }
+        settings.models = Some(self.model_source());
         settings.rules.allow.extend(options.allow.iter().cloned());
         settings.facts.headless = options.headless;
         if let Some(date) = &options.date {
@@ -95,9 +98,26 @@ impl Host {
 
     /// A model by the name `provider/name`, set up as the configuration says. Blocking.
     pub(crate) fn model_named(&self, name: &str) -> Result<Arc<dyn Model>, String> {
-        let mut sources = self.configuration.sources();
-        sources.flags.push(format!("model={name}"));
-        model_of(&Config::build(&sources, &*self.options.environment), &self.options.models)
+        self.model_source()(name)
+    }
+
+    /// Models by their names, as the configuration is now. One that was made is not made again: its server counts the
+    /// requests that run side by side.
+    fn model_source(&self) -> ModelSource {
+        let sources = self.configuration.sources();
+        let (environment, factory) =
+            (self.options.environment.clone(), self.options.models.clone());
+        let known = Mutex::<HashMap<String, Arc<dyn Model>>>::default();
+        Arc::new(move |name| {
+            if let Some(model) = lock(&known).get(name) {
+                return Ok(model.clone());
+            }
+            let mut sources = sources.clone();
+            sources.flags.push(format!("model={name}"));
+            let model = model_of(&Config::build(&sources, &*environment), &factory)?;
+            lock(&known).insert(name.to_owned(), model.clone());
+            Ok(model)
+        })
     }
 
     /// Puts the user's choice of a model in the place of the configured one, if it still holds. It is made anew, since how
@@ -160,6 +180,7 @@ pub fn settings_of(
         model: factory(config),
         configured_model: config.model.as_ref().map(ToString::to_string),
         model_choice: None,
+        models: None,
         tools: config.tools.clone(),
         mode: config.mode,
         rules,

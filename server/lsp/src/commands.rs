@@ -12,7 +12,7 @@ use crate::state::State;
 use futures::future::BoxFuture;
 use ropewalk_host::is_named;
 use ropewalk_host::slash::Slash;
-use ropewalk_host::words::{count, named};
+use ropewalk_host::words::status_in_words;
 use ropewalk_protocol::{Content, Mode, Op, Prompt, Reply, SelectedText, Status};
 use ropewalk_workspace::DocId;
 use serde::Deserialize;
@@ -297,35 +297,11 @@ async fn status_of(state: &State) -> Result<Status> {
 fn status(state: Arc<State>, _: Value) -> Answer {
     Box::pin(async move {
         let status = status_of(&state).await?;
-        let words = in_words(&state, &status);
+        let words = status_in_words(state.waiting().map(|waiting| waiting.in_words()), &status);
         crate::show::tell(&state, lsp::MessageType::INFO, words);
         let model = status.model.clone().unwrap_or_else(|missing| missing);
         let mut answer = json!(status);
         answer.as_object_mut().map(|answer| answer.insert("model".to_owned(), model.into()));
         Ok(answer)
     })
-}
-
-fn in_words(state: &State, status: &Status) -> String {
-    let waits = match state.waiting() {
-        Some(waiting) => waiting.in_words(),
-        None => "Nothing waits for review".to_owned(),
-    };
-    let asks = match status.approvals.len() {
-        0 => "Nothing waits for your approval".to_owned(),
-        calls => count(calls, "call waits for your approval", "calls wait for your approval"),
-    };
-    let model = status.model.as_ref().unwrap_or_else(|missing| missing);
-    let mut words = format!("{waits}. {asks}.\n{model}, mode {}.", status.mode);
-    if status.turns > 0 {
-        let (title, turns) = (named(&status.title), count(status.turns, "turn", "turns"));
-        words.push_str(&format!("\n{title}: {turns}, {}.", status.tokens.in_short()));
-    }
-    if status.todos > 0 {
-        words.push_str(&format!("\n{} of {} todos are done.", status.todos_done, status.todos));
-    }
-    for lock in &status.locks {
-        words.push_str(&format!("\n{} is locked by {}.", lock.key, lock.by));
-    }
-    words
 }

@@ -81,7 +81,7 @@ fn grep(input: &Input, context: &Context, stop: &Stop) -> Result<ToolOutput, Too
             left.hidden.push(file.place.shown);
             continue;
         }
-        if let Err(error) = search::file(&context.view, &file.place, &pattern, &mut hits) {
+        if let Err(error) = search::file(&context.view, &file, &pattern, &mut hits) {
             tracing::debug!(%error, "a file was not searched");
             left.unread.push(file.place.shown);
         }

@@ -14,15 +14,23 @@ use std::path::Path;
 ///
 /// # Errors
 /// When the pattern is not understood, or `path` leads nowhere.
-pub(crate) fn files_named(
-    view: &View,
+pub(crate) fn files_named<'a>(
+    view: &'a View,
     path: Option<&str>,
     pattern: Option<&str>,
     stop: &Stop,
-) -> Result<impl Iterator<Item = Candidate>, ToolOutput> {
+) -> Result<impl Iterator<Item = Candidate<'a>>, ToolOutput> {
     let names = pattern.map(|pattern| Names::new(pattern, view)).transpose()?;
+    let path = path.or_else(|| readable_folder(view, pattern?));
     let all = files(view, path, stop)?.into_iter();
     Ok(all.filter(move |file| names.as_ref().is_none_or(|names| names.matches(file))))
+}
+
+/// The folder outside the roots that a pattern begins with, if it may be read.
+fn readable_folder<'a>(view: &'a View, pattern: &str) -> Option<&'a str> {
+    let folders = view.readable().iter().filter_map(|root| root.path().to_str());
+    let mut folders = folders.filter(|folder| Path::new(pattern).starts_with(folder));
+    folders.next()
 }
 
 /// A pattern for names of files.
@@ -39,7 +47,7 @@ impl Names {
                 "the pattern {pattern:?} is not understood: {why}. Write it as in src/**/*.rs or *.{{ts,tsx}}"
             ))
         };
-        let below_root = view.roots().iter().find_map(|root| {
+        let below_root = view.roots().iter().chain(view.readable().iter()).find_map(|root| {
             let folders = [root.path(), root.given()].into_iter().filter_map(Path::to_str);
             folders.filter_map(|folder| pattern.strip_prefix(folder)?.strip_prefix('/')).next()
         });
@@ -58,7 +66,7 @@ impl Names {
     }
 
     /// Whether a file matches, by its path below the folder that is looked in.
-    fn matches(&self, file: &Candidate) -> bool {
+    fn matches(&self, file: &Candidate<'_>) -> bool {
         let name = file.place.path.file_name().unwrap_or_default();
         // A file that was named itself has nothing below; its name stands for it.
         let below = if file.below.as_os_str().is_empty() { Path::new(name) } else { &file.below };

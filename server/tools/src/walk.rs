@@ -1,7 +1,8 @@
 //! The files of the view under a folder: the disk's without ignored ones, over them open buffers and the fork.
 //!
 //! No link is followed and nothing is opened here. `.gitignore`, `.ignore` and git's own exclude files count,
-//! with or without a repository; `.git` itself is never entered. What the fork made is there even if ignored.
+//! with or without a repository; `.git` itself is never entered. What the fork made is there even if ignored. Folders
+//! outside the roots that may be read, such as a loaded skill's, are looked into only where `path` leads there.
 
 use crate::blocking::Stop;
 use crate::files::{missing, no_disguise, refused};
@@ -13,23 +14,31 @@ use std::path::{Path, PathBuf};
 
 /// A file of the view.
 #[derive(Clone, Debug)]
-pub(crate) struct Candidate {
+pub(crate) struct Candidate<'a> {
     pub(crate) place: Place,
+    /// The roots that it is in.
+    pub(crate) roots: &'a Roots,
     /// Its path below the folder it was looked for in; empty when it was named itself.
     pub(crate) below: PathBuf,
 }
 
-/// Where to look: the place that a tool's `path` names, or every root.
-pub(crate) fn starts(view: &View, path: Option<&str>) -> Result<Vec<Place>, ToolOutput> {
+/// Where to look, and in which roots that is: the place that a tool's `path` names, or every root.
+fn starts<'a>(view: &'a View, path: Option<&str>) -> Result<(Vec<Place>, &'a Roots), ToolOutput> {
     match path {
         Some(path) => {
-            let place = view.named(path).map_err(ToolOutput::error)?;
+            let found = match view.named(path) {
+                // As the folder of a loaded skill.
+                Err(_) if Path::new(path).is_absolute() => view.contain_readable(path),
+                found => found.map(|place| (place, view.roots())),
+            };
+            let (place, roots) = found.map_err(ToolOutput::error)?;
             no_disguise(&place, path)?;
-            Ok(vec![place])
+            Ok((vec![place], roots))
         }
         None => {
             let roots = view.roots().iter().map(|root| view.roots().place_of(root.path()));
-            roots.collect::<Result<_, _>>().map_err(ToolOutput::error)
+            let all = roots.collect::<Result<_, _>>().map_err(ToolOutput::error)?;
+            Ok((all, view.roots()))
         }
     }
 }
@@ -45,30 +54,32 @@ pub fn walker(folder: &Path) -> WalkBuilder {
 ///
 /// # Errors
 /// When `path` leads nowhere.
-pub(crate) fn files(
-    view: &View,
+pub(crate) fn files<'a>(
+    view: &'a View,
     path: Option<&str>,
     stop: &Stop,
-) -> Result<Vec<Candidate>, ToolOutput> {
-    let mut found: HashMap<PathBuf, Candidate> = HashMap::new();
-    let starts = starts(view, path)?;
+) -> Result<Vec<Candidate<'a>>, ToolOutput> {
+    let mut found: HashMap<PathBuf, Candidate<'_>> = HashMap::new();
+    let (starts, roots) = starts(view, path)?;
+    let is_outside = !std::ptr::eq(roots, view.roots());
     let overlay: Vec<(Place, bool)> = overlay(view);
     for start in &starts {
         if !start.is_untitled() {
-            on_disk(view.roots(), start, stop, &mut found);
+            on_disk(roots, (start, is_outside), stop, &mut found);
         }
         for (place, has_text) in &overlay {
             let Ok(below) = place.path.strip_prefix(&start.path) else { continue };
             if *has_text {
-                let candidate = Candidate { place: place.clone(), below: below.to_owned() };
-                found.insert(place.path.clone(), candidate);
+                let (place, below) = (place.clone(), below.to_owned());
+                let candidate = Candidate { place, roots, below };
+                found.insert(candidate.place.path.clone(), candidate);
             } else {
                 found.remove(&place.path);
             }
         }
         let is_folder = !start.is_untitled() && start.path.is_dir();
         if found.is_empty() && path.is_some() && !is_folder {
-            return Err(match view.read(start) {
+            return Err(match view.read_in(start, roots) {
                 Err(error) => refused(&error),
                 Ok(_) => missing(view, start),
             });
@@ -78,7 +89,7 @@ pub(crate) fn files(
         // No folder is open: the open files are all there is.
         found.extend(overlay.into_iter().filter(|(_, has_text)| *has_text).map(|(place, _)| {
             let below = place.relative.clone();
-            (place.path.clone(), Candidate { place, below })
+            (place.path.clone(), Candidate { place, roots, below })
         }));
     }
     if path.is_none() {
@@ -86,10 +97,10 @@ pub(crate) fn files(
         let untitled = view.buffers().keys().filter_map(Place::of_untitled);
         found.extend(untitled.map(|place| {
             let below = place.relative.clone();
-            (place.path.clone(), Candidate { place, below })
+            (place.path.clone(), Candidate { place, roots, below })
         }));
     }
-    let mut found: Vec<Candidate> = found.into_values().collect();
+    let mut found: Vec<Candidate<'_>> = found.into_values().collect();
     found.sort_by(|a, b| a.place.shown.cmp(&b.place.shown));
     Ok(found)
 }
@@ -114,10 +125,16 @@ fn overlay(view: &View) -> Vec<(Place, bool)> {
     buffers.chain(entries).collect()
 }
 
-/// The disk's files under `start`, which may be a file itself.
-fn on_disk(roots: &Roots, start: &Place, stop: &Stop, found: &mut HashMap<PathBuf, Candidate>) {
+/// The disk's files under `start`, which may be a file itself. Outside the open folders they are shown by their whole
+/// paths, and what lies above `start` says nothing of what is ignored.
+fn on_disk<'a>(
+    roots: &'a Roots,
+    (start, is_outside): (&Place, bool),
+    stop: &Stop,
+    found: &mut HashMap<PathBuf, Candidate<'a>>,
+) {
     let mut folder: Option<Place> = None;
-    for entry in walker(&start.path).build().flatten() {
+    for entry in walker(&start.path).parents(!is_outside).build().flatten() {
         if stop.is_set() {
             return;
         }
@@ -125,10 +142,13 @@ fn on_disk(roots: &Roots, start: &Place, stop: &Stop, found: &mut HashMap<PathBu
             continue;
         }
         let path = entry.into_path();
-        let Some(place) = place(roots, &path, &mut folder) else { continue };
+        let Some(mut place) = place(roots, &path, &mut folder) else { continue };
+        if is_outside {
+            place.shown = path.to_string_lossy().into_owned();
+        }
         let below = path.strip_prefix(&start.path).unwrap_or(Path::new("")).to_owned();
         // Another root may hold it too, and shows it by the same name.
-        found.entry(path).or_insert(Candidate { place, below });
+        found.entry(path).or_insert(Candidate { place, roots, below });
     }
 }
 

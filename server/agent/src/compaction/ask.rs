@@ -111,10 +111,7 @@ async fn ask(
     (pieces, most): (Vec<Piece>, u64),
 ) -> Result<String, Option<String>> {
     let settings = parts.settings.get();
-    let tools = (parts.registry(), parts.runner.info().mode);
-    let roots = parts.workspace.roots();
-    let found = parts.skills.found();
-    let prelude = conversation.prelude.prelude(&settings, &**model, tools, (&roots, &found));
+    let prelude = conversation.prelude.prelude(parts.prelude_inputs(), &settings, &**model);
     let max_tokens = u32::try_from(most).unwrap_or(u32::MAX);
     let mut stream = model.stream(Request { prelude, pieces, max_tokens });
     let mut builder = ReplyBuilder::new();

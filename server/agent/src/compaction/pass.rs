@@ -15,6 +15,7 @@ use ropewalk_model::{Block, Message};
 use ropewalk_protocol::{CompactionCause, Event, Level, StopReason};
 use std::borrow::Cow;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The part of the room that kept steps may have: one of so many.
 const STEPS_PART: u64 = 4;
@@ -45,7 +46,7 @@ struct Compacted {
 /// Compacts a conversation. Dropped before it is done, it has changed nothing. The error ends the turn: what is left does
 /// not fit either.
 pub(crate) async fn compact(
-    parts: &Parts,
+    parts: &Arc<Parts>,
     conversation: &mut Conversation,
     occasion: Occasion,
 ) -> Result<(), Ended> {

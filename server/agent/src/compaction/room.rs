@@ -27,9 +27,7 @@ impl Load {
         let settings = parts.settings.get();
         let (model, pieces) = conversation.history.request()?;
         let Conversation { context, prelude, history, .. } = conversation;
-        let tools = (parts.registry(), parts.runner.info().mode);
-        let (roots, found) = (parts.workspace.roots(), parts.skills.found());
-        let prelude = prelude.prelude(&settings, &*model, tools, (&roots, &found));
+        let prelude = prelude.prelude(parts.prelude_inputs(), &settings, &*model);
         let bytes = context::bytes(&prelude, &pieces, history.images());
         let prelude = prelude.as_str().len();
         let known = context.room(&*model, settings.limits.wanted_output(), prelude);

@@ -4,6 +4,7 @@ use super::room::Load;
 use crate::calls::bounded::sent;
 use crate::conversation::Conversation;
 use crate::knowledge::LoadedSkill;
+use crate::offers::look as look_at_offers;
 use crate::session::parts::Parts;
 use crate::skills::Loading;
 use ropewalk_workspace::View;
@@ -24,21 +25,15 @@ pub(super) struct KeptSkills {
     pub(super) words: String,
 }
 
-/// Looks at the skills as they are now, for a prelude that is made anew. None where they are off.
-pub(super) async fn look(parts: &Parts) -> Option<Arc<View>> {
+/// Looks at skills and subagent types as they are now, for a prelude that is made anew. None where skills are off.
+pub(super) async fn look(parts: &Arc<Parts>) -> Option<Arc<View>> {
     let settings = parts.settings.get();
-    if !settings.offers_skills() {
+    if !settings.offers_skills() && !settings.offers_subagents() {
         return None;
     }
     let view = Arc::new(parts.changes.view().await);
-    let (skills, seen, hides) = (parts.skills.clone(), view.clone(), parts.settings.hides());
-    let looking =
-        tokio::task::spawn_blocking(move || skills.look(&seen, &settings.user_folders, &hides));
-    match looking.await {
-        Ok(faults) => faults.into_iter().for_each(|fault| parts.events.warn(fault)),
-        Err(error) => tracing::error!(%error, "skills could not be looked at"),
-    }
-    Some(view)
+    look_at_offers(parts, &settings, &view).await;
+    settings.offers_skills().then_some(view)
 }
 
 /// The loaded skills, read anew.

@@ -15,10 +15,11 @@ use crate::journal::Journal;
 use crate::journal::past::{Past, RunningCommands, losses};
 use crate::journal::record::{Record, Summary, now};
 use crate::knowledge::{LoadedSkill, SharedKnowledge};
-use crate::prelude::PreludeCache;
+use crate::prelude::{PreludeCache, PreludeInputs};
 use crate::readable::ReadableFolders;
 use crate::settings::CurrentSettings;
 use crate::skills::Skills;
+use crate::subagent::catalogue::AgentTypes;
 use crate::subagent::result::crashed;
 use crate::subagent::thread::{RunningThreads, Thread};
 use crate::todos::Todos;
@@ -50,6 +51,7 @@ pub(crate) struct Parts {
     pub(crate) approvals: Arc<Approvals>,
     pub(crate) inbox: Inbox,
     pub(crate) skills: Arc<Skills>,
+    pub(crate) types: Arc<AgentTypes>,
     pub(crate) wish: CompactionWish,
     pub(crate) todos: Arc<Todos>,
     pub(crate) snapshot: watch::Sender<Snapshot>,
@@ -118,6 +120,7 @@ impl Beginning {
                 .with(LoadSkill::new(skills.clone()))
                 .with(Task::default()),
             skills,
+            types: Arc::default(),
             wish,
             todos,
             id,
@@ -217,6 +220,17 @@ impl Parts {
             _ => true,
         };
         self.tools.clone().only(|name| is_on(name) && settings.offers(name))
+    }
+
+    /// Facts that the prelude of the next request is made of.
+    pub(crate) fn prelude_inputs(&self) -> PreludeInputs {
+        PreludeInputs {
+            tools: self.registry(),
+            commands: self.runner.info().mode,
+            roots: self.workspace.roots(),
+            skills: self.skills.found(),
+            types: self.types.found(),
+        }
     }
 
     /// The view of a call: the user's text as it is now, under the fork, or what a subagent has of both.

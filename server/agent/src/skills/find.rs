@@ -34,7 +34,7 @@ pub(crate) const LARGEST: u64 = 1 << 20;
 const LONGEST_NAME: usize = 64;
 
 /// The longest description, in characters.
-const LONGEST_DESCRIPTION: usize = 1_024;
+pub(crate) const LONGEST_DESCRIPTION: usize = 1_024;
 
 /// A skill.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,10 +1,11 @@
-//! The head of a `SKILL.md` or of a prompt command: YAML between two lines of dashes.
+//! The head of a `SKILL.md`, of a prompt command or of a subagent type: YAML between two lines of dashes.
 //!
 //! The files come from anywhere, so it is read within a budget, and what people write without thinking of YAML, such as
 //! a colon in a description, is read as they meant it.
 
 use crate::marks::{one_line, said};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_saphyr::options::DuplicateKeyPolicy;
 
 /// Words of a head, as far as they are used.
@@ -14,6 +15,38 @@ pub(crate) struct FrontMatter {
     pub(crate) name: Option<String>,
     #[serde(default)]
     pub(crate) description: Option<String>,
+}
+
+/// Words of the head of a subagent type.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+pub(crate) struct TypeHead {
+    #[serde(default)]
+    pub(crate) name: Option<String>,
+    #[serde(default)]
+    pub(crate) description: Option<String>,
+    #[serde(default)]
+    pub(crate) tools: Option<NameList>,
+    #[serde(default)]
+    pub(crate) model: Option<String>,
+}
+
+/// Names as a list, or in one text with commas between them.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum NameList {
+    Text(String),
+    List(Vec<String>),
+}
+
+impl NameList {
+    /// The names, on one line each.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let all: Vec<&str> = match self {
+            Self::Text(text) => text.split(',').collect(),
+            Self::List(all) => all.iter().map(String::as_str).collect(),
+        };
+        all.into_iter().map(one_line).filter(|name| !name.is_empty()).collect()
+    }
 }
 
 /// The longest head that is read, in bytes.
@@ -45,13 +78,29 @@ pub(crate) fn parted(text: &str) -> (Option<&str>, &str) {
 /// # Errors
 /// Its fault, in words.
 pub(crate) fn read(head: &str) -> Result<FrontMatter, String> {
-    let found = yaml(head).or_else(|error| yaml(&quoted(&said(head))).map_err(|_| error))?;
-    let clean =
-        |text: Option<String>| text.map(|text| one_line(&text)).filter(|text| !text.is_empty());
+    let found: FrontMatter = parse(head, &["name", "description"])?;
     Ok(FrontMatter { name: clean(found.name), description: clean(found.description) })
 }
 
-fn yaml(head: &str) -> Result<FrontMatter, String> {
+/// Reads the head of a subagent type in the same way.
+///
+/// # Errors
+/// Its fault, in words.
+pub(crate) fn read_type(head: &str) -> Result<TypeHead, String> {
+    let found: TypeHead = parse(head, &["name", "description", "tools", "model"])?;
+    let (name, description) = (clean(found.name), clean(found.description));
+    Ok(TypeHead { name, description, tools: found.tools, model: clean(found.model) })
+}
+
+fn clean(text: Option<String>) -> Option<String> {
+    text.map(|text| one_line(&text)).filter(|text| !text.is_empty())
+}
+
+fn parse<T: DeserializeOwned + Default>(head: &str, keys: &[&str]) -> Result<T, String> {
+    yaml(head).or_else(|error| yaml(&quoted(&said(head), keys)).map_err(|_| error))
+}
+
+fn yaml<T: DeserializeOwned + Default>(head: &str) -> Result<T, String> {
     let options = serde_saphyr::options! {
         budget: serde_saphyr::budget! {
             max_events: 10_000,
@@ -65,17 +114,17 @@ fn yaml(head: &str) -> Result<FrontMatter, String> {
         duplicate_keys: DuplicateKeyPolicy::LastWins,
         with_snippet: false,
     };
-    let found = serde_saphyr::from_str_with_options::<Option<FrontMatter>>(head, options);
+    let found = serde_saphyr::from_str_with_options::<Option<T>>(head, options);
     found.map(Option::unwrap_or_default).map_err(|error| one_line(&error.to_string()))
 }
 
-/// The same head with the values of the keys that are used in quotes, and without the others.
-fn quoted(head: &str) -> String {
+/// The same head with the values of these keys in quotes, and without the others.
+fn quoted(head: &str, keys: &[&str]) -> String {
     let mut out = String::new();
     let mut lines = head.lines().peekable();
     while let Some(line) = lines.next() {
         let Some((key, value)) = line.split_once(':') else { continue };
-        if !matches!(key, "name" | "description") {
+        if !keys.contains(&key) {
             continue;
         }
         let mut value = value.trim().to_owned();

@@ -1,4 +1,4 @@
-//! The section of the system prompt that lists the skills.
+//! The section of the system prompt that lists the skills, and lists of the same kind.
 
 /// The most bytes of the list.
 pub(crate) const MOST: usize = 8 << 10;
@@ -10,25 +10,29 @@ of them fits, load it with load_skill and follow it:
 
 const CUT: &str = "…";
 
-/// The list with its introduction, by names and descriptions; nothing if there are none. Where it would be too long the
-/// descriptions shrink evenly, and no name is left out.
+/// The list with its introduction, by names and descriptions; nothing if there are none.
 pub(crate) fn section(skills: &[(&str, &str)]) -> String {
-    if skills.is_empty() {
-        return String::new();
+    match skills.is_empty() {
+        true => String::new(),
+        false => INTRODUCTION.to_owned() + &list(skills),
     }
+}
+
+/// A line for each, of names and descriptions. Where all would be longer than [`MOST`] the descriptions shrink evenly, and no
+/// name is left out.
+pub(crate) fn list(all: &[(&str, &str)]) -> String {
     let size = |most: usize| {
-        skills.iter().map(|(name, description)| line(name, description, most).len()).sum::<usize>()
+        all.iter().map(|(name, description)| line(name, description, most).len()).sum::<usize>()
     };
     let (mut fits, mut too_much) = (0, MOST + 1);
     while fits + 1 < too_much {
         let middle = usize::midpoint(fits, too_much);
         if size(middle) <= MOST { fits = middle } else { too_much = middle }
     }
-    let lines = skills.iter().map(|(name, description)| line(name, description, fits));
-    INTRODUCTION.to_owned() + &lines.collect::<String>()
+    all.iter().map(|(name, description)| line(name, description, fits)).collect()
 }
 
-/// One skill, with at most so many bytes of its description.
+/// One line, with at most so many bytes of its description.
 fn line(name: &str, description: &str, most: usize) -> String {
     let description = cut(description, most);
     match description.is_empty() {

@@ -8,9 +8,10 @@ use super::types::AgentType;
 use crate::calls::Call;
 use crate::changes::Origin;
 use crate::interrupt::Interrupted;
+use crate::settings::Settings;
 use crate::tools::task;
 use crate::turn::{ThreadEnd, Turn};
-use ropewalk_model::{Block, Role};
+use ropewalk_model::{Block, Model, Role};
 use ropewalk_protocol::{Event, StopReason, ThreadState};
 use ropewalk_text::plain::plain_line;
 use ropewalk_tools::bounds::{PREVIEW_CHARS, bound, preview};
@@ -65,11 +66,12 @@ impl Turn {
             Ok(input) => input,
             Err(error) => return ToolOutput::error(error),
         };
-        let kind = match AgentType::find(&input.agent_type, self.parts.settings.get().mode) {
+        let settings = self.parts.settings.get();
+        let kind = match self.parts.types.get(&input.agent_type, settings.mode) {
             Ok(kind) => kind,
             Err(why) => return ToolOutput::error(why),
         };
-        let most = self.parts.settings.get().limits.mechanisms.subagents_per_turn;
+        let most = settings.limits.mechanisms.subagents_per_turn;
         let number = self.subagents.number(call.id());
         if number > most as usize {
             return ToolOutput::error(format_args!(
@@ -79,6 +81,11 @@ impl Turn {
         let Ok(place) = self.or_interrupted(self.subagents.place()).await else {
             return ToolOutput::failed("(interrupted by the user)");
         };
+        let model = match self.or_interrupted(own_model(&kind, &settings)).await {
+            Ok(Ok(model)) => model,
+            Ok(Err(why)) => return ToolOutput::error(why),
+            Err(Interrupted) => return ToolOutput::failed("(interrupted by the user)"),
+        };
         let files = match kind.is_reading {
             true => ThreadFiles::Frozen(view),
             false => ThreadFiles::branch(&self.parts.changes, self.number, &call.id().into()).await,
@@ -86,12 +93,12 @@ impl Turn {
         let thread = Arc::new(Thread {
             id: format!("{}.{number}", self.number).into(),
             call: call.id().into(),
-            agent: kind.name.to_owned(),
+            agent: kind.name.clone(),
             description: preview(&plain_line(&input.description), PREVIEW_CHARS),
             identity: kind.identity(),
             files,
         });
-        let end = self.work(&thread, kind, input.prompt).await;
+        let end = self.work(&thread, (&kind, model), input.prompt).await;
         drop(place);
         let mut output = self.come_back(call, &thread, end).await;
         for conversion in conversions {
@@ -104,12 +111,12 @@ impl Turn {
     async fn work(
         &self,
         thread: &Arc<Thread>,
-        kind: &'static AgentType,
+        kind: (&Arc<AgentType>, Option<Arc<dyn Model>>),
         prompt: String,
     ) -> ThreadEnd {
         let (stop, is_stopped) = watch::channel(false);
         let stop = Arc::new(stop);
-        let child = self.of_thread((thread.clone(), kind), &prompt, is_stopped);
+        let child = self.of_thread(thread, kind, &prompt, is_stopped);
         let _at_work = self.parts.threads.begin(&thread.id, stop.clone());
         self.tell_of(thread, ThreadState::Started, None, &CameBack::default());
         let mut running = child.run_thread(prompt);
@@ -227,6 +234,24 @@ impl Turn {
             conflicts: came_back.conflicts.clone(),
         });
     }
+}
+
+/// The model that a type names, once its key is known; None for the session's.
+async fn own_model(
+    kind: &AgentType,
+    settings: &Settings,
+) -> Result<Option<Arc<dyn Model>>, String> {
+    let Some(name) = &kind.model else { return Ok(None) };
+    let gone =
+        |why: String| format!("the model of the subagent type {} is not there: {why}", kind.name);
+    let Some(models) = settings.models.clone() else {
+        return Err(gone("no models are set up".to_owned()));
+    };
+    let named = name.clone();
+    let made = tokio::task::spawn_blocking(move || models(&named)).await;
+    let model = made.unwrap_or_else(|error| Err(error.to_string())).map_err(gone)?;
+    model.ready().await.map_err(|error| gone(error.to_string()))?;
+    Ok(Some(model))
 }
 
 fn interrupted(end: &ThreadEnd) -> ToolOutput {

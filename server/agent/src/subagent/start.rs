@@ -14,6 +14,7 @@ use crate::settings::{CurrentSettings, Settings};
 use crate::skills::Skills;
 use crate::tools::load_skill::LoadSkill;
 use crate::turn::Turn;
+use ropewalk_model::Model;
 use ropewalk_protocol::TodoList;
 use ropewalk_tools::bash::Bash;
 use ropewalk_tools::{CommandRunner, Registry, TypedTool as _};
@@ -25,15 +26,17 @@ impl Turn {
     /// The turn of a subagent that begins.
     pub(super) fn of_thread(
         &self,
-        (thread, kind): (Arc<Thread>, &'static AgentType),
+        thread: &Arc<Thread>,
+        (kind, model): (&Arc<AgentType>, Option<Arc<dyn Model>>),
         prompt: &str,
         stopped: watch::Receiver<bool>,
     ) -> Turn {
-        let (parts, fresh) = of_thread(&self.parts, thread.clone(), kind);
+        // A budget that can't be kept was told of the session, unless the model is another.
+        let told_unkept = model.is_none();
+        let (parts, fresh) = of_thread(&self.parts, thread.clone(), (kind, model));
         let parts = Arc::new(parts);
-        // A budget that can't be kept was told of the session.
         let shared = self.subagents.spending();
-        let mut own = Conversation { shared, told_unkept: true, ..fresh };
+        let mut own = Conversation { shared, told_unkept, ..fresh };
         own.history.name_calls(format!("{}-", thread.id));
         own.begin_turn(self.number, prompt, Kept::default(), TodoList::default());
         let hooks = hooks_of_thread(&parts, kind.has_instructions).into();
@@ -45,14 +48,17 @@ impl Turn {
 fn of_thread(
     session: &Parts,
     thread: Arc<Thread>,
-    kind: &'static AgentType,
+    (kind, model): (&Arc<AgentType>, Option<Arc<dyn Model>>),
 ) -> (Parts, Conversation) {
     let runner = session.runner.beside().unwrap_or_else(|| session.runner.clone());
     let runner: Arc<dyn CommandRunner> = Arc::new(Foreground(runner));
     let journal = session.journal.of_thread(thread.id.clone(), thread.call.clone());
-    let identity = thread.identity.clone();
+    let (identity, follows) = (thread.identity.clone(), kind.has_instructions);
     let settings = CurrentSettings::following(session.settings.clone(), move |settings| {
-        change(settings, kind, &identity);
+        change(settings, follows, &identity);
+        if let Some(model) = &model {
+            settings.model = Ok(model.clone());
+        }
     });
     let snapshot = watch::Sender::default();
     let fresh = conversation(Past::default(), false, &settings, &journal, snapshot.clone());
@@ -64,6 +70,7 @@ fn of_thread(
         workspace: session.workspace.clone(),
         tools,
         skills,
+        types: session.types.clone(),
         todos: session.todos.clone(),
         runner,
         outputs: session.outputs.clone(),
@@ -81,13 +88,13 @@ fn of_thread(
     (parts, fresh)
 }
 
-/// The session's settings as they are for a subagent.
-fn change(settings: &mut Settings, kind: &AgentType, identity: &str) {
+/// The session's settings as they are for a subagent, which follows the repository's instructions or not.
+fn change(settings: &mut Settings, follows: bool, identity: &str) {
     settings.tools = None;
     settings.limits.steps = settings.limits.mechanisms.subagent_steps;
     let mechanisms = &mut settings.mechanisms;
     (mechanisms.subagents, mechanisms.todos, mechanisms.check) = (false, false, false);
-    if !kind.has_instructions {
+    if !follows {
         settings.facts.instructions.retain(|told| told.is_users);
     }
     let before = settings.facts.append.take().map(|text| format!("{text}\n\n"));

@@ -2,15 +2,36 @@
 //!
 //! Here is what the model is told and gives. A turn runs the calls, several at a time: see [`crate::subagent`].
 
-use crate::subagent::types::AgentType;
+use crate::skills::section::list;
+use crate::subagent::find::FoundTypes;
 use futures::future::BoxFuture;
 use ropewalk_tools::{Context, Effect, Subject, ToolOutput, TypedTool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// See the module.
-#[derive(Default)]
-pub(crate) struct Task {}
+pub(crate) struct Task {
+    /// Names and purposes of the types that the model is told of.
+    types: Vec<(String, String)>,
+}
+
+impl Default for Task {
+    fn default() -> Self {
+        Self::offering(offers(&FoundTypes::default()))
+    }
+}
+
+impl Task {
+    /// The tool with these types in its description.
+    pub(crate) fn offering(types: Vec<(String, String)>) -> Self {
+        Self { types }
+    }
+}
+
+/// Names and purposes of types.
+pub(crate) fn offers(found: &FoundTypes) -> Vec<(String, String)> {
+    found.types.iter().map(|one| (one.name.clone(), one.purpose.clone())).collect()
+}
 
 /// What the model gives.
 #[derive(Deserialize, JsonSchema, Debug)]
@@ -30,9 +51,9 @@ impl TypedTool for Task {
     const EFFECT: Effect = Effect::Session;
 
     fn description(&self) -> String {
-        let line = |one: &AgentType| format!("\n- {}: {}", one.name, one.purpose);
-        let types: String = AgentType::all().iter().map(line).collect();
-        format!("{} Types:{types}", Self::DESCRIPTION)
+        let types: Vec<(&str, &str)> =
+            self.types.iter().map(|(name, purpose)| (&**name, &**purpose)).collect();
+        format!("{} Types:\n{}", Self::DESCRIPTION, list(&types).trim_end())
     }
 
     fn subject(&self, input: &Input) -> Subject {

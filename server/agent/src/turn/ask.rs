@@ -104,9 +104,7 @@ impl Turn {
         let parts = &self.parts;
         let Conversation { context, prelude, history, .. } = &mut self.conversation;
         context.tell(&parts.events, model);
-        let tools = (parts.registry(), parts.runner.info().mode);
-        let (roots, found) = (parts.workspace.roots(), parts.skills.found());
-        let prelude = prelude.prelude(settings, model, tools, (&roots, &found));
+        let prelude = prelude.prelude(parts.prelude_inputs(), settings, model);
         let wanted = settings.limits.wanted_output();
         let room = context.room(model, wanted, prelude.as_str().len());
         context.keep_room(room);

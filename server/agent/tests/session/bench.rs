@@ -141,6 +141,7 @@ pub(crate) fn settings(model: Arc<dyn Model>) -> Settings {
         mechanisms: Mechanisms::default(),
         verify: None,
         check_self: false,
+        models: None,
         user_folders: Arc::default(),
         facts: PromptFacts {
             date: "2026-01-31".into(),

@@ -259,11 +259,29 @@ async fn a_users_skill_is_readable_once_it_is_loaded_and_after_a_restart() {
     std::fs::write(&notes, "the notes\n").unwrap();
     let read = |path: &Path| calls("read_file", json!({ "path": path }));
     let list = calls("list_dir", json!({ "path": home.path().join("skills/pdf") }));
+    let within = home.path().join("skills/pdf");
+    let grep = |pattern: &str| calls("grep", json!({"pattern": pattern, "path": within}));
+    let glob = || calls("glob", json!({"pattern": "*.md", "path": within}));
+    // A home kept in a repository may ignore all of this.
+    std::fs::write(home.path().join(".gitignore"), "*\n").unwrap();
     let folder = home.path().to_owned();
     let users = move |settings: &mut Settings| settings.user_folders = Arc::new([folder.clone()]);
     let secret = home.path().join("secret.txt");
     std::fs::write(&secret, "secret\n").unwrap();
-    let replies = [read(&notes), load("pdf"), read(&notes), list, read(&secret), says("ok")];
+    let whole = calls("glob", json!({"pattern": format!("{}/**/*.md", within.display())}));
+    let replies = [
+        read(&notes),
+        load("pdf"),
+        read(&notes),
+        list,
+        read(&secret),
+        grep("the n.tes"),
+        glob(),
+        whole,
+        calls("grep", json!({"pattern": "secret", "path": home.path()})),
+        grep("secret"),
+        says("ok"),
+    ];
     let protocol = ropewalk_model::Protocol::Anthropic;
     let mut bench = start_kept_over(protocol, replies, users.clone());
     bench.run("go").await;
@@ -275,14 +293,21 @@ async fn a_users_skill_is_readable_once_it_is_loaded_and_after_a_restart() {
     assert!(results[2].0.contains("the notes"), "{results:?}");
     assert!(results[3].0.contains("notes.md"), "{results:?}");
     assert!(results[4].0.starts_with("Error: Path escapes workspace"), "{results:?}");
+    assert_eq!(results[5].0, format!("{}:1: the notes", notes.display()));
+    let both = format!("{}\n{}", shown.join("SKILL.md").display(), notes.display());
+    assert_eq!((&results[6].0, &results[7].0), (&both, &both));
+    assert!(results[8].0.starts_with("Error: Path escapes workspace"), "{results:?}");
+    assert_eq!(results[9].0, "(no matches)");
 
-    let replies = [read(&notes), load("pdf"), says("ok")];
+    let replies = [read(&notes), load("pdf"), grep("the n.tes"), glob(), says("ok")];
     let mut bench = resume_with(bench.dies().await, replies, users);
     bench.run("on").await;
     let results = bench.results();
-    let results = &results[results.len() - 2..];
+    let results = &results[results.len() - 4..];
     assert!(results[0].0.contains("the notes"), "{results:?}");
     assert!(results[1].0.contains("loaded already and unchanged"), "{results:?}");
+    assert!(results[2].0.ends_with("notes.md:1: the notes"), "{results:?}");
+    assert_eq!(results[3].0, both);
 }
 
 #[tokio::test]

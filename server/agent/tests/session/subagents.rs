@@ -3,6 +3,7 @@
 mod bounds;
 mod skills;
 mod stopped;
+mod types;
 
 use crate::bench::*;
 use ropewalk_agent::session::Settings;

@@ -5,13 +5,14 @@
 
 use crate::lines::for_each_line;
 use crate::tool::ToolOutput;
+use crate::walk::Candidate;
 use grep_matcher::Matcher as _;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
 use ropewalk_text::Text;
 use ropewalk_text::decode::decode;
 use ropewalk_workspace::disk::{self, FileError};
-use ropewalk_workspace::{FileState, Place, View};
+use ropewalk_workspace::{FileState, View};
 use std::io;
 use std::ops::ControlFlow;
 
@@ -113,7 +114,7 @@ impl Hits {
 /// Searches one file of the view.
 pub(super) fn file(
     view: &View,
-    place: &Place,
+    Candidate { place, roots, .. }: &Candidate<'_>,
     pattern: &Pattern,
     hits: &mut Hits,
 ) -> Result<(), FileError> {
@@ -124,7 +125,7 @@ pub(super) fn file(
         }
         return Ok(());
     }
-    let bytes = disk::read(view.roots(), place, LARGEST)?.bytes;
+    let bytes = disk::read(roots, place, LARGEST)?.bytes;
     let has_mark = bytes.starts_with(b"\xEF\xBB\xBF") || bytes.starts_with(b"\xFF\xFE");
     let is_plain = !has_mark
         && !bytes.starts_with(b"\xFE\xFF")
