@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "tests and their helpers may be blunt")]
 
 use futures::future::BoxFuture;
-use ropewalk_text::{Coordinates, Position, Text};
+use ropewalk_text::{Coordinates, Position, Text, diff};
 use ropewalk_workspace::entry::Maker;
 use ropewalk_workspace::publish::{Bounds, publish};
 use ropewalk_workspace::undo::undo;
@@ -253,6 +253,41 @@ fn a_deleted_file_can_be_written_anew() {
     assert_eq!(bench.disk("a.txt").unwrap(), "one\nthree\n");
     assert_eq!(bench.undo(Selection::All).failed, []);
     assert_eq!(bench.disk("a.txt").unwrap(), "one\ntwo\n");
+}
+
+#[test]
+fn an_edit_of_what_another_call_made_away_with_meanwhile_is_a_conflict() {
+    let binary = ProposedChange::Binary(Arc::from(&b"\0"[..]));
+    for change in [ProposedChange::Delete, ProposedChange::Link("b.txt".into()), binary] {
+        let bench = Bench::new(&[("a.txt", "one\ntwo\n"), ("b.txt", "b\n")]);
+        let (before, place) = bench.call(|view| view.contain("a.txt").unwrap());
+        let name = format!("{change:?}");
+        bench.propose(|_| Proposal { place: place.clone(), change });
+        let set = diff(&Text::from("one\ntwo\n"), &Text::from("1\ntwo\n"));
+        let edit = Proposal { place, change: ProposedChange::Edit(set) };
+        let mut fork = bench.fork.lock().unwrap();
+        let by = Maker::Call("c2".into());
+        let report = fork.merge(&bench.workspace, &before, 1, &by, vec![edit]);
+        assert_eq!(report.conflicts, ["a.txt"], "{name}");
+        assert_eq!(fork.hunks().len(), 1, "{name}");
+    }
+}
+
+#[test]
+fn an_edit_of_what_another_call_renamed_meanwhile_is_not_lost_unsaid() {
+    let bench = Bench::new(&[("a.txt", "one\ntwo\n")]);
+    let (before, place) = bench.call(|view| view.contain("a.txt").unwrap());
+    bench.propose(|view| Proposal {
+        place: place.clone(),
+        change: ProposedChange::Rename { to: view.contain("b.txt").unwrap() },
+    });
+    let set = diff(&Text::from("one\ntwo\n"), &Text::from("1\ntwo\n"));
+    let edit = Proposal { place, change: ProposedChange::Edit(set) };
+    let by = Maker::Call("c2".into());
+    let report = bench.fork.lock().unwrap().merge(&bench.workspace, &before, 1, &by, vec![edit]);
+    let (_, text) = bench.call(|view| view.read(&view.contain("b.txt").unwrap()).unwrap());
+    let is_there = matches!(&text, FileState::Text { text, .. } if *text == Text::from("1\ntwo\n"));
+    assert!(is_there || report.conflicts == ["a.txt"], "{text:?} {report:?}");
 }
 
 #[test]

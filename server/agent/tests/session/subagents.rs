@@ -1,5 +1,6 @@
 //! Subagents: a call of `task` has another conversation do a part of the work, and gets its summary.
 
+mod beside;
 mod bounds;
 mod skills;
 mod stopped;

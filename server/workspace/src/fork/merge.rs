@@ -149,7 +149,15 @@ enum Whole {
 /// What a view had of a file, and since when.
 struct SeenFile {
     text: Text,
+    /// False if the view had no text there.
+    is_text: bool,
     cursor: Option<Cursor>,
+}
+
+impl SeenFile {
+    fn new(text: Option<Text>, cursor: Option<Cursor>) -> Self {
+        Self { is_text: text.is_some(), text: text.unwrap_or_default(), cursor }
+    }
 }
 
 impl Merging<'_> {
@@ -169,6 +177,10 @@ impl Merging<'_> {
         }
         let is_new = !self.fork.files.contains_key(&id);
         let seen = self.ensure(&id, place)?;
+        let id = match &change {
+            ProposedChange::Edit(_) => self.renamed_since(&id).unwrap_or(id),
+            _ => id,
+        };
         self.free_left_name(&id)?;
         let Some(file) = self.fork.files.get_mut(&id) else { return Ok(()) };
         let source = base_of(&id, &file.entry).clone();
@@ -221,6 +233,12 @@ impl Merging<'_> {
     ) -> Result<(), FileError> {
         let Some(file) = self.fork.files.get_mut(id) else { return Ok(()) };
         match change {
+            // Another call has made away with the text since the view was taken.
+            ProposedChange::Edit(_) if seen.is_text && file.entry.is_whole() => {
+                let shown = file.shown.clone();
+                self.report.conflict(&shown);
+                Ok(())
+            }
             ProposedChange::Edit(set) => {
                 let shown = file.shown.clone();
                 let set = refine(&set, &seen.text);
@@ -342,19 +360,19 @@ impl Merging<'_> {
         let seen = match view.entries().get(id) {
             Some(frozen) => {
                 let text = match &frozen.content {
-                    Some(FrozenContent::Text(text, _)) => text.clone(),
-                    _ => Text::default(),
+                    Some(FrozenContent::Text(text, _)) => Some(text.clone()),
+                    _ => None,
                 };
-                Some(SeenFile { text, cursor: Some(frozen.cursor.clone()) })
+                Some(SeenFile::new(text, Some(frozen.cursor.clone())))
             }
             None if is_here => {
                 let text = match view.read(place) {
-                    Ok(FileState::Text { text, .. }) => text,
-                    Ok(_) => Text::default(),
-                    Err(error) if is_no_file(&error) => Text::default(),
+                    Ok(FileState::Text { text, .. }) => Some(text),
+                    Ok(_) => None,
+                    Err(error) if is_no_file(&error) => None,
                     Err(error) => return Err(error),
                 };
-                Some(SeenFile { text, cursor: None })
+                Some(SeenFile::new(text, None))
             }
             None => None,
         };
@@ -384,7 +402,7 @@ impl Merging<'_> {
             entry.add(&diff(entry.text(), &disk), &mark, &mut self.fork.ids);
             entry.disk = Some(disk);
         }
-        let fresh = SeenFile { text: entry.text().clone(), cursor: Some(entry.cursor()) };
+        let fresh = SeenFile::new(Some(entry.text().clone()), Some(entry.cursor()));
         let (shown, place) = (place.shown.clone(), Some(place.clone()));
         self.fork.files.insert(id.clone(), ForkFile::new(shown, place, entry));
         Ok(seen.unwrap_or(fresh))

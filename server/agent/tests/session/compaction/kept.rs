@@ -169,3 +169,51 @@ async fn interrupted_in_mid_turn_it_has_changed_nothing() {
     let bench = resume(bench.dies().await, []);
     assert_eq!(bench.session.messages(), before);
 }
+
+#[tokio::test]
+async fn what_was_cut_can_be_read_in_the_transcript() {
+    let replies = [
+        calls("read_file", json!({"path": "a.txt"})),
+        says("It says one."),
+        summary(),
+        ScriptedReply::from_fn(|said| {
+            let first = said["messages"][0].to_string();
+            let (_, rest) = first.split_once("Transcript: ").unwrap();
+            let (path, _) = rest.split_once(']').unwrap();
+            calls("read_file", json!({ "path": path }))
+        })
+        .conversation("after"),
+        says("So it was.").conversation("after"),
+    ];
+    let mut bench = start_kept(replies);
+    bench.file("a.txt", "one\n");
+    bench.run("the first wish").await;
+    compact(&mut bench).await;
+    bench.run("what was it?").await;
+    let results = bench.results();
+    let (text, is_error) = results.last().unwrap();
+    assert!(!is_error && text.contains("the first wish"), "{text}");
+    assert!(text.contains("Call: read_file") && text.contains("It says one."), "{text}");
+}
+
+#[tokio::test]
+async fn another_provider_goes_on_behind_it() {
+    for protocol in Protocol::ALL {
+        let todos = json!({"todos": [{"content": "Write it", "status": "in_progress"}]});
+        let replies = [
+            calls("todo_write", todos),
+            calls("compact", json!({})),
+            summary(),
+            says("Half.").conversation("after"),
+            says("It stays open.").conversation("after"),
+        ];
+        let mut bench = start_kept(replies);
+        bench.run("the first wish").await;
+        let mut bench = resume_over(*protocol, bench.dies().await, [says("Go on.")]);
+        assert_eq!(bench.run("the second wish").await, StopReason::EndTurn);
+        let said = first(&bench);
+        for part in ["the first wish", "**Goal**: the summary.", "[>] Write it"] {
+            assert!(said.contains(part), "{}: no {part} in {said}", protocol.name());
+        }
+    }
+}

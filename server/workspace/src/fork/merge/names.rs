@@ -130,18 +130,33 @@ impl Merging<'_> {
         Ok(())
     }
 
+    /// The name that a file has now which another call has renamed since the view was taken.
+    pub(super) fn renamed_since(&self, id: &DocId) -> Option<DocId> {
+        let is_away = |file: &ForkFile| matches!(file.entry.file, Some((FileChange::Away, _)));
+        let is_here = self.view.entries().get(id).is_none_or(|frozen| !frozen.away);
+        match is_here && self.fork.files.get(id).is_some_and(is_away) {
+            true => self.new_name(id),
+            false => None,
+        }
+    }
+
+    /// The name of the file that was renamed away from this one.
+    fn new_name(&self, from: &DocId) -> Option<DocId> {
+        let comes_from = |file: &ForkFile| match &file.entry.file {
+            Some((FileChange::Rename { from: old }, _)) => old == from,
+            _ => false,
+        };
+        let new = self.fork.files.iter().find(|(_, file)| comes_from(file));
+        new.map(|(new, _)| new.clone())
+    }
+
     /// A name that a file has only just left is free for another: what was renamed is a deletion and a new file.
     pub(super) fn free_left_name(&mut self, id: &DocId) -> Result<(), FileError> {
         let is_away = |file: &ForkFile| matches!(file.entry.file, Some((FileChange::Away, _)));
         if !self.fork.files.get(id).is_some_and(is_away) {
             return Ok(());
         }
-        let comes_from = |file: &ForkFile| match &file.entry.file {
-            Some((FileChange::Rename { from }, _)) => from == id,
-            _ => false,
-        };
-        let new = self.fork.files.iter().find(|(_, file)| comes_from(file));
-        match new.map(|(new, _)| new.clone()) {
+        match self.new_name(id) {
             Some(new) => self.leave_old_name(&new),
             None => Ok(()),
         }
