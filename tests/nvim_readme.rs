@@ -11,34 +11,10 @@ use serde_json::json;
 use std::path::Path;
 use support::agent::Agent;
 use support::nvim::Nvim;
+use support::recipe::{answers, assert_quiet, start, wait_for_answer};
 use support::stage::{edit, edit_input, say};
 
 const TEXT: &str = "one\ntwo\nthree\n";
-
-/// The Lua code that users are told to take.
-fn recipe() -> String {
-    let readme =
-        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/editors/README.md")).unwrap();
-    let code = readme.split("```lua\n").nth(1).unwrap();
-    code.split("```").next().unwrap().to_owned()
-}
-
-/// Neovim as the recipe sets it up, in `folder`. `is_there` says if `ropewalk` is on the path.
-fn start(agent: &Agent, folder: &Path, is_there: bool) -> Nvim {
-    let programs = agent.folder("programs");
-    std::fs::create_dir_all(&programs).unwrap();
-    if is_there && !programs.join("ropewalk").exists() {
-        std::os::unix::fs::symlink(Agent::command()[0], programs.join("ropewalk")).unwrap();
-    }
-    let mut environment = agent.environment();
-    let path = std::env::var("PATH").unwrap();
-    environment.push(("PATH", format!("{}:{path}", programs.display())));
-    let init = agent.folder("init.lua");
-    std::fs::write(&init, recipe()).unwrap();
-    let nvim = Nvim::start_with(folder, &environment);
-    nvim.command(&format!("luafile {}", init.display()));
-    nvim
-}
 
 /// A folder with a file in it that no file type is known for.
 fn folder() -> tempfile::TempDir {
@@ -46,28 +22,6 @@ fn folder() -> tempfile::TempDir {
     std::fs::write(folder.path().join("notes"), TEXT).unwrap();
     std::fs::write(folder.path().join("a.py"), TEXT).unwrap();
     folder
-}
-
-/// All answers so far.
-fn answers(nvim: &Nvim) -> String {
-    let lines: Vec<String> = nvim.lua(
-        "return vim.api.nvim_buf_get_lines(vim.fn.bufnr('^Ropewalk$'), 0, -1, true)",
-        json!([]),
-    );
-    lines.join("\n")
-}
-
-fn wait_for_answer(nvim: &Nvim, words: &str) {
-    nvim.wait_for(words, |nvim| answers(nvim).contains(words).then_some(()));
-}
-
-/// Nothing went wrong, and nothing wants a key.
-fn assert_quiet(nvim: &Nvim) {
-    let messages = nvim.messages();
-    for words in ["stack traceback", "Error", "E5108"] {
-        assert!(!messages.contains(words), "{messages}");
-    }
-    assert!(!nvim.blocked(), "{}", nvim.screen().join("\n"));
 }
 
 #[test]

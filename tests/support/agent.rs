@@ -19,7 +19,11 @@ impl Agent {
     /// A model with these replies, and sessions that begin in `mode` (`auto`, `review`, `plan`). Commands run in
     /// place, where they ask and change the disk; over the fork they have pages of their own in tests/scenarios.
     pub fn new(mode: &str, replies: impl IntoIterator<Item = ScriptedReply>) -> Self {
-        let model = ScriptedModel::start(replies).unwrap();
+        Self::with_model(mode, ScriptedModel::start(replies).unwrap())
+    }
+
+    /// The same with a model that runs already, which speaks Anthropic's Messages.
+    pub fn with_model(mode: &str, model: ScriptedModel) -> Self {
         let home = Searched::new();
         let folder = home.path().join("config/ropewalk");
         std::fs::create_dir_all(&folder).unwrap();
@@ -42,6 +46,12 @@ impl Agent {
     /// Another text of the user's configuration file.
     pub fn configure(&self, text: &str) {
         std::fs::write(self.home.path().join("config/ropewalk/config.toml"), text).unwrap();
+    }
+
+    /// Changes the text of the user's configuration file.
+    pub fn reconfigure(&self, change: impl FnOnce(&str) -> String) {
+        let file = self.home.path().join("config/ropewalk/config.toml");
+        self.configure(&change(&std::fs::read_to_string(file).unwrap()));
     }
 
     /// Adds a rule to those that are always allowed.

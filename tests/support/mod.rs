@@ -18,6 +18,7 @@ pub mod home;
 pub mod hostile;
 pub mod nvim;
 pub mod probe;
+pub mod recipe;
 pub mod screen;
 mod skip;
 pub mod stage;
