@@ -51,8 +51,9 @@ impl Turn {
     /// Runs the calls and gives their results, in the order of the calls.
     pub(crate) async fn run_calls(&mut self, calls: Vec<Call>) -> Vec<Block> {
         let registry = self.parts.registry();
-        let parsed = calls.into_iter().map(|call| {
+        let parsed = calls.into_iter().map(|mut call| {
             let parsed = call.parse(&registry);
+            parsed.iter().for_each(|(_, parsed)| call.keep_files(parsed));
             (call, parsed)
         });
         let mut ready: Vec<Ready> = parsed.collect();

@@ -10,9 +10,8 @@ use crate::knowledge::Knowledge;
 use crate::marks::said;
 use crate::session::parts::Parts;
 use futures::future::BoxFuture;
-use ropewalk_model::ToolInput;
+use ropewalk_tools::ToolOutput;
 use ropewalk_tools::tool::Hides;
-use ropewalk_tools::{Effect, ToolOutput};
 use ropewalk_workspace::{ContentHash, FileState, Place, View};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -43,17 +42,6 @@ impl NestedInstructions {
     pub(crate) fn new(parts: Arc<Parts>) -> Self {
         Self { parts }
     }
-
-    /// The paths of a call that reads or writes files.
-    fn paths(&self, call: &Call) -> Vec<String> {
-        let ToolInput::Json(input) = call.input() else { return Vec::new() };
-        match self.parts.registry().parse(call.name(), input.clone()) {
-            Ok((_, call)) if matches!(call.effect, Effect::Read | Effect::Write) => {
-                call.subject.paths
-            }
-            _ => Vec::new(),
-        }
-    }
 }
 
 impl StepHook for NestedInstructions {
@@ -63,7 +51,7 @@ impl StepHook for NestedInstructions {
             if output.is_error || !settings.mechanisms.instructions {
                 return;
             }
-            let paths = self.paths(call);
+            let paths = call.files().to_vec();
             if paths.is_empty() {
                 return;
             }

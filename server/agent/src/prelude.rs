@@ -48,6 +48,7 @@ struct Kept {
     settings: Arc<Settings>,
     facts: PromptFacts,
     model: String,
+    roots: Roots,
     system: String,
     prelude: Prelude,
 }
@@ -90,7 +91,7 @@ impl PreludeCache {
             && Arc::ptr_eq(&kept.settings, settings)
             && kept.model == model.name()
             && kept.facts.lean == lean
-            && kept.system == system_prompt(&kept.facts, roots)
+            && (kept.roots == *roots || kept.system == system_prompt(&kept.facts, roots))
         {
             return kept.prelude.clone();
         }
@@ -127,8 +128,14 @@ impl PreludeCache {
         });
         let specs: Vec<ToolSpec> = specs.collect();
         let prelude = model.encode_prelude(&model.keys().redact(&system), &specs);
-        let (settings, model) = (settings.clone(), model.name().to_owned());
-        self.kept = Some(Kept { settings, facts, model, system, prelude: prelude.clone() });
+        self.kept = Some(Kept {
+            settings: settings.clone(),
+            facts,
+            model: model.name().to_owned(),
+            roots: roots.clone(),
+            system,
+            prelude: prelude.clone(),
+        });
         prelude
     }
 }

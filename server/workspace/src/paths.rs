@@ -23,7 +23,7 @@ use resolve::{MAX_PATH, Trouble, resolve, too_long};
 ///
 /// A value: when the editor's folders change, a new one is made. Cheap to clone. Names are unique,
 /// never empty, and hold no slash.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Roots {
     roots: Arc<[Root]>,
     single_files: Arc<[PathBuf]>,

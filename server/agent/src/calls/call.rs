@@ -7,7 +7,7 @@ use ropewalk_tools::bash::Bash;
 use ropewalk_tools::bounds::{PREVIEW_CHARS, preview};
 use ropewalk_tools::input::{loose, overlooked};
 use ropewalk_tools::registry::CallError;
-use ropewalk_tools::{Registry, Tool, ToolOutput, TypedTool as _, tool};
+use ropewalk_tools::{Effect, Registry, Tool, ToolOutput, TypedTool as _, tool};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,6 +20,8 @@ pub struct Call {
     pub(super) input: ToolInput,
     /// Faults of its input that were overlooked to read it, in words.
     overlooked: Option<String>,
+    /// Files that it reads or writes, once it was understood.
+    files: Vec<String>,
 }
 
 /// A call that was understood, and its tool.
@@ -41,11 +43,23 @@ impl Call {
         &self.input
     }
 
+    /// The files that it reads or writes, as the model named them.
+    pub(crate) fn files(&self) -> &[String] {
+        &self.files
+    }
+
+    /// Keeps the files of the call as it was understood.
+    pub(super) fn keep_files(&mut self, understood: &tool::Call) {
+        if matches!(understood.effect, Effect::Read | Effect::Write) {
+            self.files.clone_from(&understood.subject.paths);
+        }
+    }
+
     /// The call that a block of a reply is, if it is one.
     pub(crate) fn of(block: &Block) -> Option<Call> {
         let Block::ToolUse { id, name, input } = block else { return None };
         let (name, input) = (name.clone(), input.clone());
-        Some(Call { id: id.as_str().into(), name, input, overlooked: None })
+        Some(Call { id: id.as_str().into(), name, input, overlooked: None, files: Vec::new() })
     }
 
     /// The same, whose input was read as [`read_loosely`] has said.
