@@ -51,6 +51,21 @@ const LIES: &[(&str, &str, &str)] = &[
         "should not say \"Hello\"",
     ),
     (
+        "words_that_no_part_of_a_request_has",
+        "prompt Hello\nmodel\n  holds Goodbye\n  says Hi\nend end_turn\nmessage Hi\n",
+        "no part of the request says \"Goodbye\"",
+    ),
+    (
+        "words_that_stand_in_the_system_prompt",
+        "prompt Hello\nmodel\n  nowhere coding agent\n  says Hi\nend end_turn\nmessage Hi\n",
+        "nothing should say \"coding agent\", but system does",
+    ),
+    (
+        "a_reply_for_a_subagent_that_there_is_not",
+        "prompt Hello\nmodel\n  of Look around\n  says Hi\nend end_turn\nmessage Hi\n",
+        "was never asked for",
+    ),
+    (
         "tools_that_are_not_offered",
         "prompt Hello\nmodel\n  offered bash\n  says Hi\nend end_turn\nmessage Hi\n",
         "should offer [\"bash\"]",

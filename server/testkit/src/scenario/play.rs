@@ -5,7 +5,7 @@ use super::check::Checks;
 use super::plugin;
 use super::reply::Reply;
 use super::step::{Answer, Content, Crash, Setup, Step, What};
-use super::told::{self, Told};
+use super::told::{self, ServerLog, Told};
 use super::{Client, Scenario};
 use crate::editor::{EchoShape, FakeEditor, Kind, Profile, RpcError};
 use crate::model::{ScriptedModel, ScriptedReply};
@@ -48,7 +48,7 @@ struct Play<'a> {
     /// What the last command has answered.
     answer: Result<Value, RpcError>,
     /// The servers' logs, one for each that was started.
-    logs: Vec<PathBuf>,
+    logs: Vec<ServerLog>,
 }
 
 #[expect(clippy::panic, reason = "a page that does not hold fails the test")]
@@ -175,7 +175,7 @@ impl<'a> Play<'a> {
         let shown = log.display().to_string();
         environment.push(("ROPEWALK_LOG", filter.to_owned()));
         arguments.extend(["--log", &shown]);
-        self.logs.push(log);
+        self.logs.push(ServerLog { file: log, is_killed: false });
         FakeEditor::spawn_again(program, &arguments, &environment, profile, &roots, options, open)
     }
 
@@ -251,6 +251,9 @@ impl<'a> Play<'a> {
         let editor = self.editor.take().ok_or("nothing has been started yet")?;
         editor.ignore(EVERYTHING);
         let open = editor.kill_server();
+        if let Some(log) = self.logs.last_mut() {
+            log.is_killed = true;
+        }
         self.checks.forget();
         let open = if crash == Crash::Server { open } else { Vec::new() };
         self.editor = Some(self.start_editor(&open).map_err(|error| error.to_string())?);

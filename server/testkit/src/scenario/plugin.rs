@@ -71,3 +71,50 @@ fn strings(value: Option<&Value>) -> Vec<String> {
     let values = value.and_then(Value::as_array).into_iter().flatten();
     values.filter_map(Value::as_str).map(str::to_owned).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_user_reads_the_last_words_of_a_turn_and_none_of_a_subagent() {
+        let told = |kind: &str, more: Value| {
+            let mut event = json!({ "type": kind, "turn": 1 });
+            let members = more.as_object().cloned().unwrap_or_default();
+            event.as_object_mut().expect("it is one").extend(members);
+            event
+        };
+        let events = [
+            told("turn_started", json!({})),
+            told("text_delta", json!({ "text": "I look." })),
+            told("compacted", json!({})),
+            told("text_delta", json!({ "thread": "1.1", "text": "In the subagent." })),
+            told(
+                "approval_requested",
+                json!({ "thread": "1.1", "agent": "code, do it", "tool": "bash", "detail": "ls" }),
+            ),
+            told("step_started", json!({})),
+            told("text_delta", json!({ "text": "Do" })),
+            told("text_delta", json!({ "text": "ne." })),
+            told("turn_ended", json!({ "message": "Stopped." })),
+            told("compacted", json!({})),
+        ];
+        let all = [
+            "Ropewalk (code, do it) asks to run bash: ls",
+            "Done.",
+            "Stopped.",
+            "The conversation was summed up",
+        ];
+        assert_eq!(words(&events), all);
+        assert_eq!(words(&events[..8]), all[..1], "nothing before its end");
+        assert_eq!(questions(&events), 1);
+    }
+
+    #[test]
+    fn the_hunks_are_those_that_were_told_last() {
+        let told = |hunks: Value| json!({ "type": "hunks", "hunks": hunks });
+        let events = [told(json!([1])), told(json!([2, 3])), json!({ "type": "notice" })];
+        assert_eq!(hunks(&events), [json!(2), json!(3)]);
+        assert!(hunks(&[]).is_empty());
+    }
+}

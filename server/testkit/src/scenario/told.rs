@@ -34,8 +34,19 @@ const KILLED: &str = "The command was killed, and what it had changed was droppe
 /// Events of calls, in the order in which one call has them.
 const CALLS: &[&str] = &["tool_call", "approval_requested", "tool_result"];
 
+/// In the place of a subagent's id, for what is of the session itself.
+const NO_THREAD: &str = "\"\"";
+
 /// What stands for an answer that has no words, or none that a protocol takes back.
 const NO_WORDS: &[&str] = &["", "(no answer)", "(empty)"];
+
+/// Log of one server.
+#[derive(Debug)]
+pub(super) struct ServerLog {
+    pub(super) file: PathBuf,
+    /// True if the server was killed in the midst of what it did.
+    pub(super) is_killed: bool,
+}
 
 /// See the module.
 #[derive(Debug)]
@@ -49,14 +60,15 @@ impl Told {
     /// Reads the logs of servers that have ended. `names` are texts that differ from run to run, and what to put
     /// in their place.
     pub(super) fn read(
-        logs: &[PathBuf],
+        logs: &[ServerLog],
         names: &[(String, &str)],
         requests: &[RecordedRequest],
     ) -> std::io::Result<Told> {
         let (mut names, mut all, mut events) = (names.to_vec(), Vec::new(), Vec::new());
         for log in logs {
             // A server that was killed may have left half a character.
-            let log = String::from_utf8_lossy(&std::fs::read(log)?).into_owned();
+            let ServerLog { file, is_killed } = log;
+            let log = String::from_utf8_lossy(&std::fs::read(file)?).into_owned();
             // Ids of sessions are in the paths of their outputs.
             for line in log.lines() {
                 let session =
@@ -68,7 +80,7 @@ impl Told {
                 }
             }
             events.extend(log.lines().filter_map(event).map(|(_, event)| event));
-            all.extend(sessions(&named(&log, &names)));
+            all.extend(sessions(&named(&log, &names), *is_killed));
         }
         let said = |request: &RecordedRequest| {
             let (beginning, asked) = (beginning(&request.said), asked(&request.said).to_string());
@@ -145,7 +157,7 @@ fn without_requests(text: &str, mark: &str) -> String {
 /// The sessions of one server, in the order of their first events, each in streams: what is told of turns, what
 /// commands print, what answers the user, and the pending hunks as they were told last, since they follow the
 /// user's keys when they will.
-fn sessions(log: &str) -> Vec<Value> {
+fn sessions(log: &str, is_killed: bool) -> Vec<Value> {
     let (mut order, mut sessions) = (HashMap::new(), Vec::<([Vec<Value>; 4], String)>::new());
     for line in log.lines() {
         let Some((session, event)) = event(line) else { continue };
@@ -178,8 +190,9 @@ fn sessions(log: &str) -> Vec<Value> {
         }
     }
     for ([turns, ..], _) in &mut sessions {
-        *turns = in_order(std::mem::take(turns));
+        *turns = in_order(std::mem::take(turns), is_killed);
     }
+    sessions.retain(|(_, thread)| !is_killed || thread == NO_THREAD);
     // Subagents that work side by side begin in any order.
     sessions.sort_by(|(_, one), (_, other)| one.cmp(other));
     sessions.into_iter().map(|(streams, _)| json!(streams)).collect()
@@ -194,10 +207,12 @@ fn event(line: &str) -> Option<(String, Value)> {
 }
 
 /// The events of turns without what depends on the moment.
-fn in_order(mut events: Vec<Value>) -> Vec<Value> {
-    // What comes after the last turn comes as the server ends.
+fn in_order(mut events: Vec<Value>, is_killed: bool) -> Vec<Value> {
+    // What comes after the last turn comes as the server ends. How far a turn had come when it was killed depends on the
+    // moment.
     let last = events.iter().rposition(|event| kind(event) == "turn_ended");
-    events.truncate(last.map_or(events.len(), |last| last.saturating_add(1)));
+    let all = if is_killed { 0 } else { events.len() };
+    events.truncate(last.map_or(all, |last| last.saturating_add(1)));
     let with = |wanted: &dyn Fn(&Value) -> bool| -> HashSet<u64> {
         events.iter().filter(|event| wanted(event)).filter_map(turn).collect()
     };
