@@ -45,6 +45,12 @@ fn the_demo_shows_a_whole_turn_and_its_review_on_one_page() {
     for words in [
         "no key and no network",
         "you:   Give both functions a docstring.",
+        "→ plan: [>] Look around",
+        "→ task explore: find callers",
+        "→ load_skill docstrings",
+        "the conversation is summed up",
+        "check failed: leave() has no docstring",
+        "check passed",
         "→ read_file greet.py",
         "→ edit_file greet.py",
         "+    \"\"\"Say hello.\"\"\"",

@@ -1,4 +1,4 @@
-//! `ropewalk demo`: a whole turn, reviewed, in about a second: the real server as a process of its own, a
+//! `ropewalk demo`: a whole turn, reviewed, in a few seconds: the real server as a process of its own, a
 //! scripted model on a real loopback socket, and an editor: one that behaves like VS Code, or a real Neovim.
 //!
 //! Whatever it claims it has checked; it ends with an error at the first claim that is not true. It reads
@@ -8,6 +8,7 @@ mod desk;
 mod home;
 mod neovim;
 mod page;
+mod script;
 mod story;
 
 use crate::exit::{self, Usage};
@@ -69,7 +70,7 @@ pub(crate) fn demo(args: DemoArgs) -> anyhow::Result<ExitCode> {
 
 /// Plays the story in one editor.
 fn play(page: &mut Page, neovim: Option<Neovim>) -> anyhow::Result<()> {
-    let model = ScriptedModel::start(story::script());
+    let model = ScriptedModel::start(script::script());
     let model = model.context("no port of this machine can be used")?;
     let home = Home::new(&model.base_url())?;
     let played = match neovim {

@@ -16,6 +16,23 @@ def leave(name):
     print(\"Goodbye, \" + name)
 ";
 
+/// The skill that the agent loads.
+const SKILL: &str = "\
+---
+name: docstrings
+description: How docstrings are written here
+---
+Each is in one short line, as a command.
+";
+
+/// The script that checks what the agent has done.
+const CHECK: &str = "\
+if ! grep -A1 'def leave' greet.py | grep -q '\"\"\"'; then
+    echo 'leave() has no docstring'
+    exit 1
+fi
+";
+
 /// See the module.
 pub(super) struct Home(PathBuf);
 
@@ -26,12 +43,15 @@ impl Home {
         // It must be new: somebody else's folder of this name is not ours to delete.
         std::fs::create_dir(&path).with_context(|| format!("{} can't be made", path.display()))?;
         let home = Self(path.canonicalize()?);
-        for folder in ["workspace", "config/ropewalk", "home", "tmp"] {
+        let skill = "workspace/.agents/skills/docstrings";
+        for folder in [skill, "config/ropewalk", "home", "tmp"] {
             std::fs::create_dir_all(home.0.join(folder))?;
         }
         std::fs::write(home.file(), ON_DISK)?;
+        std::fs::write(home.0.join(skill).join("SKILL.md"), SKILL)?;
+        std::fs::write(home.workspace().join("check.sh"), CHECK)?;
         let config = format!(
-            "model = \"scripted/scripted\"\nmode = \"review\"\n\
+            "model = \"scripted/scripted\"\nmode = \"review\"\nverify = \"sh check.sh\"\n\
              [provider.scripted]\nprotocol = \"anthropic\"\n\
              base_url = \"{base_url}\"\napi_key_env = \"ROPEWALK_DEMO_KEY\"\n"
         );

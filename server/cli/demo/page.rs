@@ -2,6 +2,7 @@
 //! not been asked to do without (`NO_COLOR`).
 
 use serde_json::Value;
+use std::collections::HashMap;
 use std::io::{IsTerminal, Write};
 
 /// Ways to draw a line.
@@ -13,6 +14,12 @@ enum Ink {
     Old,
     New,
 }
+
+/// Tools whose calls say all there is to say.
+const BY_TITLE: [&str; 2] = ["load_skill", "compact"];
+
+/// Tools whose calls are not shown: the plan is its own result, and what a check found is told by itself.
+const BY_RESULT: [&str; 2] = ["todo_write", "verify"];
 
 /// See the module.
 #[derive(Default)]
@@ -51,7 +58,7 @@ impl Page {
             let ink = match line.as_bytes().first() {
                 Some(b'+') if !line.starts_with("+++") => Ink::New,
                 Some(b'-') if !line.starts_with("---") => Ink::Old,
-                Some(b' ') => Ink::Faint,
+                Some(b' ') if !line.trim().is_empty() => Ink::Faint,
                 _ => continue,
             };
             self.put(ink, &format!("    {line}"));
@@ -61,6 +68,7 @@ impl Page {
     /// Requests, answers, and the calls between them with the first line of their results.
     pub(super) fn conversation(&mut self, events: &[Value]) {
         let mut said = String::new();
+        let mut tools = HashMap::new();
         for event in events {
             let text = |key: &str| event[key].as_str().unwrap_or_default();
             if text("type") != "text_delta" && !said.is_empty() {
@@ -71,12 +79,29 @@ impl Page {
                 "turn_started" => self.put(Ink::Strong, &format!("  you:   {}", text("prompt"))),
                 "text_delta" => said.push_str(text("text")),
                 "tool_call" => {
-                    self.put(Ink::Plain, &format!("    → {} {}", text("tool"), text("title")));
+                    let tool = text("tool");
+                    tools.insert(text("call"), tool);
+                    if !BY_RESULT.contains(&tool) {
+                        self.put(Ink::Plain, &format!("    → {tool} {}", text("title")));
+                    }
                 }
                 "tool_result" => {
                     let first = text("preview").lines().next().unwrap_or_default();
                     let short: String = first.chars().take(70).collect();
-                    self.put(Ink::Faint, &format!("      {short}"));
+                    match tools.get(text("call")).copied().unwrap_or_default() {
+                        "todo_write" => self.put(Ink::Plain, &format!("    → plan: {short}")),
+                        tool if BY_TITLE.contains(&tool) || BY_RESULT.contains(&tool) => {}
+                        _ => self.put(Ink::Faint, &format!("      {short}")),
+                    }
+                }
+                "compacted" => {
+                    self.put(Ink::Plain, "    (the conversation is summed up, the end of it stays)")
+                }
+                "check" => {
+                    let found = text("verify").lines().next();
+                    let words =
+                        found.map_or("passed".to_owned(), |found| format!("failed: {found}"));
+                    self.put(Ink::Plain, &format!("    check {words}"));
                 }
                 "turn_ended" => {
                     let ended = match text("stopReason") {

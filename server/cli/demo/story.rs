@@ -2,39 +2,15 @@
 //! agent edits, and a review. Each step is checked before it is told.
 
 use super::desk::Desk;
-use super::home::{FILE, Home, ON_DISK};
+use super::home::{Home, ON_DISK};
 use super::page::Page;
+use super::script::{PROMPT, REASON, TYPING};
 use anyhow::ensure;
-use ropewalk_testkit::model::{Place, ScriptedModel, ScriptedReply};
+use ropewalk_testkit::model::ScriptedModel;
 use serde_json::{Value, json};
 
 const UNSAVED: &str = "# Small talk, not saved yet.";
 const TYPED: &str = "import sys";
-const PROMPT: &str = "Give both functions a docstring.";
-const REASON: &str = "leave() will be deleted";
-
-/// What the model says, and what it must have been told to say it.
-pub(super) fn script() -> [ScriptedReply; 4] {
-    let docstring = |head: &str, doc: &str| {
-        let new = format!("{head}\n    \"\"\"{doc}\"\"\"\n");
-        json!({ "path": FILE, "old_text": format!("{head}\n"), "new_text": new })
-    };
-    [
-        ScriptedReply::new()
-            .expect_text(PROMPT)
-            .text("I look at the file first.")
-            .call("read_file", json!({ "path": FILE })),
-        ScriptedReply::new()
-            .expect_text("not saved yet")
-            .gate(Place::Answer, "typing")
-            .call("edit_file", docstring("def greet(name):", "Say hello."))
-            .call("edit_file", docstring("def leave(name):", "Say goodbye.")),
-        ScriptedReply::new().text("Both functions have a docstring now, please review."),
-        ScriptedReply::new()
-            .expect_text(REASON)
-            .text("Then leave() stays as it is; greet() keeps its docstring."),
-    ]
-}
 
 /// Plays it at a desk and tells it on the page, up to the first thing that is not as it should be.
 pub(super) fn play(
@@ -52,16 +28,17 @@ pub(super) fn play(
     page.code(&desk.text()?);
 
     desk.execute("ropewalk.prompt", json!({ "prompt": PROMPT }))?;
-    model.wait_until_reached_blocking("typing");
+    model.wait_until_reached_blocking(TYPING);
     desk.type_line(TYPED)?;
     // Once a command is answered, the keys before it have arrived.
     desk.execute("ropewalk.mode", Value::Null)?;
-    model.open_gate("typing");
+    model.open_gate(TYPING);
     let end = wait_for_turn_end(desk, 1)?;
     ensure!(end == "end_turn", "the first turn ended with {end}");
     let events = desk.events();
     page.title("The conversation");
     page.conversation(&events);
+    mechanisms(&events)?;
     let hunks = hunks_of(&events);
     let [greet, leave] = hunks.as_slice() else {
         anyhow::bail!("two changes should wait for review, not {}", hunks.len());
@@ -106,6 +83,21 @@ pub(super) fn play(
     desk.save()?;
     ensure!(home.on_disk()? == expected, "the saved file is not the text of the editor");
     page.checked("saved: the disk has it now");
+    Ok(())
+}
+
+/// Each of the mechanisms that the page tells of has done its work.
+fn mechanisms(events: &[Value]) -> anyhow::Result<()> {
+    let todos = of_type(events, "todos").next_back();
+    ensure!(
+        todos.is_some_and(|event| event["done"] == json!(2)),
+        "the plan is not done: {todos:?}"
+    );
+    let ended = of_type(events, "thread").any(|event| event["state"] == "ended");
+    ensure!(ended, "no subagent has looked around");
+    ensure!(of_type(events, "compacted").count() == 1, "the conversation was not summed up");
+    let passed: Vec<&Value> = of_type(events, "check").map(|event| &event["passed"]).collect();
+    ensure!(passed == [&json!(false), &json!(true)], "the checks ended otherwise: {passed:?}");
     Ok(())
 }
 
