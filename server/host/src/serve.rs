@@ -49,6 +49,12 @@ pub(crate) async fn serve(host: Weak<Host>, session: Session, mut inputs: Inputs
             }
             None => Ok(None),
         };
+        if let Op::Unqueue(turn) = op {
+            let words = session.unqueue(turn).await;
+            let words = words.ok_or_else(|| Refusal::from("That request does not wait any more"));
+            let _ = done.send(words.map(Reply::Unqueued));
+            continue;
+        }
         // Nobody may want to know.
         let _ = done.send(prepared.and_then(|model| host.pass(&session, op, model)));
     }

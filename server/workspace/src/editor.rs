@@ -152,6 +152,22 @@ impl Habits {
         }
     }
 
+    /// These habits where the client vouches for versions: it makes no edit for a version it has left behind, and says so.
+    /// Where edits carry no version it can't.
+    #[must_use]
+    pub fn vouching(self) -> Habits {
+        if self.edits != EditForm::Versioned {
+            return self;
+        }
+        Habits {
+            checks_versions: true,
+            answers_truly: true,
+            primes_version_zero: false,
+            barrier: false,
+            ..self
+        }
+    }
+
     /// Whether a notification that comes after our edit, without it, proves that it was skipped: the client
     /// checks versions but says `applied: true` for what it skips.
     pub fn trusts_versions(&self) -> bool {

@@ -7,7 +7,9 @@ use super::ids::{self, is_id};
 use super::outputs::size_of;
 use super::past::{Past, ReadError, each_record};
 use super::record::{Head, Record, Summary, VERSION, now, same_roots};
+use super::replay::{Replay, result_in};
 use super::{Journal, MOST_BYTES, export};
+use ropewalk_protocol::plugin::{CallResult, HistoryTurn};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -283,6 +285,42 @@ impl Sessions {
         let out = read.and_then(|_| out.ok_or(ReadError::NoJournal));
         let out = out.map_err(|why| SessionError::Unreadable { id, why })?;
         Ok(out.finish())
+    }
+
+    /// The last turns of a session that have ended before this one, so many at most, as its front end was told of them;
+    /// true if there are more before them. Also of a session that is in use. O(bytes of its journal).
+    pub fn history(
+        &self,
+        start: &str,
+        before: Option<u64>,
+        most: usize,
+    ) -> Result<(Vec<HistoryTurn>, bool), SessionError> {
+        let id = self.find(start)?;
+        let mut replay = Replay::new(id.as_str().into(), before.unwrap_or(u64::MAX), most);
+        self.each(&id, |record| replay.take(record))?;
+        Ok(replay.finish())
+    }
+
+    /// What the model got for a call of a session; none if its journal has no such call. O(bytes of its journal).
+    pub fn result(&self, start: &str, call: &str) -> Result<Option<CallResult>, SessionError> {
+        let id = self.find(start)?;
+        let mut found = None;
+        self.each(&id, |record| {
+            found = found.take().or_else(|| result_in(&record, call));
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Reads the records that can be read.
+    fn each(
+        &self,
+        id: &str,
+        mut each: impl FnMut(Record<'static>) -> Result<(), ReadError>,
+    ) -> Result<(), SessionError> {
+        let file = self.file(id, OpenOptions::new().read(true))?;
+        let read = each_record(BufReader::new(&file), |record| record.map_or(Ok(()), &mut each));
+        read.map(drop).map_err(|why| SessionError::Unreadable { id: id.to_owned(), why })
     }
 
     fn path(&self, id: &str) -> PathBuf {
