@@ -10,6 +10,7 @@ mod complete;
 mod configuration;
 mod host;
 mod map;
+mod models;
 mod questions;
 mod resume;
 mod seat;

@@ -57,6 +57,7 @@ const COMMANDS: &[(&str, Handler)] = &[
     ("ropewalk.rules", Later(rules)),
     ("ropewalk.mode", Later(mode)),
     ("ropewalk.model", Later(model)),
+    ("ropewalk.models", Later(models)),
     ("ropewalk.status", Later(status)),
     ("ropewalk.new", Later(sessions::new)),
     ("ropewalk.sessions", Later(sessions::sessions)),
@@ -102,6 +103,10 @@ pub(crate) fn read<T: DeserializeOwned>(argument: Value, main: &str, wanted: &st
     let object = match argument {
         Value::Null => json!({}),
         Value::String(text) if !main.is_empty() => json!({ main: text }),
+        // A list would be taken for the fields in their order.
+        Value::Array(_) => {
+            return Err(invalid(format!("a list is no argument; wanted is {wanted}")));
+        }
         other => other,
     };
     serde_json::from_value(object).map_err(|error| invalid(format!("{error}; wanted is {wanted}")))
@@ -260,6 +265,14 @@ fn model(state: Arc<State>, argument: Value) -> Answer {
         }
         let Status { model, missing, .. } = status_of(&state).await?;
         answer(CommandModel { model, missing })
+    })
+}
+
+fn models(state: Arc<State>, argument: Value) -> Answer {
+    Box::pin(async move {
+        no_argument(&argument, "ropewalk.models")?;
+        let found = state.host.models().await;
+        answer(found.map_err(|refusal| invalid(refusal.words))?)
     })
 }
 
