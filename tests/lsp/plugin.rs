@@ -276,7 +276,7 @@ fn a_change_that_typing_displaces_is_told_with_all_its_texts() {
 
 #[test]
 fn a_prompt_that_waits_can_be_taken_back() {
-    let stage = Stage::new("review", &[], [say("held").gate(Place::Start, "gate"), say("third")]);
+    let stage = Stage::new("review", &[], [say("held").gate(Place::Answer, "gate"), say("third")]);
     let editor = editor(&stage, PLUGIN);
     editor.prompt("first");
     editor.prompt("second 😀");
@@ -348,7 +348,15 @@ fn files_and_commands_are_completed() {
     // This client counts bytes.
     let (start, files) = complete("ä see @m and", 9);
     assert_eq!(start, 7);
-    assert_eq!(files, ["@\"src/mäin two.rs\"", "@src/main.rs", "@.claude/commands/mend.md"]);
+    assert_eq!(
+        files,
+        [
+            "@\"src/mäin two.rs\"",
+            "@src/main.rs",
+            "@.claude/commands/mend.md",
+            "@.claude/skills/pdf/SKILL.md"
+        ]
+    );
     let (start, all) = complete("/m", 2);
     assert_eq!((start, all), (0, ["/mode", "/model", "/mend"].map(str::to_owned).to_vec()));
     assert_eq!(complete("/pd", 3).1, ["/pdf"]);
@@ -381,6 +389,14 @@ fn as_kept(events: Vec<Value>) -> Vec<Value> {
     out
 }
 
+/// The whole result of a call that wrote two thousand bytes, and of no other, can be had.
+fn has_result(editor: &FakeEditor, call: &Value) {
+    let result = editor.request("ropewalk/result", &json!({ "call": call })).unwrap();
+    assert!(result["text"].as_str().unwrap().contains("Wrote 2000 bytes"), "{result}");
+    assert_eq!(result["isError"], false);
+    assert!(editor.request("ropewalk/result", &json!({ "call": "none" })).is_err());
+}
+
 #[test]
 fn a_history_is_what_was_told_also_after_the_server_was_killed() {
     let long = "x".repeat(2_000);
@@ -396,7 +412,7 @@ fn a_history_is_what_was_told_also_after_the_server_was_killed() {
                 .call("write_file", json!({ "path": "b.txt", "content": long })),
             say("Done."),
             say("Second."),
-            say("cut off").gate(Place::Start, "never"),
+            say("cut off").gate(Place::Answer, "never"),
         ],
     );
     let editor = editor(&stage, PLUGIN);
@@ -426,17 +442,11 @@ fn a_history_is_what_was_told_also_after_the_server_was_killed() {
     assert_eq!(part["turns"], json!([turns[0]]));
     let part = editor.request("ropewalk/history", &json!({ "turns": 1 })).unwrap();
     assert_eq!((&part["turns"], &part["more"]), (&json!([turns[1]]), &json!(true)));
-    let calls = live.iter().filter(|event| event["type"] == "tool_call");
-    let call = calls.last().unwrap()["call"].clone();
-    let result = editor.request("ropewalk/result", &json!({ "call": call })).unwrap();
-    assert!(result["text"].as_str().unwrap().contains("Wrote 2000 bytes"), "{result}");
-    assert_eq!(result["isError"], false);
-    assert!(editor.request("ropewalk/result", &json!({ "call": "none" })).is_err());
+    let mut calls = live.iter().filter(|event| event["type"] == "tool_call");
+    has_result(&editor, &calls.next_back().unwrap()["call"]);
     // Killed amid a turn, the finished ones are there as they were, and that one has an end.
     editor.prompt("third");
-    editor.wait_for("the third turn", |seen| {
-        seen.events().iter().any(|e| e["type"] == "step_started" && e["turn"] == 3).then_some(())
-    });
+    stage.agent.model.wait_until_reached_blocking("never");
     let session = history["session"].clone();
     editor.kill_server();
     let again = self::editor(&stage, PLUGIN);
@@ -447,4 +457,96 @@ fn a_history_is_what_was_told_also_after_the_server_was_killed() {
     let last = all[2]["events"].as_array().unwrap().last().unwrap().clone();
     assert_eq!((&last["type"], &last["stopReason"]), (&json!("turn_ended"), &json!("error")));
     again.shutdown();
+}
+
+#[test]
+fn the_model_asks_what_the_editor_knows_of_the_code() {
+    let symbol = |path: &str, line: u32, symbol: &str| json!({ "path": path, "line": line, "symbol": symbol });
+    let stage = Stage::new(
+        "review",
+        &[("a.rs", "fn one() {}\nfn two() {\n    one();\n}\n"), ("b.rs", "use a;\n")],
+        [
+            ScriptedReply::new()
+                .call("symbols", json!({ "query": "on" }))
+                .call("definition", symbol("a.rs", 3, "one"))
+                .call("references", symbol("a.rs", 1, "one"))
+                .call("definition", symbol("a.rs", 3, "nobody")),
+            edit("a.rs", "fn one() {}", "// first\nfn one(x: u8) {}")
+                .expect_text("a.rs:1: function one: fn one() {}")
+                .expect_text("a.rs:1: fn one() {}")
+                .expect_text("b.rs:1: use a;")
+                .expect_text("does not stand in line 3 of a.rs"),
+            ScriptedReply::new()
+                .call("definition", symbol("a.rs", 4, "one"))
+                .call("definition", symbol("a.rs", 2, "one")),
+            say("ok").expect_text("pending may count others").expect_text("is in a pending change"),
+        ],
+    );
+    let mut options = options();
+    options["knowledge"] = true.into();
+    let editor = stage.editor_with(PLUGIN, options);
+    editor.ignore(&[Kind::Progress, Kind::Event, Kind::Log]);
+    let at = |file: &str| {
+        let range = json!({
+            "start": { "line": 0, "character": 3 }, "end": { "line": 0, "character": 6 },
+        });
+        json!({ "uri": editor.uri(file), "range": range })
+    };
+    let mut named = at("a.rs");
+    (named["name"], named["kind"]) = ("one".into(), "function".into());
+    editor.set_plugin_answer("ropewalk/symbols", json!([named]));
+    editor.set_plugin_answer("ropewalk/definition", json!([at("a.rs")]));
+    editor.set_plugin_answer("ropewalk/references", json!([at("a.rs"), at("b.rs")]));
+    editor.open("a.rs");
+    assert_eq!(turn(&editor, "look"), "end_turn");
+    stage.end(editor);
+}
+
+#[test]
+fn what_an_editor_does_not_know_is_not_offered() {
+    let stage = Stage::new("review", &[], [say("ok")]);
+    let editor = editor(&stage, PLUGIN);
+    assert_eq!(turn(&editor, "hello"), "end_turn");
+    let tools = stage.agent.model.requests()[0]["tools"].to_string();
+    for tool in ["symbols", "definition", "references", "diagnostics"] {
+        assert!(!tools.contains(&format!("\"name\":\"{tool}\"")), "{tool}: {tools}");
+    }
+    stage.end(editor);
+}
+
+#[test]
+fn models_are_listed_with_what_is_missing() {
+    let stage = Stage::new("review", &[], []);
+    let editor = editor(&stage, PLUGIN);
+    let models = editor.execute("ropewalk.models", Value::Null).unwrap();
+    let models = models.as_array().unwrap();
+    let own = models.iter().find(|model| model["model"] == "scripted/scripted").unwrap();
+    assert_eq!((&own["usable"], &own["missing"]), (&json!(true), &Value::Null), "{own}");
+    for model in models {
+        assert_eq!(model["usable"], json!(model["missing"].is_null()), "{model}");
+    }
+    stage.end(editor);
+}
+
+#[test]
+fn a_session_says_how_it_begins_and_each_step_how_full_the_context_is() {
+    let stage = Stage::new(
+        "auto",
+        &[],
+        [ScriptedReply::new().call("bash", json!({ "command": "echo ran" })), say("ok")],
+    );
+    let editor = editor(&stage, PLUGIN);
+    editor.prompt("go");
+    editor.wait_for("the approval", |seen| {
+        seen.events().iter().any(|e| e["type"] == "approval_requested").then_some(())
+    });
+    editor.execute("ropewalk.approve", Value::Null).unwrap();
+    editor.wait_for_turn_end();
+    let began = &of_type(&editor, "session_started")[0];
+    assert_eq!((&began["mode"], &began["model"]), (&json!("auto"), &json!("scripted/scripted")));
+    let ran = of_type(&editor, "tool_result")[0]["ran"].clone();
+    assert!(["fork", "copy", "place"].contains(&ran.as_str().unwrap()), "{ran}");
+    let usage = of_type(&editor, "usage");
+    assert!(usage[0]["context"]["used"].as_u64().unwrap() > 0, "{usage:?}");
+    stage.end(editor);
 }

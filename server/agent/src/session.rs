@@ -111,11 +111,11 @@ impl Session {
         (commands, skills.collect())
     }
 
-    /// Takes a prompt back that waits for its turn, and gives its words; none if it does not wait.
-    pub async fn unqueue(&self, turn: u64) -> Option<String> {
+    /// Takes a prompt back that waits for its turn: asked for now, the future is its words; none if it does not wait.
+    pub fn unqueue(&self, turn: u64) -> impl Future<Output = Option<String>> + use<> {
         let (done, answer) = oneshot::channel();
         self.put(Input::Unqueue(turn, done));
-        answer.await.ok().flatten()
+        async { answer.await.ok().flatten() }
     }
 
     /// Changes the model from the next step on.

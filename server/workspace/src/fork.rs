@@ -21,7 +21,7 @@ pub use look::{Answers, Question, synced, synced_by};
 pub(crate) use look::{Look, Seen, synced_one};
 pub use merge::merge;
 pub(crate) use net::{Content, NetChange, Side};
-pub use places::HunkPlaces;
+pub use places::{HunkPlaces, PlacedHunk};
 pub(crate) use sync::{catch_up, follow_disk, sync_file};
 
 use crate::disk::FileError;

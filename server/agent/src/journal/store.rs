@@ -395,9 +395,10 @@ fn is_at(_: &File, path: &Path) -> bool {
     path.exists()
 }
 
-/// The first line and the last one, where that says where the session stands. None: it must be read whole.
+/// The first line and the last one but for events, where that says where the session stands: events say nothing of it.
+/// None: it must be read whole.
 fn quick_look(file: &mut File, bytes: u64) -> Option<(Head, Summary)> {
-    const END: u64 = 4096;
+    const END: u64 = 1 << 15;
     let mut first = Vec::new();
     io::BufRead::read_until(&mut BufReader::new((&*file).take(1 << 16)), b'\n', &mut first).ok()?;
     let Record::Journal(head) = serde_json::from_slice(&first).ok()? else { return None };
@@ -407,7 +408,8 @@ fn quick_look(file: &mut File, bytes: u64) -> Option<(Head, Summary)> {
     file.seek(SeekFrom::Start(bytes.saturating_sub(END))).ok()?;
     let mut end = Vec::new();
     file.take(END).read_to_end(&mut end).ok()?;
-    let last = end.strip_suffix(b"\n")?.rsplit(|byte| *byte == b'\n').next()?;
+    let mut lines = end.strip_suffix(b"\n")?.rsplit(|byte| *byte == b'\n');
+    let last = lines.find(|line| !line.starts_with(b"{\"event\":"))?;
     match serde_json::from_slice(last).ok()? {
         Record::Summary(summary) => Some((head, summary)),
         _ => None,
