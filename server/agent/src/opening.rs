@@ -4,6 +4,7 @@
 use crate::conversation::Conversation;
 use crate::instructions;
 use crate::marks::unmarked;
+use crate::mentions::attached;
 use crate::offers::faults;
 use crate::prelude::Material;
 use crate::session::parts::Parts;
@@ -40,12 +41,15 @@ pub(crate) async fn open(
         let (view, own, hides) = (view.clone(), prompt.clone(), parts.settings.hides());
         move || {
             let faults = faults(&parts, &settings, &view);
-            (expanded(&settings, &parts.skills, (&view, &*hides), own), faults)
+            let texts: Vec<String> =
+                own.content.iter().filter_map(text_of).map(str::to_owned).collect();
+            let attached = attached((&view, &*hides), texts.iter().map(String::as_str));
+            (expanded(&settings, &parts.skills, (&view, &*hides), own), faults, attached)
         }
     });
-    let (expanded, faults) = looking.await.unwrap_or_else(|error| {
+    let (expanded, faults, attached) = looking.await.unwrap_or_else(|error| {
         tracing::error!(%error, "skills could not be looked at");
-        (Expanded { prompt: prompt.clone(), skill: None }, Vec::new())
+        (Expanded { prompt: prompt.clone(), skill: None }, Vec::new(), String::new())
     });
     // Nothing is awaited from here on: what counts as told is told.
     let Expanded { prompt: mut whole, skill } = expanded;
@@ -65,6 +69,7 @@ pub(crate) async fn open(
     if let Some(material) = material.filter(|_| !lean && settings.offers_subagents()) {
         words.push_str(&changed_types(parts, material));
     }
+    words.push_str(&attached);
     Opening { prompt: whole, words }
 }
 

@@ -49,6 +49,15 @@ pub(crate) async fn serve(host: Weak<Host>, session: Session, mut inputs: Inputs
             }
             None => Ok(None),
         };
+        if let Op::Unqueue(turn) = op {
+            let words = session.unqueue(turn);
+            // Beside what comes next: an interrupt may have to stop what the session waits for.
+            tokio::spawn(async move {
+                let words = words.await.ok_or(Refusal::from("That request does not wait any more"));
+                let _ = done.send(words.map(Reply::Unqueued));
+            });
+            continue;
+        }
         // Nobody may want to know.
         let _ = done.send(prepared.and_then(|model| host.pass(&session, op, model)));
     }
@@ -110,13 +119,18 @@ impl Host {
 
     fn status(&self, session: &Session) -> Status {
         let todos = session.todos();
+        let (model, missing) = match session.model() {
+            Ok(model) => (Some(model), None),
+            Err(missing) => (None, Some(missing)),
+        };
         Status {
             session: session.id().clone().into(),
             title: session.title(),
             turns: session.turns().len(),
             locks: self.configuration.locks(),
             mode: session.mode(),
-            model: session.model(),
+            model,
+            missing,
             hunks: session.review().pending(),
             approvals: session.waiting_approvals().iter().map(|asked| asked.id).collect(),
             todos: todos.0.len(),

@@ -41,7 +41,7 @@ pub fn status_in_words(waiting: Option<String>, status: &Status) -> String {
         0 => "Nothing waits for your approval".to_owned(),
         calls => count(calls, "call waits for your approval", "calls wait for your approval"),
     };
-    let model = status.model.as_ref().unwrap_or_else(|missing| missing);
+    let model = status.model.as_ref().or(status.missing.as_ref()).map_or("", String::as_str);
     let mut words = format!("{waits}. {asks}.\n{model}, mode {}.", status.mode);
     if status.turns > 0 {
         let (title, turns) = (named(&status.title), count(status.turns, "turn", "turns"));

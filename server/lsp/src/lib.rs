@@ -15,6 +15,7 @@ mod greet;
 mod home;
 mod hunks;
 mod placed;
+mod requests;
 pub mod serve;
 mod show;
 mod spelled;
@@ -22,8 +23,7 @@ mod state;
 mod trust;
 
 pub use backend::{Backend, service};
-pub use client::CLIENT_KEYS;
-pub use editor::{DiagnosticLine, DocumentParams};
+pub use client::client_keys;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

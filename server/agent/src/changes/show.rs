@@ -2,13 +2,14 @@
 
 use super::{Changes, ReviewSnapshot};
 use crate::held::reader_of;
-use crate::shown::hunk_info;
+use crate::shown::{hunk_info, leave_out_long, text_range};
+use ropewalk_protocol::plugin::HunkTexts;
 use ropewalk_protocol::{Event, HunkInfo, Level};
 use ropewalk_tools::policy::TrustedFiles;
-use ropewalk_workspace::fork::{Answers, synced_by};
+use ropewalk_workspace::fork::{Answers, HunkPlaces, synced_by};
 use ropewalk_workspace::publish::PublishReport;
 use ropewalk_workspace::state::Kept;
-use ropewalk_workspace::{Fork, Hunk};
+use ropewalk_workspace::{DisplacedChange, DocId, Fork, Hunk};
 use std::sync::{Arc, PoisonError};
 use tokio::task::spawn_blocking;
 
@@ -16,6 +17,8 @@ use tokio::task::spawn_blocking;
 pub(crate) struct HunkLook {
     number: u64,
     hunks: Vec<HunkInfo>,
+    /// News of what is pending no more: it is published, or has lost its place.
+    news: Vec<Event>,
 }
 
 impl Changes {
@@ -30,6 +33,15 @@ impl Changes {
     /// The pending changes as of the last look. Never waits for the fork.
     pub(crate) fn review(&self) -> ReviewSnapshot {
         self.last_look().review.clone()
+    }
+
+    /// The texts of a pending change as of the last look, without keys.
+    pub(crate) fn hunk_texts(&self, id: u64) -> Option<HunkTexts> {
+        let review = self.review();
+        let hunk = review.hunks().find(|hunk| hunk.id.0 == id)?;
+        let keys = self.settings.keys();
+        let shown = |text: &str| keys.redact(text).into_owned();
+        Some(HunkTexts { old: shown(&hunk.old), new: shown(&hunk.new), diff: shown(&hunk.diff) })
     }
 
     /// Keeps what can be reviewed now for those who have no fork, and gives it with the number of the look. `fork` is
@@ -61,7 +73,7 @@ impl Changes {
     }
 
     fn look_now(&self) -> HunkLook {
-        let ((number, review), commands) = synced_by(
+        let ((number, review), commands, published) = synced_by(
             &self.workspace,
             || self.state(),
             |state| &mut state.fork,
@@ -69,7 +81,8 @@ impl Changes {
                 let state = &mut **state;
                 let looked = self.note(&state.fork);
                 self.record(state, Kept::record_promptly);
-                (looked, state.commands.clone())
+                let published = state.published.take_new(&self.workspace, &self.session);
+                (looked, state.commands.clone(), published)
             },
         );
         let keys = self.settings.keys();
@@ -78,16 +91,38 @@ impl Changes {
             true => TrustedFiles::default(),
             false => TrustedFiles::of(&roots),
         };
-        let info = |hunk: &Hunk| {
-            let reader = reader_of(hunk, &roots, &trusted);
-            hunk_info(hunk, &commands, reader, &keys)
-        };
-        HunkLook { number, hunks: review.hunks().map(info).collect() }
+        let mut hunks = Vec::with_capacity(review.pending());
+        for file in review.files.iter() {
+            let HunkPlaces { document, version, hunks: placed } = file.places(&self.workspace);
+            hunks.extend(placed.into_iter().map(|(hunk, range)| {
+                let reader = reader_of(hunk, &roots, &trusted);
+                let info = hunk_info(hunk, &commands, reader, &keys);
+                let source = document.as_ref().filter(|document| **document != hunk.doc);
+                let source = source.map(DocId::to_uri);
+                HunkInfo { source, version, range: text_range(range), ..info }
+            }));
+        }
+        leave_out_long(&mut hunks);
+        let displaced = self.workspace.take_displaced(&self.session).into_iter();
+        let mut news: Vec<Event> = displaced.map(|change| self.set_aside(change)).collect();
+        news.extend(self.published_events(&published));
+        HunkLook { number, hunks, news }
+    }
+
+    fn set_aside(&self, change: DisplacedChange) -> Event {
+        let keys = self.settings.keys();
+        let shown = |text: &str| keys.redact(text).into_owned();
+        let DisplacedChange { file, old, new, now } = change;
+        let place = self.workspace.roots().contain(&file);
+        let doc = place.map_or_else(|_| DocId::from_uri(&file), |place| place.doc());
+        let (old, new, now) = (shown(&old), shown(&new), shown(&now));
+        Event::SetAside { file, uri: doc.to_uri(), old, new, now }
     }
 
     /// Shows what was looked at, unless that is shown already, or something newer.
     pub(crate) fn tell(&self, looked: Option<HunkLook>) {
-        let Some(HunkLook { number, hunks }) = looked else { return };
+        let Some(HunkLook { number, hunks, news }) = looked else { return };
+        news.into_iter().for_each(|event| self.events.tell(event));
         let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
         if number < shown.number {
             return;

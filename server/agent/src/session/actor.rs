@@ -77,11 +77,7 @@ impl Actor {
 
     /// Takes ops until nobody can send any more.
     pub(super) async fn run(mut self, mut ops: mpsc::UnboundedReceiver<Input>) {
-        let started = {
-            let snapshot = self.parts.snapshot.borrow();
-            Event::SessionStarted { title: snapshot.title(), turns: snapshot.turns.len() as u64 }
-        };
-        self.parts.events.tell(started);
+        self.parts.tell_started();
         self.parts.todos.session_begins();
         self.parts.changes.show().await;
         let runner = self.parts.runner.clone();
@@ -176,6 +172,7 @@ impl Actor {
                 self.queue.push_back((turn, prompt));
                 self.start_next();
             }
+            Input::Unqueue(turn, done) => drop(done.send(self.unqueue(turn))),
             Input::Op(op) => self.take_op(op),
             Input::Model(model) => {
                 self.choose(model);
@@ -295,6 +292,15 @@ impl Actor {
             self.parts.events.tell(Event::ModeChanged { mode: new.mode });
         }
         self.parts.settings.change(|settings| *settings = new);
+    }
+
+    /// Takes a prompt back that waits, and gives its words.
+    fn unqueue(&mut self, turn: u64) -> Option<String> {
+        let at = self.queue.iter().position(|(waiting, _)| *waiting == turn)?;
+        let (_, prompt) = self.queue.remove(at)?;
+        let words = prompt.briefly();
+        self.parts.journal.write(&Record::Unqueued(words.as_str().into()));
+        Some(words)
     }
 
     /// Words that a crash must not lose before they are taken up.

@@ -82,7 +82,7 @@ impl Beginning {
         let mut past = past.unwrap_or_default();
         // What was stricter stays so; what was looser is the configuration's to say again.
         settings.mode = past.mode.map_or(settings.mode, |mode| mode.max(settings.mode));
-        let events = Events::new(&id, events);
+        let events = Events::new(&id, events, journal.clone());
         let settings = Arc::new(CurrentSettings::new(settings));
         let notes = std::mem::take(&mut past.notes);
         let background = std::mem::take(&mut past.background);
@@ -239,6 +239,19 @@ impl Parts {
             Some(thread) => self.skills.readable().in_view(thread.files.view().await),
             None => Arc::new(self.changes.view().await),
         }
+    }
+
+    /// Tells that the session begins, or goes on.
+    pub(super) fn tell_started(&self) {
+        let settings = self.settings.get();
+        let model = settings.model.as_ref().ok();
+        let context = model.and_then(|model| model.limits().context).map(u64::from);
+        let (title, turns) = {
+            let snapshot = self.snapshot.borrow();
+            (snapshot.title(), snapshot.turns.len() as u64)
+        };
+        let (mode, model) = (settings.mode, model.map(|model| model.name().to_owned()));
+        self.events.tell(Event::SessionStarted { title, turns, mode, model, context });
     }
 
     /// The number of a new turn, from one.
