@@ -310,7 +310,7 @@ local function draw_published(state)
       local range = change.range
       if change.uri == uri and range and (not change.version or change.version == version_of[buffer]) then
         mark(buffer, PUBLISHED, range.start.line, 0, {
-          end_row = math.max(range['end'].line, range.start.line + 1), end_col = 0, hl_eol = true,
+          end_row = range['end'].line + 1, end_col = 0, hl_eol = true,
           hl_group = 'RopewalkPublished',
         })
       end

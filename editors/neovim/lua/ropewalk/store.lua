@@ -37,7 +37,10 @@ function M.new()
 end
 
 local function touch(state, item)
-  state.touched[#state.touched + 1] = item.parent or item
+  item = item.parent or item
+  if state.touched[#state.touched] ~= item then
+    state.touched[#state.touched + 1] = item
+  end
 end
 
 ---The list that an event's items belong to: that of its subagent, else the session's.
@@ -346,8 +349,9 @@ end
 
 ---Puts finished turns before what is there.
 ---@param state ropewalk.State
----@param turns table[] as `ropewalk/history` answers
-function M.prepend(state, turns)
+---@param turns ropewalk.HistoryTurn[]
+---@param has_more boolean? true if there are turns before them
+function M.prepend(state, turns, has_more)
   local past = M.new()
   for _, turn in ipairs(turns) do
     M.apply(past, { type = 'turn_started', turn = turn.turn, prompt = turn.prompt })
@@ -357,6 +361,12 @@ function M.prepend(state, turns)
       end
     end
     M.apply(past, { type = 'turn_ended', turn = turn.turn, stopReason = turn.stopReason, usage = turn.usage })
+  end
+  if state.items[1] and state.items[1].kind == 'more' then
+    table.remove(state.items, 1)
+  end
+  if has_more and turns[1] then
+    table.insert(past.items, 1, { kind = 'more', before = turns[1].turn })
   end
   state.items = vim.list_extend(past.items, state.items)
   state.calls = vim.tbl_extend('keep', state.calls, past.calls)
