@@ -8,8 +8,8 @@ local text = require('ropewalk.text')
 
 local M = {}
 
----Rows of a command that the float shows; `:Ropewalk answer` shows all.
-local MOST_ROWS = 10
+---Rows of a command that the float shows, and the part of the screen; `:Ropewalk answer` shows all.
+local MOST_ROWS, PART = 10, 4
 
 ---The question that stood on the screen when the command line was opened: the one that a command typed there answers.
 local seen_at_cmdline ---@type integer?
@@ -43,9 +43,10 @@ local function draw()
     return float.close('approval')
   end
   local lines, about = body_of(asked)
-  if #lines > MOST_ROWS then
-    local more = #lines - MOST_ROWS
-    lines = vim.list_slice(lines, 1, MOST_ROWS)
+  local most = math.min(MOST_ROWS, math.floor(vim.o.lines / PART))
+  if #lines > most then
+    local more = #lines - most
+    lines = vim.list_slice(lines, 1, most)
     lines[#lines + 1] = ('… %d more lines: %s shows all'):format(more, keys.hint('answer'))
   end
   local width = vim.o.columns - 8
@@ -55,10 +56,7 @@ local function draw()
     lines[#lines + 1] = words
     groups[#lines] = 'RopewalkWarning'
   end
-  local allow, refuse, answer = keys.hint('allow'), keys.hint('refuse'), keys.hint('answer')
-  local is_command = allow:sub(1, 1) == ':' and refuse:sub(1, 1) == ':' and answer:sub(1, 1) == ':'
-  lines[#lines + 1] = is_command and ':Ropewalk allow | refuse | answer'
-    or ('%s allow · %s refuse · %s answer'):format(allow, refuse, answer)
+  lines[#lines + 1] = keys.hints({ 'allow', 'refuse', 'answer' })
   groups[#lines] = 'RopewalkHint'
   float.show('approval', {
     lines = lines, groups = groups, title = title_of(asked), corner = 'bottom', border_group = 'RopewalkWarning',
@@ -112,18 +110,18 @@ end
 
 ---What can be answered to a question, each with its key.
 local function choices(asked)
-  local all = { { key = 'o', answer = 'once', words = 'Allow once' } }
+  local all = { { key = 'o', answer = 'once', short = 'once', words = 'Allow once' } }
   if asked.rule then
     local rule = text.line(asked.ruleWords or asked.rule)
-    all[#all + 1] = { key = 's', answer = 'session', words = 'Allow this session: ' .. rule }
+    all[#all + 1] = { key = 's', answer = 'session', short = 'session', words = 'Allow this session: ' .. rule }
     if asked.always then
-      all[#all + 1] = { key = 'a', answer = 'always', words = 'Always allow: ' .. rule }
+      all[#all + 1] = { key = 'a', answer = 'always', short = 'always', words = 'Always allow: ' .. rule }
     end
   end
   if asked.unseen and #asked.unseen > 0 then
-    all[#all + 1] = { key = 'f', answer = 'afterSave', words = 'Allow once the files are saved' }
+    all[#all + 1] = { key = 'f', answer = 'afterSave', short = 'after saving', words = 'Allow once the files are saved' }
   end
-  all[#all + 1] = { key = 'n', answer = 'refuse', words = 'Refuse' }
+  all[#all + 1] = { key = 'n', answer = 'refuse', short = 'no', words = 'Refuse' }
   return all
 end
 
@@ -132,6 +130,12 @@ local function close_answer()
     vim.api.nvim_win_close(M.window, true)
   end
   M.window, M.asked = nil, nil
+end
+
+---The keys in a few words, for the border: there they stay while a long command is read.
+local function footer_of(asked)
+  local parts = vim.tbl_map(function(choice) return choice.key .. ' ' .. choice.short end, choices(asked))
+  return (' %s · q close '):format(table.concat(parts, ' · '))
 end
 
 ---Opens a question with keys for its answers. The keys answer this question and no other.
@@ -166,7 +170,7 @@ function M.answer()
   M.asked = asked
   M.window = vim.api.nvim_open_win(buffer, true, {
     relative = 'editor', row = math.floor((vim.o.lines - height) / 2) - 1, col = 3, width = width, height = height,
-    border = 'rounded', title = ' Ropewalk asks ', footer = ' keys answer · j k scroll ', zindex = 70, style = 'minimal',
+    border = 'rounded', title = ' Ropewalk asks ', footer = footer_of(asked), zindex = 70, style = 'minimal',
   })
   vim.wo[M.window].wrap = true
   local first_choice = #lines - #choices(asked)

@@ -58,7 +58,7 @@ local function hint_of(number)
   if not config.get().hints then
     return words
   end
-  return ('%s · %s accept · %s reject'):format(words, keys.hint('accept'), keys.hint('reject'))
+  return words .. ' · ' .. keys.hints({ 'accept', 'reject' })
 end
 
 ---The narrowest window of a buffer, in cells of text.

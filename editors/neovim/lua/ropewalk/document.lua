@@ -80,9 +80,9 @@ function M.show_new(hunk)
   show_in_window(buffer)
   vim.b[buffer].ropewalk_hunks, vim.b[buffer].ropewalk_path = { hunk.id }, vim.uri_to_fname(hunk.uri)
   local _, number = hub.hunk(hunk.id)
-  local words = ('Proposed new file %s · change %d/%d · %s · %s'):format(text.line(hunk.file), number or 0,
-    #hub.state.hunks, keys.hint('accept') .. ' accept', keys.hint('reject') .. ' reject')
-  vim.wo[0][0].winbar = '%#RopewalkHint#' .. words:gsub('%%', '%%%%')
+  local words = ('new file %s · change %d/%d · %s'):format(text.line(hunk.file), number or 0, #hub.state.hunks,
+    keys.hints({ 'accept', 'reject' }))
+  vim.wo[0][0].winbar = '%#RopewalkHint#' .. words:gsub('%%', '%%%%') .. '%<'
   proposed(hunk, function(whole_text)
     local lines = lines_of(whole_text)
     fill(buffer, lines)

@@ -23,17 +23,33 @@ local function width_of(float)
   return math.max(1, math.min(width, vim.o.columns - 4))
 end
 
+---The row that the lower edge of a float at the bottom stands on: above the line that is being written, and above an
+---input as a whole.
+local function lower_edge(height)
+  local edge = vim.o.lines - vim.o.cmdheight - (vim.o.laststatus > 0 and 1 or 0)
+  local window = vim.api.nvim_get_current_win()
+  local position = vim.fn.win_screenpos(window)
+  if vim.api.nvim_win_get_height(window) < 15 and position[1] + vim.api.nvim_win_get_height(window) >= edge - height - 2 then
+    local above = position[1] - 1
+    return above > height + 2 and above or edge
+  end
+  local row = vim.fn.screenpos(window, vim.fn.line('.'), vim.fn.col('.')).row
+  if row > edge - height - 2 and row - 1 > height + 2 then
+    return row - 1
+  end
+  return edge
+end
+
 local function layout(float)
   local width = width_of(float)
   local height = 0
   for _, line in ipairs(float.lines) do
     height = height + math.max(1, math.ceil(vim.fn.strdisplaywidth(line) / width))
   end
-  local below = vim.o.cmdheight + (vim.o.laststatus > 0 and 1 or 0)
-  height = math.max(1, math.min(height, vim.o.lines - below - 3))
+  height = math.max(1, math.min(height, vim.o.lines - vim.o.cmdheight - 4))
   local is_top = float.corner == 'top'
   return {
-    relative = 'editor', anchor = is_top and 'NE' or 'SE', row = is_top and 1 or vim.o.lines - below,
+    relative = 'editor', anchor = is_top and 'NE' or 'SE', row = is_top and 1 or lower_edge(height),
     col = vim.o.columns, width = width, height = height, focusable = false, noautocmd = true, style = 'minimal',
     border = 'rounded', title = float.title and (' %s '):format(float.title) or nil, zindex = 60,
   }
@@ -117,6 +133,15 @@ local function place_all()
   end)
 end
 
-vim.api.nvim_create_autocmd({ 'VimResized', 'TabEnter', 'WinClosed', 'CmdlineEnter' }, { callback = place_all })
+vim.api.nvim_create_autocmd({ 'VimResized', 'TabEnter', 'WinClosed', 'WinEnter', 'CmdlineEnter' }, { callback = place_all })
+vim.api.nvim_create_autocmd({ 'CursorMoved', 'CursorMovedI' }, {
+  callback = function()
+    for _, one in pairs(open) do
+      if one.float.corner == 'bottom' then
+        return place_all()
+      end
+    end
+  end,
+})
 
 return M

@@ -15,4 +15,18 @@ function M.hint(name)
   return ':' .. command
 end
 
+---How two or more things are done, in a few words: `␣a accept · ␣x reject`, or `:Ropewalk accept | reject`.
+---@param names string[]
+---@return string
+function M.hints(names)
+  local all, has_key = {}, false
+  for _, name in ipairs(names) do
+    local hint = M.hint(name)
+    local is_key = not vim.startswith(hint, ':Ropewalk ')
+    has_key = has_key or is_key
+    all[#all + 1] = is_key and hint .. ' ' .. name or hint
+  end
+  return has_key and table.concat(all, ' · ') or ':Ropewalk ' .. table.concat(names, ' | ')
+end
+
 return M

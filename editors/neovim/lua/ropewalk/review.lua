@@ -79,7 +79,7 @@ end
 ---@param hunk table
 function M.go(hunk)
   last_led_to = hunk.id
-  local path = vim.uri_to_fname(hunk.uri)
+  local path = vim.fn.fnamemodify(vim.uri_to_fname(hunk.uri), ':.')
   if hunk.kind == 'create' and not vim.uv.fs_stat(path) and vim.fn.bufloaded(path) == 0 then
     return require('ropewalk.document').show_new(hunk)
   end
@@ -101,23 +101,20 @@ function M.go(hunk)
   show_new_lines(hunk.id)
 end
 
----The place of the change that the cursor is at, or between which ones it is.
+---The place of the change to go on from: the one that was led to if the cursor is still at it, else the last one
+---before the cursor. Nil if there is none in this buffer.
 local function number_here()
   for _, id in ipairs(vim.b.ropewalk_hunks or {}) do
-    local _, number = hub.hunk(id)
-    return number
+    return (select(2, hub.hunk(id)))
   end
   local buffer, row = vim.api.nvim_get_current_buf(), vim.api.nvim_win_get_cursor(0)[1] - 1
   local before
   for number, hunk in ipairs(hub.state.hunks) do
-    local at = changes.place(buffer, hunk.id)
-    if at and at <= row then
-      before = number
-      if hunk.id == last_led_to then
-        return number
-      end
-    elseif at then
-      return before or number - 1
+    local first, last = changes.place(buffer, hunk.id)
+    if first and hunk.id == last_led_to and first <= row and row <= last then
+      return number
+    elseif first then
+      before = last < row and number or before or number - 1
     end
   end
   return before
@@ -133,7 +130,8 @@ function M.next(_, _, backwards)
   if not here and last_led_to then
     here = select(2, hub.hunk(last_led_to))
   end
-  local step = backwards and -1 or 1
+  local is_at_it = here and here > 0 and hub.state.hunks[here].id == last_led_to
+  local step = not backwards and 1 or is_at_it and -1 or 0
   local number = here and (here - 1 + step) % all + 1 or backwards and all or 1
   M.go(hub.state.hunks[number])
 end
@@ -194,7 +192,7 @@ function M.list()
     local path = vim.uri_to_fname(hunk.uri)
     local buffer = vim.fn.bufnr(vim.fn.fnameescape(path))
     local row = buffer ~= -1 and changes.place(buffer, hunk.id) or hunk.line
-    entries[#entries + 1] = { filename = path, lnum = row + 1, text = text.line(words), user_data = hunk.id }
+    entries[#entries + 1] = { filename = path, lnum = row + 1, text = text.line(vim.trim(words or '')), user_data = hunk.id }
   end
   vim.fn.setqflist({}, ' ', { title = 'Ropewalk: ' .. text.changes(hub.state.hunks), items = entries })
   vim.cmd('botright copen')
