@@ -1,4 +1,4 @@
-//! The recipe for Neovim of editors/README.md, in real Neovim: no traceback whatever the user does first, answers that stay until they
+//! The recipe for Neovim without the plugin of editors/README.md, in real Neovim: no traceback whatever the user does first, answers that stay until they
 //! are read, one message at the start, a status line.
 
 #![expect(clippy::unwrap_used, reason = "tests and their helpers may be blunt")]
@@ -19,7 +19,8 @@ const TEXT: &str = "one\ntwo\nthree\n";
 fn recipe() -> String {
     let readme =
         std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/editors/README.md")).unwrap();
-    let code = readme.split("```lua\n").nth(1).unwrap();
+    let section = readme.split("## Neovim without the plugin").nth(1).unwrap();
+    let code = section.split("```lua\n").nth(1).unwrap();
     code.split("```").next().unwrap().to_owned()
 }
 

@@ -68,7 +68,9 @@ local function change(buffer, edits, encoding)
   -- Neovim warns of a change in a read-only buffer, and takes a second for it.
   vim.bo[buffer].readonly = false
   vim.bo[buffer].undolevels = vim.bo[buffer].undolevels
-  local is_done, problem = pcall(vim.lsp.util.apply_text_edits, edits, buffer, encoding)
+  local is_done, problem = pcall(require('ropewalk.client').at_once, function()
+    vim.lsp.util.apply_text_edits(edits, buffer, encoding)
+  end)
   vim.bo[buffer].undolevels = vim.bo[buffer].undolevels
   vim.bo[buffer].readonly = was_readonly
   if is_done and was_readonly then

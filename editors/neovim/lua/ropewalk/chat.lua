@@ -52,6 +52,11 @@ function M.is_shown()
   return window_of(CHAT) ~= nil
 end
 
+---@return integer # bytes that were put into the transcript's buffer so far
+function M.appended()
+  return view and view.appended or 0
+end
+
 ---Lines where nothing was said yet.
 local function welcome()
   local lines = { 'Ask below; ⏎ sends. @ names a file, / a command.' }

@@ -74,6 +74,39 @@ function flush(client)
   end
 end
 
+---Changes of documents that are held back while an edit is made, so that all of it comes in one notification.
+local held ---@type table<string, table>?
+
+local function hold(params)
+  local uri = params.textDocument.uri
+  local before = held[uri]
+  if before then
+    vim.list_extend(before.contentChanges, params.contentChanges)
+    before.textDocument = params.textDocument
+  else
+    held[uri] = params
+  end
+end
+
+---Runs `change`, which edits buffers, and tells the server of all it did at once: of a part alone it could not say
+---whose it is.
+---@param change fun(): ...
+---@return any ...
+function M.at_once(change)
+  held = {}
+  local results = { pcall(change) }
+  local all = held
+  held = nil
+  local client = M.client()
+  for _, params in pairs(client and all or {}) do
+    client.rpc.notify('textDocument/didChange', params)
+  end
+  if not results[1] then
+    error(results[2], 0)
+  end
+  return unpack(results, 2)
+end
+
 ---The server's process, whose violent end Neovim would show in a prompt that takes keys.
 local function process(command, root)
   return function(dispatchers)
@@ -87,7 +120,16 @@ local function process(command, root)
       end)
       dispatchers.on_exit(0, 0)
     end
-    return vim.lsp.rpc.start(command, quiet, { cwd = root })
+    local rpc = vim.lsp.rpc.start(command, quiet, { cwd = root })
+    local notify = rpc.notify
+    function rpc.notify(method, params)
+      if held and method == 'textDocument/didChange' then
+        hold(params)
+        return true
+      end
+      return notify(method, params)
+    end
+    return rpc
   end
 end
 
@@ -254,13 +296,24 @@ function M.request(method, params, done)
   end)
 end
 
+---Commands whose answers the plugin shows its own way.
+local QUIET = { sessions = true, models = true, mode = true, model = true, new = true }
+
 ---Runs a command of the server's, such as `accept`.
 ---@param name string without `ropewalk.`
 ---@param argument table?
 ---@param done fun(problem: string?, result: any)?
 function M.command(name, argument, done)
   local arguments = argument and next(argument) and { argument } or {}
-  M.request('workspace/executeCommand', { command = 'ropewalk.' .. name, arguments = arguments }, done)
+  local answered = done
+  if QUIET[name] and done then
+    hub.quiet = hub.quiet + 1
+    answered = function(problem, result)
+      hub.quiet = hub.quiet - 1
+      done(problem, result)
+    end
+  end
+  M.request('workspace/executeCommand', { command = 'ropewalk.' .. name, arguments = arguments }, answered)
 end
 
 ---@return vim.lsp.Client?

@@ -3,6 +3,9 @@ local store = require('ropewalk.store')
 
 local M = { state = store.new() }
 
+---How many commands run whose answers the plugin shows itself: the server's own words for them are left out.
+M.quiet = 0
+
 ---@type fun(event: table, state: ropewalk.State)[]
 local listeners = {}
 
@@ -15,6 +18,9 @@ end
 ---Takes an event of the server, or one of ours such as `disconnected`.
 ---@param event table
 function M.take(event)
+  if event.type == 'notice' and event.level == 'info' and M.quiet > 0 then
+    return
+  end
   store.apply(M.state, event)
   for _, listener in ipairs(listeners) do
     local is_good, problem = xpcall(listener, debug.traceback, event, M.state)

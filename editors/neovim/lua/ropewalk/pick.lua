@@ -170,6 +170,7 @@ function M.rewind(words)
     say_problem(problem)
     if not problem and type(result) == 'table' and result.prompt then
       require('ropewalk.chat').put_back(result.prompt)
+      notify.show('info', 'Taken back. Its words are in the input of :Ropewalk chat.')
     end
   end)
 end

@@ -236,6 +236,8 @@ hub.listen(function(event)
     end
     if event.action == 'undo' and event.done > 0 then
       say(text.count(event.done, 'change is', 'changes are') .. ' taken back.')
+    elseif event.action == 'undo' and #(event.failed or {}) == 0 then
+      say('There is nothing to take back.')
     end
   elseif event.type == 'set_aside' then
     notify.show('warning', ('You typed into a proposed change of %s: your text stays.\n:Ropewalk aside shows both · :Ropewalk again asks again')
