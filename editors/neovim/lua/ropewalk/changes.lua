@@ -12,14 +12,17 @@ local SPACE = vim.api.nvim_create_namespace('ropewalk.changes')
 local PUBLISHED = vim.api.nvim_create_namespace('ropewalk.published')
 ---New lines of one change that are drawn; the diff shows all.
 local MOST_LINES = 200
+local MOST_SIGNS = 50
 
 ---@class ropewalk.Drawn
 ---@field hunk table
 ---@field old integer mark of the lines it replaces
 ---@field new integer mark that carries the new lines
----@field sign integer
+---@field signs integer[] one at each line it replaces, for colours alone would say too little
 ---@field above integer how many virtual lines stand above the first line for it
 ---@field is_painted boolean
+---@field number integer its place among all
+---@field total integer how many there are
 
 ---@type table<integer, table<integer, ropewalk.Drawn>> by buffer and hunk
 local drawn = {}
@@ -53,12 +56,15 @@ local function new_lines(hunk)
   return lines
 end
 
-local function hint_of(number)
-  local words = ('change %d/%d'):format(number, #hub.state.hunks)
-  if not config.get().hints then
-    return words
-  end
-  return words .. ' · ' .. keys.hints({ 'accept', 'reject' })
+---What stands behind the number of a change. It is looked up once for all changes that are drawn together.
+local suffix = ''
+
+local function look_up_hints()
+  suffix = config.get().hints and ' · ' .. keys.hints({ 'accept', 'reject' }) or ''
+end
+
+local function hint_of(one)
+  return ('change %d/%d%s'):format(one.number, one.total, suffix)
 end
 
 ---The narrowest window of a buffer, in cells of text.
@@ -71,17 +77,20 @@ local function width_of(buffer)
   return width
 end
 
----The virtual lines of a change, its hint at the end of the last one, or below where it doesn't fit.
-local function virtual_lines(buffer, hunk, number, is_painted)
-  local lines = new_lines(hunk)
-  local language = is_painted and hunk.kind == 'text' and paint.language(vim.bo[buffer].filetype) or nil
-  local is_text = hunk.kind == 'text' or hunk.kind == 'create'
+---The virtual lines of a change. Where they are on the screen they have their colours, and the hint at the end of the
+---last one, or below where it doesn't fit.
+local function virtual_lines(buffer, one, is_painted, room)
+  local lines, is_text = new_lines(one.hunk), one.hunk.kind == 'text' or one.hunk.kind == 'create'
+  local base = is_text and 'RopewalkNew' or 'RopewalkWarning'
+  if not is_painted then
+    return paint.virtual_lines(lines, nil, base)
+  end
   local tab = (' '):rep(vim.bo[buffer].tabstop)
   lines = vim.tbl_map(function(line) return (line:gsub('\t', tab)) end, lines)
-  local virtual = paint.virtual_lines(lines, language, is_text and 'RopewalkNew' or 'RopewalkWarning')
-  local hint = '  ' .. hint_of(number)
+  local virtual = paint.virtual_lines(lines, is_text and paint.language(vim.bo[buffer].filetype) or nil, base)
+  local hint = '  ' .. hint_of(one)
   local width = #lines > 0 and vim.fn.strdisplaywidth(lines[#lines]) or math.huge
-  if width + vim.fn.strdisplaywidth(hint) <= width_of(buffer) then
+  if width + vim.fn.strdisplaywidth(hint) <= room then
     table.insert(virtual[#virtual], { hint, 'RopewalkHint' })
   else
     virtual[#virtual + 1] = { { hint, 'RopewalkHint' } }
@@ -90,29 +99,23 @@ local function virtual_lines(buffer, hunk, number, is_painted)
 end
 
 ---Draws the new lines of a change, anew if they were drawn.
-local function draw_new(buffer, one, number, is_painted)
-  local virtual = virtual_lines(buffer, one.hunk, number, is_painted)
+local function draw_new(buffer, one, is_painted, room)
+  local virtual = virtual_lines(buffer, one, is_painted, room)
   local row = one.row
   if one.new then
-    local at = vim.api.nvim_buf_get_extmark_by_id(buffer, SPACE, one.new, {})
-    row = at[1] or row
+    row = vim.api.nvim_buf_get_extmark_by_id(buffer, SPACE, one.new, {})[1] or row
     vim.api.nvim_buf_del_extmark(buffer, SPACE, one.new)
   end
   one.new = mark(buffer, SPACE, row, 0, { virt_lines = virtual, virt_lines_above = one.is_above })
   one.above = one.is_above and #virtual or 0
-  one.is_painted, one.number = is_painted, number
+  one.is_painted = is_painted
 end
 
-local SIGNS = { text = '~', create = '+', delete = '✗', rename = '»' }
-
-local function sign_of(hunk)
-  local is_insert = hunk.kind == 'text' and hunk.lines == 0
-  local is_removal = hunk.kind == 'text' and hunk.new == ''
-  return is_insert and '+' or is_removal and '-' or SIGNS[hunk.kind] or '~'
-end
+---Of kinds that have no lines of their own.
+local SIGNS = { delete = '✗', rename = '»', binary = '~', mode = '~', link = '~' }
 
 ---Draws one change, plain.
-local function draw_one(buffer, hunk, number)
+local function draw_one(buffer, hunk)
   local count = vim.api.nvim_buf_line_count(buffer)
   local is_text = hunk.kind == 'text'
   local first = is_text and math.min(hunk.line, count) or 0
@@ -123,10 +126,13 @@ local function draw_one(buffer, hunk, number)
   one.old = mark(buffer, SPACE, math.min(first, count - 1), 0, lines > 0 and {
     end_row = first + lines, end_col = 0, hl_group = 'RopewalkOld', hl_eol = true,
   } or {})
-  one.sign = mark(buffer, SPACE, lines > 0 and first or one.row, 0, {
-    sign_text = sign_of(hunk), sign_hl_group = 'RopewalkSign',
-  })
-  draw_new(buffer, one, number, false)
+  one.signs = {}
+  for row = lines > 0 and first or one.row, lines > 0 and first + math.min(lines, MOST_SIGNS) - 1 or one.row do
+    one.signs[#one.signs + 1] = mark(buffer, SPACE, row, 0, {
+      sign_text = lines > 0 and '-' or SIGNS[hunk.kind] or '+', sign_hl_group = 'RopewalkSign',
+    })
+  end
+  draw_new(buffer, one, false)
   return one
 end
 
@@ -154,7 +160,7 @@ local function show_above(buffer)
   end
 end
 
----Colours the changes that a window shows.
+---Colours the changes that a window shows, and says what can be done with them.
 local function paint_visible(window)
   local buffer = vim.api.nvim_win_get_buf(window)
   local of = drawn[buffer]
@@ -162,11 +168,13 @@ local function paint_visible(window)
     return
   end
   local first, last = vim.fn.line('w0', window) - 1, vim.fn.line('w$', window) - 1
+  local room = width_of(buffer)
+  look_up_hints()
   for _, one in pairs(of) do
     if not one.is_painted then
       local at = vim.api.nvim_buf_get_extmark_by_id(buffer, SPACE, one.new, {})
       if at[1] and at[1] >= first - 1 and at[1] <= last + 1 then
-        draw_new(buffer, one, one.number, true)
+        draw_new(buffer, one, true, room)
       end
     end
   end
@@ -184,9 +192,17 @@ local function changes_of(buffer, by_uri)
 end
 
 local function clear_one(buffer, one)
-  for _, id in ipairs({ one.old, one.new, one.sign }) do
+  for _, id in ipairs({ one.old, one.new, unpack(one.signs) }) do
     vim.api.nvim_buf_del_extmark(buffer, SPACE, id)
   end
+end
+
+---True if a change stands where it is drawn, with the same lines: thousands need not be drawn anew for one.
+local function is_as_drawn(buffer, one, hunk)
+  local at = vim.api.nvim_buf_get_extmark_by_id(buffer, SPACE, one.old, { details = true })
+  local last = hunk.lines > 0 and hunk.line + hunk.lines or nil
+  return one.hunk.kind == 'text' and hunk.kind == 'text' and one.hunk.new == hunk.new and one.hunk.lines == hunk.lines
+    and hunk.lines > 0 and at[1] == hunk.line and at[3].end_row == last
 end
 
 ---Draws the changes of one buffer, unless they are for a text that it hasn't any more: then those that wait no
@@ -209,20 +225,30 @@ local function draw(buffer, by_uri)
     end
     return
   end
-  vim.api.nvim_buf_clear_namespace(buffer, SPACE, 0, -1)
-  drawn[buffer], shown[buffer] = {}, of
+  local before, now = drawn[buffer] or {}, {}
   for _, entry in ipairs(of) do
-    drawn[buffer][entry.hunk.id] = draw_one(buffer, entry.hunk, entry.number)
+    local hunk, one = entry.hunk, before[entry.hunk.id]
+    if one and is_as_drawn(buffer, one, hunk) then
+      before[hunk.id] = nil
+      one.is_painted = one.is_painted and one.number == entry.number and one.total == entry.total
+    else
+      one = draw_one(buffer, hunk)
+    end
+    one.hunk, one.number, one.total, now[hunk.id] = hunk, entry.number, entry.total, one
   end
-  show_above(buffer)
+  for _, one in pairs(before) do
+    clear_one(buffer, one)
+  end
+  drawn[buffer], shown[buffer] = now, of
   vim.iter(vim.fn.win_findbuf(buffer)):each(paint_visible)
+  show_above(buffer)
 end
 
 local function by_uri()
   local grouped = {}
   for number, hunk in ipairs(hub.state.hunks) do
     grouped[hunk.uri] = grouped[hunk.uri] or {}
-    table.insert(grouped[hunk.uri], { hunk = hunk, number = number })
+    table.insert(grouped[hunk.uri], { hunk = hunk, number = number, total = #hub.state.hunks })
   end
   return grouped
 end
@@ -345,6 +371,7 @@ vim.api.nvim_create_autocmd('BufWinEnter', {
   callback = function(event)
     vim.schedule(function()
       if vim.api.nvim_buf_is_valid(event.buf) then
+        vim.iter(vim.fn.win_findbuf(event.buf)):each(paint_visible)
         show_above(event.buf)
       end
     end)

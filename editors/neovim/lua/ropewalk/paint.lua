@@ -82,7 +82,10 @@ end
 ---@param base string a highlight group
 ---@return table[] # of each line its chunks
 function M.virtual_lines(lines, language, base)
-  local groups = language and groups_of(lines, M.spans(table.concat(lines, '\n'), language)) or {}
+  if not language then
+    return vim.tbl_map(function(line) return { { line, base } } end, lines)
+  end
+  local groups = groups_of(lines, M.spans(table.concat(lines, '\n'), language))
   local painted = {}
   for number, line in ipairs(lines) do
     local chunks, from = {}, 1
