@@ -90,6 +90,7 @@ fn words_join_the_turn_or_wait_for_its_end_or_come_back() {
     bench.open("a.txt");
     bench.nvim.feed(":Ropewalk chat<CR>read it<CR>");
     bench.agent.model.wait_until_reached_blocking("first");
+    bench.wait_for_state("state.running ~= nil", &json!(true));
     bench.nvim.feed("only the first<CR>");
     bench.nvim.feed("then the second<M-CR>and the third<M-CR>");
     bench.nvim.wait_for_screen("waits: then the second");
@@ -212,7 +213,7 @@ fn windows_that_a_session_of_neovim_restores_are_the_chats_again() {
     bench.open("a.txt");
     bench.nvim.feed(":Ropewalk chat<CR>");
     bench.nvim.feed("a draft<Esc>");
-    bench.run("mksession! s.vim");
+    bench.nvim.command("mksession! s.vim");
     let bench = bench.again();
     bench.run("source s.vim");
     bench.nvim.wait_for_screen("Ask below");

@@ -297,6 +297,7 @@ end
 ---@return integer? row where it begins now, from zero
 ---@return integer? last its last line now
 function M.place(buffer, id)
+  buffer = buffer == 0 and vim.api.nvim_get_current_buf() or buffer
   local one = (drawn[buffer] or {})[id]
   if not one then
     return nil

@@ -14,13 +14,14 @@ local open = {}
 
 local SPACE = vim.api.nvim_create_namespace('ropewalk.float')
 
----The widest line, within the screen.
+---The widest line, within the screen; what comes by itself at the top leaves the code beside it readable.
 local function width_of(float)
+  local most = float.corner == 'top' and math.max(36, math.floor(vim.o.columns * 0.6)) or vim.o.columns - 4
   local width = vim.fn.strdisplaywidth(float.title or '') + 2
   for _, line in ipairs(float.lines) do
     width = math.max(width, vim.fn.strdisplaywidth(line))
   end
-  return math.max(1, math.min(width, vim.o.columns - 4))
+  return math.max(1, math.min(width, most, vim.o.columns - 4))
 end
 
 ---The row that the lower edge of a float at the bottom stands on: above the line that is being written, and above an
