@@ -114,7 +114,8 @@ local function draw_below()
   end
   local last = vim.api.nvim_buf_line_count(buffer) - 1
   local is_empty = last == 0 and vim.api.nvim_buf_get_lines(buffer, 0, 1, true)[1] == ''
-  local words = hub.state.running and '⏎ joins this turn · M-⏎ waits for its end · C-c stops' or '⏎ sends · C-j new line'
+  local words = not hub.state.running and '⏎ sends · C-j new line'
+    or is_empty and '⏎ joins this turn · M-⏎ waits for its end · C-c stops' or '⏎ joins · M-⏎ waits'
   vim.api.nvim_buf_set_extmark(buffer, SPACE, last, 0, {
     virt_lines = #virtual > 0 and virtual or nil,
     virt_text = (is_empty or hub.state.running) and { { is_empty and words or '  ' .. words, 'RopewalkHint' } } or nil,

@@ -309,7 +309,8 @@ function M.command(name, argument, done)
   if QUIET[name] and done then
     hub.quiet = hub.quiet + 1
     answered = function(problem, result)
-      hub.quiet = hub.quiet - 1
+      -- The words may come a moment after the answer.
+      vim.defer_fn(function() hub.quiet = hub.quiet - 1 end, 300)
       done(problem, result)
     end
   end
