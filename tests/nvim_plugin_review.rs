@@ -250,3 +250,44 @@ fn typing_above_a_change_moves_it_and_typing_into_it_keeps_the_users_text() {
     bench.nvim.wait_for_lines(&["above", "a = 1", "b = 3 # mine", "c = 3"]);
     bench.end();
 }
+
+#[test]
+#[ignore = "needs Neovim; run tests/run"]
+fn in_auto_a_change_is_made_at_once_tinted_and_taken_back_by_one_command() {
+    let bench = Bench::new(
+        "auto",
+        &[("other.py", OTHER), ("closed.py", OTHER)],
+        [
+            ScriptedReply::new()
+                .call("edit_file", edit_input("other.py", "b = 2", "b = 3"))
+                .call("edit_file", edit_input("other.py", "c = 3", "c = 4"))
+                .call("edit_file", edit_input("closed.py", "b = 2", "b = 3")),
+            say("Done."),
+            say("Heard."),
+        ],
+    );
+    let tinted = |bench: &Bench| -> Vec<usize> {
+        bench.nvim.lua(
+            "local space = vim.api.nvim_get_namespaces()['ropewalk.published'] \
+             return vim.tbl_map(function(m) return m[2] end, vim.api.nvim_buf_get_extmarks(0, space, 0, -1, {}))",
+            json!([]),
+        )
+    };
+    bench.open("other.py");
+    bench.run("Ropewalk ask change");
+    bench.wait_for_end(1);
+    bench.nvim.wait_for_lines(&["a = 1", "b = 3", "c = 4"]);
+    bench.nvim.wait_for("both lines tinted", |_| (tinted(&bench) == [1, 2]).then_some(()));
+    // What isn't open is on the disk, and undo of ours reaches it there.
+    assert_eq!(bench.disk("closed.py"), OTHER.replace('2', "3"));
+    bench.nvim.feed("3G");
+    bench.run("Ropewalk undo here");
+    bench.nvim.wait_for_lines(&["a = 1", "b = 3", "c = 3"]);
+    bench.run("Ropewalk undo");
+    bench.nvim.wait_for_lines(&["a = 1", "b = 2", "c = 3"]);
+    bench.nvim.wait_for("the file", |_| (bench.disk("closed.py") == OTHER).then_some(()));
+    bench.run("Ropewalk ask and?");
+    bench.wait_for_end(2);
+    assert_eq!(tinted(&bench), Vec::<usize>::new());
+    bench.end();
+}

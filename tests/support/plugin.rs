@@ -168,14 +168,13 @@ impl Typist {
         let (bench, is_over) = (Arc::clone(nvim), Arc::clone(&stop));
         let thread = thread::spawn(move || {
             let mut typed = String::new();
-            for key in keys.chars().cycle() {
-                if is_over.load(Ordering::Relaxed) && key == keys.chars().next().unwrap() {
-                    break;
+            while !is_over.load(Ordering::Relaxed) {
+                for key in keys.chars() {
+                    let input = if key == '\n' { "<CR>".to_owned() } else { key.to_string() };
+                    bench.nvim.feed(&input);
+                    thread::sleep(Duration::from_millis(20));
                 }
-                let input = if key == '\n' { "<CR>".to_owned() } else { key.to_string() };
-                bench.nvim.feed(&input);
-                typed.push(key);
-                thread::sleep(Duration::from_millis(20));
+                typed.push_str(keys);
             }
             typed
         });

@@ -16,7 +16,10 @@ end, {
   end,
 })
 
-for _, name in ipairs({ 'accept', 'reject', 'next', 'previous', 'edit', 'diff', 'list', 'undo', 'chat', 'stop', 'allow', 'refuse', 'answer' }) do
+for _, name in ipairs({
+  'accept', 'reject', 'next', 'previous', 'edit', 'diff', 'list', 'undo', 'aside', 'again', 'chat', 'stop', 'unqueue', 'allow',
+  'refuse', 'answer',
+}) do
   vim.keymap.set('n', ('<Plug>(ropewalk-%s)'):format(name), ('<Cmd>Ropewalk %s<CR>'):format(name))
 end
 vim.keymap.set('n', '<Plug>(ropewalk-ask)', '<Cmd>Ropewalk<CR>')

@@ -34,7 +34,8 @@ end
 local function title_of(asked)
   local others = #hub.state.approvals - 1
   local more = others > 0 and (' (and %d more)'):format(others) or ''
-  return 'Ropewalk asks' .. more .. ': ' .. text.clip(text.line(asked.reason ~= '' and asked.reason or asked.tool), vim.o.columns - 30)
+  local why = text.line(asked.reason ~= '' and asked.reason or asked.tool)
+  return 'Ropewalk asks' .. more .. ': ' .. text.clip(why, vim.o.columns - 30)
 end
 
 local function draw()

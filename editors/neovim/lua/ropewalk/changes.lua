@@ -247,8 +247,9 @@ end
 local function by_uri()
   local grouped = {}
   for number, hunk in ipairs(hub.state.hunks) do
-    grouped[hunk.uri] = grouped[hunk.uri] or {}
-    table.insert(grouped[hunk.uri], { hunk = hunk, number = number, total = #hub.state.hunks })
+    local uri = hunk.source or hunk.uri
+    grouped[uri] = grouped[uri] or {}
+    table.insert(grouped[uri], { hunk = hunk, number = number, total = #hub.state.hunks })
   end
   return grouped
 end

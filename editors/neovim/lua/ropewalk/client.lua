@@ -134,6 +134,7 @@ local function process(command, root)
 end
 
 local function initialized(client, result)
+  M.problem = nil
   local version = vim.tbl_get(result, 'serverInfo', 'version')
   local ours = require('ropewalk.version')
   if version ~= ours then

@@ -1,11 +1,16 @@
 ---Settings of the plugin: `vim.g.ropewalk`, then what `setup` was given.
 local M = {}
 
+---@class ropewalk.ChatConfig
+---@field position 'auto'|'right'|'below' `auto` is right where there are 140 columns, else below
+---@field width integer columns, at the right
+---@field height number a part of the screen, below
+
 ---@class ropewalk.Config
 ---@field cmd string[] the server's command line
 ---@field autostart boolean true if the server starts with the first file, not with the first request
 ---@field settings table keys of Ropewalk's configuration in camelCase, such as `{ mode = 'auto' }`
----@field chat { position: 'auto'|'right'|'below', width: integer, height: number } where the chat opens; `auto` is right of 140 columns, else below; `height` is a part of the screen
+---@field chat ropewalk.ChatConfig where the chat opens
 ---@field save boolean true if a file that had no unsaved text is saved once an accepted change stands in it
 ---@field bell boolean true if a question, or a long turn's end while Neovim is not focused, rings the bell
 ---@field hints boolean true if a change says which keys or commands accept and reject it

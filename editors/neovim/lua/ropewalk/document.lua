@@ -73,16 +73,20 @@ local function show_in_window(buffer)
   vim.api.nvim_win_set_buf(0, buffer)
 end
 
----Shows a file that is not there yet.
+---Shows a file that is not there yet, or in words what becomes of one.
 ---@param hunk table
 function M.show_new(hunk)
   local buffer = buffer_named(name_for('new', hunk.file), 'nofile')
   show_in_window(buffer)
   vim.b[buffer].ropewalk_hunks, vim.b[buffer].ropewalk_path = { hunk.id }, vim.uri_to_fname(hunk.uri)
   local _, number = hub.hunk(hunk.id)
-  local words = ('new file %s · change %d/%d · %s'):format(text.line(hunk.file), number or 0, #hub.state.hunks,
+  local what = hunk.kind == 'create' and 'new file ' or ''
+  local words = ('%s%s · change %d/%d · %s'):format(what, text.line(hunk.file), number or 0, #hub.state.hunks,
     keys.hints({ 'accept', 'reject' }))
   vim.wo[0][0].winbar = '%#RopewalkHint#' .. words:gsub('%%', '%%%%') .. '%<'
+  if hunk.kind ~= 'create' then
+    return whole(hunk, function(all) fill(buffer, lines_of(all.diff)) end)
+  end
   proposed(hunk, function(whole_text)
     local lines = lines_of(whole_text)
     fill(buffer, lines)

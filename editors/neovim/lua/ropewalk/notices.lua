@@ -44,7 +44,8 @@ local function turn_ended(event, state)
     parts[#parts + 1] = event.message or ENDS[event.stopReason] or event.stopReason
   end
   if #state.hunks > 0 then
-    parts[#parts + 1] = text.changes(state.hunks) .. (#state.hunks == 1 and ' waits' or ' wait') .. ' for you: ' .. keys.hint('next')
+    local wait = #state.hunks == 1 and 'waits' or 'wait'
+    parts[#parts + 1] = ('%s %s for you: %s'):format(text.changes(state.hunks), wait, keys.hint('next'))
   end
   local is_bad = event.stopReason == 'error' or event.stopReason == 'refusal'
   notify.show(is_bad and 'error' or 'info', table.concat(parts, '\n'))

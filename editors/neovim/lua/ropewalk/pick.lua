@@ -41,7 +41,7 @@ end
 
 ---A model in one line: its name, what it lacks, its size and price.
 local function model_words(model)
-  local parts = { model.model }
+  local parts = { model.model .. (model.current and ' (now)' or '') }
   if not model.usable then
     parts[#parts + 1] = 'not usable' .. (model.missing and ': ' .. text.line(model.missing) or '')
   end

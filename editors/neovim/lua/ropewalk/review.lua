@@ -2,6 +2,7 @@
 local changes = require('ropewalk.changes')
 local client = require('ropewalk.client')
 local hub = require('ropewalk.hub')
+local keys = require('ropewalk.keys')
 local notify = require('ropewalk.notify')
 local text = require('ropewalk.text')
 
@@ -79,8 +80,8 @@ end
 ---@param hunk table
 function M.go(hunk)
   last_led_to = hunk.id
-  local path = vim.fn.fnamemodify(vim.uri_to_fname(hunk.uri), ':.')
-  if hunk.kind == 'create' and not vim.uv.fs_stat(path) and vim.fn.bufloaded(path) == 0 then
+  local path = vim.fn.fnamemodify(vim.uri_to_fname(hunk.source or hunk.uri), ':.')
+  if hunk.kind ~= 'text' and not vim.uv.fs_stat(path) and vim.fn.bufloaded(path) == 0 then
     return require('ropewalk.document').show_new(hunk)
   end
   local buffer = vim.fn.bufadd(path)
@@ -240,8 +241,8 @@ hub.listen(function(event)
       say('There is nothing to take back.')
     end
   elseif event.type == 'set_aside' then
-    notify.show('warning', ('You typed into a proposed change of %s: your text stays.\n:Ropewalk aside shows both · :Ropewalk again asks again')
-      :format(text.line(event.file)))
+    notify.show('warning', ('You typed into a proposed change of %s: your text stays.\n%s shows both · %s asks again')
+      :format(text.line(event.file), keys.hint('aside'), keys.hint('again')))
   end
 end)
 

@@ -105,6 +105,14 @@ end
 
 local on = {}
 
+---The plugin's own: the server has ended, so nothing runs or waits for an answer any more.
+function on.disconnected(state)
+  if state.running then
+    on.turn_ended(state, { turn = state.running.turn, stopReason = 'interrupted' })
+  end
+  state.approvals, state.queued = {}, {}
+end
+
 function on.session_started(state, event)
   if event.session ~= state.session then
     local fresh = M.new()
@@ -115,9 +123,8 @@ function on.session_started(state, event)
     for key, value in pairs(fresh) do
       state[key] = value
     end
-  elseif state.running then
-    -- The server was started anew in the middle of it.
-    on.turn_ended(state, { turn = state.running.turn, stopReason = 'interrupted' })
+  else
+    on.disconnected(state)
   end
   state.session, state.title, state.turns = event.session, event.title or '', event.turns or 0
   state.mode, state.model = event.mode or state.mode, event.model or state.model
