@@ -1,8 +1,8 @@
 ---`:checkhealth ropewalk`: the program, its version, what it says of itself, the client, the settings.
 local M = {}
 
-local report = { info = vim.health.info, ok = vim.health.ok, warning = vim.health.warn, error = vim.health.error }
-report.good, report.note, report.bad, report.warn = vim.health.ok, vim.health.info, vim.health.error, vim.health.warn
+---How each level of `doctor` is reported.
+local REPORTS = { ok = vim.health.ok, note = vim.health.info }
 
 ---Runs the program, for a few seconds at most.
 local function run(command)
@@ -19,9 +19,14 @@ local function doctor(program)
   if not is_json or type(findings) ~= 'table' then
     return vim.health.info('In a terminal: `ropewalk doctor`')
   end
-  for _, finding in ipairs(findings.findings or findings) do
-    local say = report[finding.level] or vim.health.info
-    say(finding.what, finding.mend)
+  for _, finding in ipairs(findings) do
+    local report = REPORTS[finding.level] or vim.health.error
+    local what = finding.about and finding.about .. ': ' .. finding.what or finding.what
+    local advice = finding.mend and vim.split(finding.mend, '\n') or nil
+    if advice and report ~= vim.health.error then
+      what = what .. '\n' .. finding.mend
+    end
+    report(what, advice)
   end
 end
 
