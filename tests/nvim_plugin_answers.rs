@@ -51,7 +51,8 @@ fn bench() -> Bench {
     let bench = Bench::new("review", &[("a.txt", "ä foo bar\nfoo\n")], []);
     bench.open("a.txt");
     bench.nvim.wait_for("the client", |nvim| {
-        nvim.lua::<bool>("return require('ropewalk.client').client() ~= nil", json!([])).then_some(())
+        nvim.lua::<bool>("return require('ropewalk.client').client() ~= nil", json!([]))
+            .then_some(())
     });
     bench.nvim.lua::<()>(OTHER, json!([]));
     bench

@@ -52,7 +52,7 @@ fn a_missing_key_and_a_model_that_is_not_there_are_said_with_what_to_do() {
     let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     agent.configure(&format!(
         "model = \"local/m\"\n[provider.local]\nprotocol = \"chat\"\nbase_url = \"http://{gone}\"\n\
-         [provider.keyless]\nprotocol = \"anthropic\"\nbase_url = \"http://model.invalid\"\n\
+         [provider.keyless]\nprotocol = \"anthropic\"\nbase_url = \"https://model.invalid\"\n\
          api_key_env = \"NOT_SET_ANYWHERE\"\n"
     ));
     let bench = bench_of(agent, true);
@@ -70,11 +70,8 @@ fn a_missing_key_and_a_model_that_is_not_there_are_said_with_what_to_do() {
 #[test]
 #[ignore = "needs Neovim; run tests/run"]
 fn a_read_only_file_and_one_that_cannot_be_modified_are_said_to_be() {
-    let bench = Bench::new(
-        "review",
-        &[("a.txt", "a\nb\n")],
-        [edit("a.txt", "b", "B"), say("Done.")],
-    );
+    let bench =
+        Bench::new("review", &[("a.txt", "a\nb\n")], [edit("a.txt", "b", "B"), say("Done.")]);
     bench.open("a.txt");
     bench.run("Ropewalk ask change it");
     bench.wait_for_end(1);
@@ -100,7 +97,7 @@ fn without_a_file_name_it_is_asked_all_the_same_and_wrong_commands_are_explained
     bench.nvim.wait_for_screen("Of no file.");
     bench.run("Ropewalk dismiss");
     bench.run("Ropewalk acept");
-    bench.nvim.wait_for_screen("Did you mean :Ropewalk accept?");
+    bench.nvim.wait_for_screen("There is no :Ropewalk acept. Did you mean");
     bench.run("Ropewalk undo soon");
     bench.nvim.wait_for_screen("takes the number of a turn");
     bench.run("Ropewalk reject");
@@ -132,9 +129,10 @@ fn hostile_words_and_names_stay_within_their_lines_and_nothing_of_them_runs() {
         "review",
         &[("a.txt", "a\n")],
         [
-            ScriptedReply::new()
-                .text(markdown)
-                .call("write_file", json!({ "path": name, "content": "vim: set modeline:\nx\r\u{1b}[31my\n" })),
+            ScriptedReply::new().text(markdown).call(
+                "write_file",
+                json!({ "path": name, "content": "vim: set modeline:\nx\r\u{1b}[31my\n" }),
+            ),
             say(markdown),
         ],
     );

@@ -71,8 +71,9 @@ impl Bench {
 
     /// A part of the plugin's state, by an expression over `state`.
     pub fn state(&self, expression: &str) -> Value {
-        let chunk =
-            format!("local state = require('ropewalk.hub').state return vim.json.encode({expression})");
+        let chunk = format!(
+            "local state = require('ropewalk.hub').state return vim.json.encode({expression})"
+        );
         serde_json::from_str(&self.nvim.lua::<String>(&chunk, json!([]))).unwrap()
     }
 

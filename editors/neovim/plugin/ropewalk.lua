@@ -63,6 +63,16 @@ vim.api.nvim_create_autocmd('BufReadCmd', {
     require('ropewalk.document').read(event.buf, event.match)
   end,
 })
+vim.api.nvim_create_autocmd('BufFilePost', {
+  group = group,
+  pattern = 'ropewalk://*',
+  callback = function()
+    -- A session of Neovim makes our windows by name. Told of each, Neovim would want a key; the session sets this back.
+    if vim.g.SessionLoad then
+      vim.opt.shortmess:append('F')
+    end
+  end,
+})
 vim.api.nvim_create_autocmd('SessionLoadPost', {
   group = group,
   callback = function()

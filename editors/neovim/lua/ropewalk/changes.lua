@@ -328,21 +328,24 @@ function M.touching(buffer, first, last)
   return ids
 end
 
----Tints what was put into the files in this turn.
-local function draw_published(state)
-  local version_of = vim.lsp.util.buf_versions
+---Tints what was just put into the files. The marks move with what comes after.
+local function tint(published)
   for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
-    vim.api.nvim_buf_clear_namespace(buffer, PUBLISHED, 0, -1)
-    local uri = is_file(buffer) and vim.uri_from_bufnr(buffer)
-    for _, change in ipairs(uri and state.mode == 'auto' and state.fresh or {}) do
+    local uri, version = is_file(buffer) and vim.uri_from_bufnr(buffer), vim.lsp.util.buf_versions[buffer]
+    for _, change in ipairs(uri and published or {}) do
       local range = change.range
-      if change.uri == uri and range and (not change.version or change.version == version_of[buffer]) then
+      if change.uri == uri and range and (not change.version or change.version == version) then
         mark(buffer, PUBLISHED, range.start.line, 0, {
-          end_row = range['end'].line + 1, end_col = 0, hl_eol = true,
-          hl_group = 'RopewalkPublished',
+          end_row = range['end'].line + 1, end_col = 0, hl_eol = true, hl_group = 'RopewalkPublished',
         })
       end
     end
+  end
+end
+
+local function clear_tints()
+  for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
+    vim.api.nvim_buf_clear_namespace(buffer, PUBLISHED, 0, -1)
   end
 end
 
@@ -351,8 +354,10 @@ hub.listen(function(event, state)
   if kind == 'hunks' or kind == 'session_started' or kind == 'disconnected' then
     M.draw_all()
   end
-  if kind == 'published' or kind == 'turn_started' or kind == 'session_started' then
-    draw_published(state)
+  if kind == 'turn_started' or kind == 'session_started' then
+    clear_tints()
+  elseif kind == 'published' and state.mode == 'auto' then
+    tint(event.changes)
   end
 end)
 

@@ -71,6 +71,8 @@ function M.run(opts)
     return
   end
   opts.name = name
+  -- Whoever asks for something has read what was said, and it may lie over what comes.
+  require('ropewalk.notify').dismiss()
   subcommand.run(words, opts)
 end
 

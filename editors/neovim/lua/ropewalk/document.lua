@@ -219,19 +219,19 @@ function M.last_aside()
   end)
 end
 
----Shows the last change that typing has displaced beside the text that stands.
+---Shows the last change that typing has displaced; the user's text stands in the file.
 function M.show_aside(_, _, item)
   item = item or M.last_aside()
   if not item then
     return notify.show('info', 'No change of yours has displaced a proposed one.')
   end
-  local left = buffer_named(name_for('yours', item.file), 'nofile')
-  local right = buffer_named(name_for('displaced', item.file), 'nofile')
-  fill(left, lines_of(item.now or ''))
-  fill(right, lines_of(item.new or ''))
-  side_by_side(left, right)
-  colour_as(left, item.file)
-  colour_as(right, item.file)
+  local lines = { 'Your text of ' .. text.line(item.file) .. ' stays as it is. You typed into this change:', '' }
+  for _, part in ipairs({ { '-', item.old }, { '+', item.new } }) do
+    for _, line in ipairs(part[2] and part[2] ~= '' and lines_of(part[2]) or {}) do
+      lines[#lines + 1] = part[1] .. line
+    end
+  end
+  M.show_text(name_for('displaced', item.file), table.concat(lines, '\n'), 'diff')
 end
 
 ---Fills a buffer that was opened by its name, as sessions of Neovim do.

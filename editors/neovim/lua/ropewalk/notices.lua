@@ -59,7 +59,7 @@ hub.listen(function(event, state)
   elseif event.type == 'notice' then
     notify.show(event.level, event.message)
   elseif event.type == 'disconnected' then
-    notify.show('warning', 'Ropewalk has ended unexpectedly and is started again.')
+    notify.show('warning', 'Ropewalk has ended and is started again.')
   elseif event.type == 'trust_requested' then
     notify.show('warning', event.question .. '\n:Ropewalk trust yes | never')
   end
