@@ -51,9 +51,7 @@ fn a_missing_key_and_a_model_that_is_not_there_are_said_with_what_to_do() {
     let agent = Agent::new("review", []);
     let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     agent.configure(&format!(
-        "model = \"local/m\"\n[provider.local]\nprotocol = \"chat\"\nbase_url = \"http://{gone}\"\n\
-         [provider.keyless]\nprotocol = \"anthropic\"\nbase_url = \"https://model.invalid\"\n\
-         api_key_env = \"NOT_SET_ANYWHERE\"\n"
+        "model = \"local/m\"\n[provider.local]\nprotocol = \"chat\"\nbase_url = \"http://{gone}\"\n"
     ));
     let bench = bench_of(agent, true);
     bench.open("a.txt");
@@ -61,8 +59,11 @@ fn a_missing_key_and_a_model_that_is_not_there_are_said_with_what_to_do() {
     bench.wait_for_end(1);
     bench.nvim.wait_for_screen(&gone.to_string());
     bench.run("Ropewalk dismiss");
-    bench.run("Ropewalk model keyless/m");
-    bench.nvim.wait_for_screen("NOT_SET_ANYWHERE");
+    bench.run("Ropewalk model openai/gpt-4.1");
+    bench.nvim.wait_for_screen("Model: openai/gpt-4.1");
+    bench.run("Ropewalk ask hello");
+    bench.wait_for_end(2);
+    bench.nvim.wait_for_screen("set OPENAI_API_KEY");
     assert!(!bench.nvim.blocked());
     bench.end();
 }
