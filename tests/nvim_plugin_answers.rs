@@ -32,7 +32,7 @@ vim.lsp.start({ name = 'other', cmd = function() return {
   notify = function() return true end, is_closing = function() return false end, terminate = function() end,
 } end }, { bufnr = buffer })
 vim.wait(5000, function()
-  return vim.iter(vim.lsp.get_clients({ bufnr = buffer })):all(function(client) return client.initialized end)
+  return #vim.lsp.get_clients({ bufnr = buffer, name = 'other' }) == 1
 end, 5)
 function _G.answer(method, params)
   params.uri = params.uri ~= vim.NIL and vim.uri_from_bufnr(buffer) or nil
@@ -51,8 +51,9 @@ fn bench() -> Bench {
     let bench = Bench::new("review", &[("a.txt", "ä foo bar\nfoo\n")], []);
     bench.open("a.txt");
     bench.nvim.wait_for("the client", |nvim| {
-        nvim.lua::<bool>("return require('ropewalk.client').client() ~= nil", json!([]))
-            .then_some(())
+        let chunk = "local client = require('ropewalk.client').client() \
+             return client ~= nil and client.initialized == true";
+        nvim.lua::<bool>(chunk, json!([])).then_some(())
     });
     bench.nvim.lua::<()>(OTHER, json!([]));
     bench

@@ -45,15 +45,17 @@ function M.send(words, about, failed)
     if about and ready then
       argument = vim.tbl_extend('error', argument, about(ready.offset_encoding))
     end
-    client.command('prompt', argument, function(problem, result)
-      if problem then
-        notify.show('error', problem)
-        if failed then
-          failed(problem)
+    client.rejoin(function()
+      client.command('prompt', argument, function(problem, result)
+        if problem then
+          notify.show('error', problem)
+          if failed then
+            failed(problem)
+          end
+        elseif type(result) == 'table' and result.said then
+          notify.show('info', result.said)
         end
-      elseif type(result) == 'table' and result.said then
-        notify.show('info', result.said)
-      end
+      end)
     end)
   end)
 end

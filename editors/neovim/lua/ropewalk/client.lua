@@ -144,10 +144,6 @@ local function initialized(client, result)
   -- The open files are told of after this.
   vim.schedule(function()
     is_ready = id == client.id
-    if session_before then
-      M.command('resume', { session = session_before }, function() end)
-      session_before = nil
-    end
     if is_ready then
       flush(client)
     end
@@ -317,6 +313,24 @@ function M.command(name, argument, done)
   end
   M.request('workspace/executeCommand', { command = 'ropewalk.' .. name, arguments = arguments }, answered)
 end
+
+---Runs `run` in the conversation that a server has left behind by dying: one in which nothing waits is not resumed by
+---itself, so that is done with the first request.
+---@param run fun()
+function M.rejoin(run)
+  local session = session_before
+  session_before = nil
+  if not session then
+    return run()
+  end
+  M.command('resume', { session = session }, run)
+end
+
+hub.listen(function(event)
+  if event.type == 'session_started' then
+    session_before = nil
+  end
+end)
 
 ---@return vim.lsp.Client?
 function M.client()
