@@ -255,3 +255,32 @@ fn what_a_command_prints_is_read_in_place_and_whole() {
     });
     bench.end();
 }
+
+#[test]
+#[ignore = "needs Neovim; run tests/run"]
+fn files_and_commands_are_completed_and_enter_takes_before_it_sends() {
+    let bench = Bench::new(
+        "review",
+        &[("src/main.rs", "fn main() {}\n")],
+        [say("Seen.").expect_text("fn main() {}"), say("Whole.").expect_text("see @src")],
+    );
+    bench.open("src/main.rs");
+    bench.nvim.feed(":Ropewalk chat<CR>look at @ma");
+    bench.nvim.wait_for_screen("        @src/main.rs");
+    bench.nvim.feed("<C-n><CR>");
+    bench
+        .nvim
+        .wait_for("the file's name", |_| (bench.input() == ["look at @src/main.rs"]).then_some(()));
+    bench.nvim.feed("<CR>");
+    bench.wait_for_transcript("Seen.");
+    // Nothing is chosen of what is offered: the words are sent as they are.
+    bench.nvim.feed("see @src");
+    bench.nvim.wait_for_screen("    @src/main.rs");
+    bench.nvim.feed("<CR>");
+    bench.wait_for_transcript("Whole.");
+    bench.nvim.feed("/mod");
+    bench.nvim.wait_for_screen("says or changes the model");
+    bench.nvim.feed("e<C-n><CR> plan<CR>");
+    bench.wait_for_state("state.mode", &json!("plan"));
+    bench.end();
+}

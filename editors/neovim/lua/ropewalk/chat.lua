@@ -238,9 +238,7 @@ local function set_up_input(buffer)
   drafts.keep(buffer, 'chat')
   require('ropewalk.completion').attach(buffer)
   map(buffer, { 'n', 'i' }, '<CR>', function()
-    if not require('ropewalk.completion').take() then
-      M.send(false)
-    end
+    require('ropewalk.completion').enter(function() M.send(false) end)
   end)
   map(buffer, { 'n', 'i' }, '<M-CR>', function() M.send(true) end)
   map(buffer, 'i', '<C-j>', '<CR>')

@@ -3,15 +3,30 @@ local client = require('ropewalk.client')
 
 local M = {}
 
----Takes the chosen offer, if a list of them is open.
----@return boolean was_taken
-function M.take()
+local after ---@type fun()?
+---True once an offer was taken, until the text changes again: nothing else is offered in its place.
+local is_taken = false
+
+---Enter in an input: takes the chosen offer; where none is chosen, closes the list of them and runs `send`.
+---@param send fun()
+function M.enter(send)
   local info = vim.fn.complete_info({ 'pum_visible', 'selected' })
-  if info.pum_visible == 0 or info.selected < 0 then
-    return false
+  if info.pum_visible == 0 then
+    return send()
   end
-  vim.api.nvim_feedkeys(vim.keycode('<C-y>'), 'n', false)
-  return true
+  after = info.selected < 0 and send or nil
+  is_taken = info.selected >= 0
+  local keys = after and '<C-e><Cmd>lua require("ropewalk.completion").go_on()<CR>' or '<C-y>'
+  vim.api.nvim_feedkeys(vim.keycode(keys), 'n', false)
+end
+
+---What `enter` has left to do once the list is closed.
+function M.go_on()
+  local send = after
+  after = nil
+  if send then
+    send()
+  end
 end
 
 ---The column where the word with `@` or `/` begins that ends at the cursor, from zero.
@@ -39,8 +54,11 @@ end
 local function offer(buffer)
   local row, column = unpack(vim.api.nvim_win_get_cursor(0))
   local lines = vim.api.nvim_buf_get_lines(buffer, 0, -1, true)
-  local start = word_start(lines[row]:sub(1, column), row == 1)
-  if not start then
+  local before = lines[row]:sub(1, column)
+  local start = word_start(before, row == 1)
+  -- Walking through the offers changes the text too.
+  if not start or is_taken or vim.fn.complete_info({ 'selected' }).selected >= 0 then
+    is_taken = false
     return
   end
   local offset = column
@@ -54,7 +72,8 @@ local function offer(buffer)
       return
     end
     local items = items_of(result)
-    if #items > 0 then
+    local is_whole = #items == 1 and items[1].word == before:sub(start + 1)
+    if #items > 0 and not is_whole then
       vim.fn.complete((result.start and result.start - (offset - column) or start) + 1, items)
     end
   end)

@@ -68,9 +68,7 @@ local function map_keys(inline)
     vim.keymap.set(modes, key, run, { buffer = inline.buffer, nowait = true })
   end
   map({ 'n', 'i' }, '<CR>', function()
-    if not require('ropewalk.completion').take() then
-      send(inline)
-    end
+    require('ropewalk.completion').enter(function() send(inline) end)
   end)
   map('n', '<Esc>', function() close(inline) end)
   map({ 'n', 'i' }, '<C-c>', function() close(inline) end)
