@@ -139,8 +139,8 @@ impl Bench {
     }
 }
 
-/// Neovim with the plugin on its runtime path, as a package manager leaves it.
-fn editor(agent: &Agent, folder: &Path, is_there: bool) -> Nvim {
+/// The variables of an editor that finds the program on its path, or doesn't.
+pub fn environment(agent: &Agent, is_there: bool) -> Vec<(&'static str, String)> {
     let programs = agent.folder("programs");
     std::fs::create_dir_all(&programs).unwrap();
     let program = programs.join("ropewalk");
@@ -150,7 +150,12 @@ fn editor(agent: &Agent, folder: &Path, is_there: bool) -> Nvim {
     let mut environment = agent.environment();
     let path = std::env::var("PATH").unwrap();
     environment.push(("PATH", format!("{}:{path}", programs.display())));
-    let nvim = Nvim::start_with(folder, &environment);
+    environment
+}
+
+/// Neovim with the plugin on its runtime path, as a package manager leaves it.
+fn editor(agent: &Agent, folder: &Path, is_there: bool) -> Nvim {
+    let nvim = Nvim::start_with(folder, &environment(agent, is_there));
     nvim.command(&format!("set runtimepath^={PLUGIN}"));
     nvim.command("runtime plugin/ropewalk.lua");
     nvim
