@@ -1,7 +1,5 @@
 //! What the Neovim plugin answers the server: saved files, diagnostics, and what another language server knows.
 
-#![expect(clippy::unwrap_used, reason = "tests and their helpers may be blunt")]
-
 #[cfg(test)]
 mod support;
 

@@ -1,7 +1,5 @@
 //! A user who types on while the Neovim plugin shows answers, changes and questions, and while changes are made.
 
-#![expect(clippy::unwrap_used, reason = "tests and their helpers may be blunt")]
-
 #[cfg(test)]
 mod support;
 
@@ -32,7 +30,7 @@ fn steps_of_ours(texts: &[Vec<String>]) -> usize {
     let mut count = 0;
     for pair in texts.windows(2) {
         let [before, after] = pair else { continue };
-        if before[0] != after[0] {
+        if before.first() != after.first() {
             let users = |lines: &[String]| {
                 lines.iter().skip_while(|line| *line != "second").cloned().collect::<Vec<_>>()
             };
