@@ -1,4 +1,4 @@
-//! The recipe for Neovim of editors/README.md, in real Neovim: no traceback whatever the user does first, answers that stay until they
+//! The recipe for Neovim without the plugin of editors/README.md, in real Neovim: no traceback whatever the user does first, answers that stay until they
 //! are read, one message at the start, a status line.
 
 #![expect(clippy::unwrap_used, reason = "tests and their helpers may be blunt")]

@@ -11,6 +11,8 @@ const PAGES: &[&str] = &[
     "README.md",
     "CONTRIBUTING.md",
     "editors/README.md",
+    "editors/neovim/README.md",
+    "tests/editors/README.md",
     "server/ARCHITECTURE.md",
     "server/cli/CLI.md",
     "server/commands/COMMANDS.md",

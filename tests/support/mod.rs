@@ -17,6 +17,8 @@ pub mod home;
 #[cfg(unix)]
 pub mod hostile;
 pub mod nvim;
+#[cfg(unix)]
+pub mod plugin;
 pub mod probe;
 pub mod recipe;
 pub mod screen;

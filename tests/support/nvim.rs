@@ -56,10 +56,19 @@ impl Nvim {
 
     /// As [`Nvim::start`], with more environment variables, which servers it starts inherit.
     pub fn start_with(dir: &Path, environment: &[(&str, String)]) -> Self {
+        Self::launch(dir, environment, &["--clean"])
+    }
+
+    /// As [`Nvim::start_with`], with the configuration and data that the environment names, as a user starts it.
+    pub fn start_configured(dir: &Path, environment: &[(&str, String)]) -> Self {
+        Self::launch(dir, environment, &[])
+    }
+
+    fn launch(dir: &Path, environment: &[(&str, String)], arguments: &[&str]) -> Self {
         let program = program();
         let home = Searched::new();
         let mut command = Command::new(&program);
-        command.args(["--embed", "--clean", "-n"]).current_dir(dir);
+        command.args(["--embed", "-n"]).args(arguments).current_dir(dir);
         for place in ["CONFIG", "DATA", "STATE", "CACHE"] {
             command.env(format!("XDG_{place}_HOME"), home.path().join(place));
         }

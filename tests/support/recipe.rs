@@ -1,4 +1,4 @@
-//! Neovim as editors/README.md has users set it up: its recipe, and the answers that it shows.
+//! Neovim without the plugin as editors/README.md has users set it up: its recipe, and the answers that it shows.
 
 use super::agent::Agent;
 use super::nvim::Nvim;
@@ -9,7 +9,8 @@ use std::path::Path;
 fn recipe() -> String {
     let readme =
         std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/editors/README.md")).unwrap();
-    let code = readme.split("```lua\n").nth(1).unwrap();
+    let section = readme.split("## Neovim without the plugin").nth(1).unwrap();
+    let code = section.split("```lua\n").nth(1).unwrap();
     code.split("```").next().unwrap().to_owned()
 }
 

@@ -1,0 +1,78 @@
+---`:checkhealth ropewalk`: the program, its version, what it says of itself, the client, the settings.
+local M = {}
+
+---How each level of `doctor` is reported.
+local REPORTS = { ok = vim.health.ok, note = vim.health.info }
+
+---Runs the program, for a few seconds at most.
+local function run(command)
+  local is_run, result = pcall(function()
+    return vim.system(command, { text = true, timeout = 10000 }):wait()
+  end)
+  return is_run and result or nil
+end
+
+---What `doctor --json` says, each with its way out.
+local function doctor(program)
+  local result = run({ program, 'doctor', '--json' })
+  local is_json, findings = pcall(vim.json.decode, result and result.stdout or '', { luanil = { object = true } })
+  if not is_json or type(findings) ~= 'table' then
+    return vim.health.info('In a terminal: `ropewalk doctor`')
+  end
+  for _, finding in ipairs(findings) do
+    local report = REPORTS[finding.level] or vim.health.error
+    local what = finding.about and finding.about .. ': ' .. finding.what or finding.what
+    local advice = finding.mend and vim.split(finding.mend, '\n') or nil
+    if advice and report ~= vim.health.error then
+      what = what .. '\n' .. finding.mend
+    end
+    report(what, advice)
+  end
+end
+
+local function check_program(program)
+  vim.health.start('Ropewalk: the program')
+  if vim.fn.executable(program) == 0 then
+    vim.health.error(('`%s` is not on your PATH'):format(program),
+      { 'Install it: see its README', "Or set vim.g.ropewalk = { cmd = { '/path/to/ropewalk', 'lsp' } }" })
+    return
+  end
+  local ours = require('ropewalk.version')
+  local result = run({ program, '--version' })
+  local version = result and vim.trim(result.stdout or ''):match('%d+%.%d+%.%S*')
+  if version == ours then
+    vim.health.ok(('%s, version %s'):format(vim.fn.exepath(program), version))
+  else
+    vim.health.warn(('%s is of version %s, this plugin of %s'):format(vim.fn.exepath(program), version or '?', ours),
+      { 'Run `ropewalk setup neovim`', 'Or update the program' })
+  end
+  doctor(program)
+end
+
+local function check_client()
+  vim.health.start('Ropewalk: in this Neovim')
+  local client = require('ropewalk.client')
+  local running = client.client()
+  if not running then
+    vim.health.info(client.problem or 'The server does not run; it starts with the first file or request.')
+  else
+    vim.health.ok(('Runs in %s, %d files are known to it'):format(running.root_dir, vim.tbl_count(running.attached_buffers)))
+  end
+  for _, stock in ipairs(vim.lsp.get_clients()) do
+    if stock.name == 'ropewalk' and running and stock.id ~= running.id then
+      vim.health.warn('Another client named ropewalk runs',
+        { "Take vim.lsp.enable('ropewalk') out of your configuration: the plugin starts the server by itself" })
+    end
+  end
+  for _, problem in ipairs(require('ropewalk.config').problems()) do
+    vim.health.error(problem, { 'See :help ropewalk-settings' })
+  end
+end
+
+---Called by `:checkhealth`.
+function M.check()
+  check_program(require('ropewalk.config').get().cmd[1])
+  check_client()
+end
+
+return M

@@ -1,0 +1,116 @@
+//! A user who types on while the Neovim plugin shows answers, changes and questions, and while changes are made.
+
+#[cfg(test)]
+mod support;
+
+use ropewalk_testkit::model::{Place, ScriptedReply};
+use serde_json::json;
+use std::sync::Arc;
+use support::plugin::{Bench, Typist};
+use support::stage::{edit, edit_input, say};
+
+/// What somebody types again and again: each line is the same.
+const LINE: &str = "so it goes, one line like the other.\n";
+
+/// Every text that undo leads through, from the last to the first, and the same by redo.
+fn through_undo(bench: &Bench, key: &str) -> Vec<Vec<String>> {
+    let mut texts = vec![bench.nvim.lines()];
+    loop {
+        bench.nvim.feed(key);
+        let next = bench.nvim.lines();
+        if Some(&next) == texts.last() {
+            return texts;
+        }
+        texts.push(next);
+    }
+}
+
+/// The steps between texts that touch the first line, which the user never does. Each must leave all else alone.
+fn steps_of_ours(texts: &[Vec<String>]) -> usize {
+    let mut count = 0;
+    for pair in texts.windows(2) {
+        let [before, after] = pair else { continue };
+        if before.first() != after.first() {
+            let users = |lines: &[String]| {
+                lines.iter().skip_while(|line| *line != "second").cloned().collect::<Vec<_>>()
+            };
+            assert_eq!(users(before), users(after), "undo of a change took typed text along");
+            count += 1;
+        }
+    }
+    count
+}
+
+#[test]
+#[ignore = "needs Neovim; run tests/run"]
+fn no_key_is_lost_through_answer_review_question_and_accept_and_each_is_one_undo_step() {
+    let replies = [
+        ScriptedReply::new()
+            .gate(Place::Answer, "answer")
+            .text("I change it, in many words that come one after the other.\n\nThen I run it.")
+            .call("edit_file", edit_input("notes.txt", "first\n", "FIRST\nand more\n")),
+        ScriptedReply::new().call("bash", json!({ "command": "echo ran > ran.txt" })),
+        say("Done.\n\nAll of it."),
+    ];
+    let bench = Bench::new("review", &[("notes.txt", "first\nsecond\n")], replies);
+    bench.open("notes.txt");
+    bench.run("Ropewalk ask change the first line");
+    bench.agent.model.wait_until_reached_blocking("answer");
+    bench.nvim.feed("Go");
+    bench.nvim.wait_for("insert mode", |nvim| (nvim.mode() == "i").then_some(()));
+    let bench = Arc::new(bench);
+    let typist = Typist::start(&bench, LINE);
+    bench.agent.model.open_gate("answer");
+    bench.nvim.wait_for_screen("Ropewalk asks");
+    bench.wait_for_changes(1);
+    bench.nvim.command("Ropewalk allow");
+    bench.wait_for_end(1);
+    bench.nvim.command("Ropewalk! accept");
+    bench.wait_for_changes(0);
+    assert_eq!(bench.nvim.mode(), "i", "still typing");
+    let typed = typist.end();
+    let bench = Arc::into_inner(bench).unwrap();
+    let lines: Vec<_> = ["FIRST", "and more", "second"].into_iter().chain(typed.lines()).collect();
+    let mut wanted: Vec<_> = lines.iter().map(ToString::to_string).collect();
+    wanted.push(String::new());
+    bench.nvim.wait_for_lines(&wanted);
+    let cursor: (usize, usize) = bench.nvim.lua("return vim.api.nvim_win_get_cursor(0)", json!([]));
+    assert_eq!(cursor, (wanted.len(), 0), "the cursor is behind what was typed");
+    bench.nvim.feed("<Esc>");
+    let back = through_undo(&bench, "u");
+    assert_eq!(back.last().unwrap(), &["first", "second"]);
+    assert_eq!(steps_of_ours(&back), 1);
+    let forth = through_undo(&bench, "<C-r>");
+    assert_eq!(forth.last().unwrap(), &wanted);
+    assert_eq!(steps_of_ours(&forth), 1);
+    bench.end();
+}
+
+#[test]
+#[ignore = "needs Neovim; run tests/run"]
+fn a_change_waits_for_the_end_of_completion_and_of_a_block_insert() {
+    for (begin, middle, end, wanted) in [
+        ("Gofo<C-n>", "<C-n>", "<C-y><Esc>", vec!["NEW", "food", "foot", "foot"]),
+        ("G<C-v>kIx", "y", "<Esc>", vec!["NEW", "xyfood", "xyfoot"]),
+    ] {
+        let bench = Bench::new(
+            "review",
+            &[("notes.txt", "food\nfoot\n")],
+            [edit("notes.txt", "food\n", "NEW\nfood\n"), say("Done.")],
+        );
+        bench.open("notes.txt");
+        bench.run("Ropewalk ask change");
+        bench.wait_for_end(1);
+        bench.wait_for_changes(1);
+        bench.nvim.feed(begin);
+        bench.nvim.wait_for("insert mode", |nvim| nvim.mode().starts_with('i').then_some(()));
+        bench.nvim.command("Ropewalk! accept");
+        // The change is sent, and waits in the editor.
+        bench.wait_for_state("state.hunks[1] and state.hunks[1].sent or false", &json!(true));
+        bench.nvim.feed(middle);
+        assert_ne!(bench.nvim.lines()[0], "NEW", "made in the middle of it");
+        bench.nvim.feed(end);
+        bench.nvim.wait_for_lines(&wanted);
+        bench.end();
+    }
+}
