@@ -32,7 +32,11 @@ pub(crate) fn sessions() -> Option<Sessions> {
 pub(crate) fn host(options: HostOptions, folders: Vec<PathBuf>) -> Arc<Host> {
     let options = HostOptions { headless: true, sessions: sessions(), ..options };
     let host = Host::new(options, Arc::new(Workspace::new(Roots::none())), Arc::new(NoEditor));
-    host.meet(folders.into_iter().map(|folder| (String::new(), folder)).collect(), None, &[]);
+    host.meet(
+        folders.into_iter().map(|folder| (String::new(), folder)).collect(),
+        None,
+        Vec::new(),
+    );
     host
 }
 

@@ -23,7 +23,7 @@ pub(crate) use printed::Printed;
 use printed::PrintedEnd;
 pub(crate) use repeats::Repeats;
 use ropewalk_model::{Block, ToolInput};
-use ropewalk_protocol::{Content, Event};
+use ropewalk_protocol::{CommandPlace, Content, Event};
 use ropewalk_text::plain::plain;
 use ropewalk_tools::bounds::{PREVIEW_CHARS, preview};
 use ropewalk_tools::policy::Reach;
@@ -40,6 +40,8 @@ struct Facts {
     is_refused: bool,
     /// The name in the call that may hold secrets, if it ran.
     secret: Option<String>,
+    /// Where its command ran, if it ran one.
+    ran: Option<CommandPlace>,
     /// The texts that the model has seen by it.
     reads: Vec<Read>,
 }
@@ -141,6 +143,7 @@ impl Turn {
             is_error: output.is_error,
             preview: shown,
             secret: facts.secret,
+            ran: facts.ran,
         });
         self.subagents.passes(&call.id);
         (call, output, facts.reads)
@@ -188,6 +191,7 @@ impl Turn {
         }
         let (effect, paths) = (parsed.effect, parsed.subject.paths.clone());
         let is_command = parsed.subject.command.is_some();
+        facts.ran = is_command.then(|| reach.mode.place());
         let (shown, printed) = (self.shown_output(call), Arc::new(PrintedEnd::default()));
         let (showing, printing) = (shown.clone(), printed.clone());
         let progress = Progress::new(move |text| {

@@ -20,6 +20,7 @@ use actor::Actor;
 pub use config::SessionConfig;
 use parts::{Beginning, Parts};
 use ropewalk_model::Model;
+use ropewalk_protocol::plugin::HunkTexts;
 use ropewalk_protocol::{Approval, ContextFill, Mode, Op, Prompt, SessionEvent, Spent, TodoList};
 use ropewalk_workspace::{Editor, Workspace};
 use std::sync::Arc;
@@ -147,6 +148,11 @@ impl Session {
     /// The pending changes as they were shown last. Never waits for the fork.
     pub fn review(&self) -> ReviewSnapshot {
         self.parts.changes.review()
+    }
+
+    /// The texts of a pending change as it was shown last, whole.
+    pub fn hunk_texts(&self, id: u64) -> Option<HunkTexts> {
+        self.parts.changes.hunk_texts(id)
     }
 
     /// The net change that is pending, as `git apply` takes it. Reads the disk. Blocking.

@@ -1,15 +1,55 @@
 //! Pending hunks as events carry them, with no key in what is shown.
 
 use ropewalk_model::Keys;
-use ropewalk_protocol::{ChangeKind, HunkInfo};
+use ropewalk_protocol::{ChangeKind, HunkInfo, TextPosition, TextRange};
+use ropewalk_text::Position;
 use ropewalk_tools::policy::Reader;
 use ropewalk_workspace::entry::Maker;
 use ropewalk_workspace::{Hunk, HunkKind, HunkState};
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
-/// A hunk for events. `commands` are those that were run, by the ids of their calls; `reader` is who runs or follows
-/// the file.
+/// The most bytes of a text of a hunk that an event carries.
+const MOST_TEXT: usize = 32 << 10;
+
+/// The most bytes of all texts of the hunks that an event carries, as they are written in JSON.
+const MOST_TEXTS: usize = 1 << 20;
+
+/// A place as front ends get it.
+pub(crate) fn text_range(range: Range<Position>) -> TextRange {
+    let place = |at: Position| TextPosition { line: at.line, character: at.character };
+    TextRange { start: place(range.start), end: place(range.end) }
+}
+
+/// Leaves out the texts that are long, and those that are long together with what stands before them.
+pub(crate) fn leave_out_long(hunks: &mut [HunkInfo]) {
+    let mut left = MOST_TEXTS;
+    for hunk in hunks {
+        let mut texts = [&mut hunk.old, &mut hunk.new, &mut hunk.diff];
+        for text in &mut texts {
+            text.take_if(|text| text.len() > MOST_TEXT);
+        }
+        let lengths = texts.iter().map(|text| text.as_deref().map_or(0, written_length));
+        match left.checked_sub(lengths.sum()) {
+            Some(rest) => left = rest,
+            None => drop(texts.map(Option::take)),
+        }
+    }
+}
+
+/// The length of a text in JSON.
+fn written_length(text: &str) -> usize {
+    let written = |byte| match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' => 2,
+        0..0x20 => 6,
+        _ => 1,
+    };
+    text.bytes().map(written).sum()
+}
+
+/// A hunk for events, without its place. `commands` are those that were run, by the ids of their calls; `reader` is who
+/// runs or follows the file.
 pub(crate) fn hunk_info(
     hunk: &Hunk,
     commands: &HashMap<Arc<str>, String>,
@@ -28,9 +68,12 @@ pub(crate) fn hunk_info(
         kind: kind(&hunk.kind),
         line: hunk.lines.start,
         lines: hunk.lines.len(),
-        old: shown(&hunk.old),
-        new: shown(&hunk.new),
-        diff: shown(&hunk.diff),
+        source: None,
+        version: None,
+        range: TextRange::default(),
+        old: Some(shown(&hunk.old)),
+        new: Some(shown(&hunk.new)),
+        diff: Some(shown(&hunk.diff)),
         turn: hunk.turn,
         sent: hunk.state == HunkState::Sent,
         review: reader.map(|reader| reader.to_string()),

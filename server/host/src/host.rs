@@ -8,6 +8,7 @@ use crate::{blocking, lock};
 use futures::future::BoxFuture;
 use ropewalk_agent::Sessions;
 use ropewalk_config::{Environment, Untrusted};
+use ropewalk_protocol::plugin::HunkTexts;
 use ropewalk_protocol::{Event, Op, Refusal, Reply, Request, SessionEvent};
 use ropewalk_tools::Rule;
 use ropewalk_workspace::publish::Bounds;
@@ -141,6 +142,11 @@ impl Host {
         Arc::new(self.seat(session).map(|seat| seat.snapshot()).unwrap_or_default())
     }
 
+    /// The texts of a pending change of the current session as it was shown last, whole.
+    pub fn hunk_texts(&self, id: u64) -> Option<HunkTexts> {
+        self.running(None)?.hunk_texts(id)
+    }
+
     /// The net change that is pending in the current session, as `git apply` takes it.
     ///
     /// # Errors
@@ -155,11 +161,11 @@ impl Host {
         &self,
         folders: Vec<(String, PathBuf)>,
         options: Option<Value>,
-        client_keys: &[&str],
+        client_keys: Vec<String>,
     ) {
         self.configuration.change(|sources| {
             sources.initialization_options = options;
-            sources.known.client_keys = client_keys.iter().map(|key| (*key).to_owned()).collect();
+            sources.known.client_keys = client_keys;
         });
         self.set_folders(folders);
     }

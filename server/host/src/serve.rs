@@ -110,13 +110,18 @@ impl Host {
 
     fn status(&self, session: &Session) -> Status {
         let todos = session.todos();
+        let (model, missing) = match session.model() {
+            Ok(model) => (Some(model), None),
+            Err(missing) => (None, Some(missing)),
+        };
         Status {
             session: session.id().clone().into(),
             title: session.title(),
             turns: session.turns().len(),
             locks: self.configuration.locks(),
             mode: session.mode(),
-            model: session.model(),
+            model,
+            missing,
             hunks: session.review().pending(),
             approvals: session.waiting_approvals().iter().map(|asked| asked.id).collect(),
             todos: todos.0.len(),

@@ -231,11 +231,11 @@ impl State {
 
     /// The diff of a shown hunk.
     pub(crate) fn shown_diff(&self, hunk: u64) -> Option<String> {
-        let ShownHunks { hunks, .. } = &*lock(&self.shown);
-        hunks
-            .iter()
-            .find(|shown| shown.id == hunk)
-            .map(|shown| format!("{}\n{}", shown.file, shown.diff))
+        let file = {
+            let ShownHunks { hunks, .. } = &*lock(&self.shown);
+            hunks.iter().find(|shown| shown.id == hunk)?.file.clone()
+        };
+        Some(format!("{file}\n{}", self.host.hunk_texts(hunk)?.diff))
     }
 }
 

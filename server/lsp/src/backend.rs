@@ -2,7 +2,7 @@
 //!
 //! `initialize` completes in its first poll, and no request waits for the client.
 
-use crate::client::{ClientFacts, ClientOptions};
+use crate::client::{ClientFacts, read_options};
 use crate::commands;
 use crate::convert::{
     change_from_lsp, coordinates, declared_by, encoding_of, encoding_to_lsp, root_from_folder,
@@ -101,7 +101,7 @@ impl Backend {
 impl LanguageServer for Backend {
     async fn initialize(&self, params: lsp::InitializeParams) -> Result<lsp::InitializeResult> {
         let habits = Habits::of(params.client_info.as_ref().map(|client| client.name.as_str()));
-        let (options, problems) = ClientOptions::read(params.initialization_options.as_ref());
+        let (options, problems) = read_options(params.initialization_options.as_ref());
         let mut declared = declared_by(&params.capabilities);
         declared.apply_edit |= options.edits;
         let habits = habits.declaring(declared);

@@ -7,15 +7,19 @@ mod review;
 mod sessions;
 mod slash;
 
-use crate::convert::invalid;
+use crate::convert::{invalid, range_to_lsp};
 use crate::state::State;
 use futures::future::BoxFuture;
 use ropewalk_host::is_named;
 use ropewalk_host::slash::Slash;
 use ropewalk_host::words::{count, named};
-use ropewalk_protocol::{Content, Mode, Op, Prompt, Reply, SelectedText, Status};
+use ropewalk_protocol::command::{
+    CommandFile, CommandMode, CommandModel, CompactArgument, DocumentVersion, InterruptArgument,
+    ModeArgument, ModelArgument, PromptArgument, PromptTurn, SteerArgument,
+};
+use ropewalk_protocol::{Content, Op, Prompt, Reply, SelectedText, Status, TextRange};
 use ropewalk_workspace::DocId;
-use serde::Deserialize;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -101,28 +105,16 @@ pub(crate) fn read<T: DeserializeOwned>(argument: Value, main: &str, wanted: &st
     serde_json::from_value(object).map_err(|error| invalid(format!("{error}; wanted is {wanted}")))
 }
 
+/// An answer as it goes to the client.
+pub(crate) fn answer(answer: impl Serialize) -> Result<Value> {
+    serde_json::to_value(answer).map_err(|_| Error::internal_error())
+}
+
 /// Refuses an argument where there is nothing to say.
 pub(crate) fn no_argument(argument: &Value, command: &str) -> Result<()> {
     let is_nothing =
         argument.is_null() || argument.as_object().is_some_and(|given| given.is_empty());
     if is_nothing { Ok(()) } else { Err(invalid(format!("{command} takes no argument"))) }
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct PromptArgument {
-    #[serde(default)]
-    prompt: String,
-    #[serde(default)]
-    content: Vec<Content>,
-    text_document: Option<Document>,
-    range: Option<lsp::Range>,
-}
-
-#[derive(Deserialize)]
-struct Document {
-    uri: String,
-    version: Option<i32>,
 }
 
 fn prompt(state: Arc<State>, argument: Value) -> Answer {
@@ -152,9 +144,10 @@ fn read_prompt(argument: Value) -> Result<PromptArgument> {
 async fn ask(
     state: &State,
     content: Vec<Content>,
-    document: Option<Document>,
-    range: Option<lsp::Range>,
+    document: Option<DocumentVersion>,
+    range: Option<TextRange>,
 ) -> Result<Value> {
+    let range = range.map(range_to_lsp);
     let at = document.as_ref().map(|document| DocId::from_uri(&document.uri));
     let selection = match (document, range) {
         (Some(document), Some(range)) => selected(state, &document, range)?,
@@ -163,13 +156,19 @@ async fn ask(
     };
     state.desk.note_asked(at.as_ref().map(|id| (id, range)));
     match state.ask(None, Op::Prompt(Prompt { content, selection })).await? {
-        Reply::Turn(session, turn) => Ok(json!({ "session": session, "turn": turn })),
+        Reply::Turn(session, turn) => {
+            answer(PromptTurn { session: Some(session), turn: Some(turn), said: None })
+        }
         _ => Ok(Value::Null),
     }
 }
 
 /// The selected text, as it is now wherever the user has moved it since.
-fn selected(state: &State, document: &Document, range: lsp::Range) -> Result<Option<SelectedText>> {
+fn selected(
+    state: &State,
+    document: &DocumentVersion,
+    range: lsp::Range,
+) -> Result<Option<SelectedText>> {
     let id = DocId::from_uri(&document.uri);
     let Some((text, bytes)) = state.anchors.locate(&id, document.version, range) else {
         return Err(invalid(format!("{} is not open", document.uri)));
@@ -190,40 +189,23 @@ fn selected(state: &State, document: &Document, range: lsp::Range) -> Result<Opt
     }))
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Words {
-    text: Option<String>,
-}
-
 fn steer(state: Arc<State>, argument: Value) -> Answer {
     Box::pin(async move {
-        let Words { text } = read(argument, "text", "{ text } or a string")?;
-        let text = text
-            .filter(|text| !text.trim().is_empty())
-            .ok_or_else(|| invalid("ropewalk.steer needs a text"))?;
+        let SteerArgument { text } = read(argument, "text", "{ text } or a string")?;
+        if text.trim().is_empty() {
+            return Err(invalid("ropewalk.steer needs a text"));
+        }
         state.ask(None, Op::Steer(vec![Content::text(text)])).await?;
         Ok(Value::Null)
     })
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Focus {
-    focus: Option<String>,
-}
-
 fn compact(state: Arc<State>, argument: Value) -> Answer {
     Box::pin(async move {
-        let Focus { focus } = read(argument, "focus", "{ focus? } or a string")?;
+        let CompactArgument { focus } = read(argument, "focus", "{ focus? } or a string")?;
         state.ask(None, Op::Compact(focus)).await?;
         Ok(Value::Null)
     })
-}
-
-#[derive(Deserialize, Default)]
-struct InterruptArgument {
-    thread: Option<String>,
 }
 
 fn interrupt(state: Arc<State>, argument: Value) -> Answer {
@@ -238,38 +220,26 @@ fn interrupt(state: Arc<State>, argument: Value) -> Answer {
 fn rules(state: Arc<State>, _: Value) -> Answer {
     Box::pin(async move {
         let Reply::File(file) = state.ask(None, Op::Rules).await? else { return Ok(Value::Null) };
-        Ok(show_file(&state, &file, format!("The rules are in {file}")))
+        show_file(&state, &file, format!("The rules are in {file}"))
     })
 }
 
 /// Opens a file in the editor; where an editor can't be told to, `words` are said. Gives where it is.
-fn show_file(state: &Arc<State>, file: &str, words: String) -> Value {
+fn show_file(state: &Arc<State>, file: &str, words: String) -> Result<Value> {
     let uri = DocId::from_path(file.as_ref()).to_uri();
     crate::show::open_document(state, &uri, None, words);
-    json!({ "path": file, "uri": uri })
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ModeArgument {
-    mode: Option<String>,
+    answer(CommandFile { path: file.to_owned(), uri })
 }
 
 fn mode(state: Arc<State>, argument: Value) -> Answer {
     Box::pin(async move {
         let ModeArgument { mode } = read(argument, "mode", "{ mode: auto, review or plan }")?;
-        let mode = match mode.map(|mode| mode.parse::<Mode>()).transpose().map_err(invalid)? {
+        let mode = match mode {
             Some(mode) => state.ask(None, Op::Mode(mode)).await.map(|_| mode)?,
             None => status_of(&state).await?.mode,
         };
-        Ok(json!({ "mode": mode.to_string() }))
+        answer(CommandMode { mode })
     })
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ModelArgument {
-    model: Option<String>,
 }
 
 fn model(state: Arc<State>, argument: Value) -> Answer {
@@ -277,12 +247,10 @@ fn model(state: Arc<State>, argument: Value) -> Answer {
         let ModelArgument { model } = read(argument, "model", "{ model: provider/name }")?;
         if let Some(name) = model {
             state.ask(None, Op::SetModel(name.clone())).await?;
-            return Ok(json!({ "model": name }));
+            return answer(CommandModel { model: Some(name), missing: None });
         }
-        Ok(match status_of(&state).await?.model {
-            Ok(name) => json!({ "model": name }),
-            Err(missing) => json!({ "model": null, "missing": missing }),
-        })
+        let Status { model, missing, .. } = status_of(&state).await?;
+        answer(CommandModel { model, missing })
     })
 }
 
@@ -299,10 +267,7 @@ fn status(state: Arc<State>, _: Value) -> Answer {
         let status = status_of(&state).await?;
         let words = in_words(&state, &status);
         crate::show::tell(&state, lsp::MessageType::INFO, words);
-        let model = status.model.clone().unwrap_or_else(|missing| missing);
-        let mut answer = json!(status);
-        answer.as_object_mut().map(|answer| answer.insert("model".to_owned(), model.into()));
-        Ok(answer)
+        answer(status)
     })
 }
 
@@ -315,7 +280,8 @@ fn in_words(state: &State, status: &Status) -> String {
         0 => "Nothing waits for your approval".to_owned(),
         calls => count(calls, "call waits for your approval", "calls wait for your approval"),
     };
-    let model = status.model.as_ref().unwrap_or_else(|missing| missing);
+    let model = status.model.as_ref().or(status.missing.as_ref());
+    let model = model.map_or("", String::as_str);
     let mut words = format!("{waits}. {asks}.\n{model}, mode {}.", status.mode);
     if status.turns > 0 {
         let (title, turns) = (named(&status.title), count(status.turns, "turn", "turns"));

@@ -1,5 +1,6 @@
 //! Conversions at the door: LSP's types to the rooms' own and back. No other room knows LSP's types.
 
+use ropewalk_protocol::{TextPosition, TextRange};
 use ropewalk_text::{LineEnds, Position, PositionEncoding};
 use ropewalk_workspace::{ContentChange, Declared, DocumentEdit, EditForm, FileRename};
 use serde_json::{Value, json};
@@ -37,6 +38,21 @@ pub(crate) fn position_from_lsp(position: lsp::Position) -> Position {
 
 pub(crate) fn position_to_lsp(position: Position) -> lsp::Position {
     lsp::Position::new(position.line, position.character)
+}
+
+/// A position of our own messages, which count as the client does.
+pub(crate) fn position_of(position: TextPosition) -> lsp::Position {
+    lsp::Position::new(position.line, position.character)
+}
+
+/// A range of our own messages.
+pub(crate) fn range_to_lsp(range: TextRange) -> lsp::Range {
+    lsp::Range::new(position_of(range.start), position_of(range.end))
+}
+
+/// A position of the client's as our own messages have it.
+pub(crate) fn text_position(position: lsp::Position) -> TextPosition {
+    TextPosition { line: position.line, character: position.character }
 }
 
 pub(crate) fn change_from_lsp(change: lsp::TextDocumentContentChangeEvent) -> ContentChange {

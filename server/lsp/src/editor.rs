@@ -6,8 +6,8 @@
 use crate::client::ClientFacts;
 use crate::convert::{edit_to_lsp, rename_to_lsp};
 use futures::future::BoxFuture;
+use ropewalk_protocol::plugin::{DiagnosticLine, DiagnosticsRequest, DocumentName};
 use ropewalk_workspace::{DocId, DocumentEdit, Editor, EditorError, FileRename, Habits, Workspace};
-use serde::{Deserialize, Serialize};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tower_lsp::Client;
@@ -31,16 +31,8 @@ impl Request for ApplyEdit {
 /// `ropewalk/save`: our plugins save a document.
 pub(crate) enum Save {}
 
-/// Names a document.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct DocumentParams {
-    /// Its URI; none means all documents.
-    pub uri: Option<String>,
-}
-
 impl Request for Save {
-    type Params = DocumentParams;
+    type Params = DocumentName;
     type Result = serde_json::Value;
     const METHOD: &'static str = "ropewalk/save";
 }
@@ -49,26 +41,9 @@ impl Request for Save {
 pub(crate) enum Diagnostics {}
 
 impl Request for Diagnostics {
-    type Params = DocumentParams;
+    type Params = DiagnosticsRequest;
     type Result = Vec<DiagnosticLine>;
     const METHOD: &'static str = "ropewalk/diagnostics";
-}
-
-/// One diagnostic, for the model.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct DiagnosticLine {
-    /// The document.
-    pub uri: String,
-    /// Its line, counted from zero.
-    pub line: u32,
-    /// `error`, `warning`, `information` or `hint`.
-    pub severity: String,
-    /// What it says.
-    pub message: String,
-    /// Who says it.
-    #[serde(default)]
-    pub source: Option<String>,
 }
 
 /// See the module.
@@ -149,8 +124,8 @@ impl Editor for LspEditor {
         if !self.facts().options.plugin {
             return Box::pin(async { Err(NO_PLUGIN) });
         }
-        let uri = Some(self.workspace.spelling(&doc));
-        let answer = self.request::<Save>(DocumentParams { uri }, ANSWER);
+        let uri = self.workspace.spelling(&doc);
+        let answer = self.request::<Save>(DocumentName { uri }, ANSWER);
         Box::pin(async move { answer.await.map(drop) })
     }
 
@@ -163,7 +138,7 @@ impl Editor for LspEditor {
             return Box::pin(async { Err(NO_PLUGIN) });
         }
         let uri = doc.map(|doc| self.workspace.spelling(&doc));
-        let answer = self.request::<Diagnostics>(DocumentParams { uri }, ANSWER);
+        let answer = self.request::<Diagnostics>(DiagnosticsRequest { uri }, ANSWER);
         Box::pin(async move {
             let lines = answer.await?.into_iter().map(|line| {
                 let source = line.source.map(|source| format!(" [{source}]")).unwrap_or_default();

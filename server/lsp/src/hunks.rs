@@ -121,14 +121,16 @@ impl State {
         let by = (!commands.is_empty()).then(|| format!("by {}", commands.join(", ")));
         let review = hunk.review.as_ref();
         let review = review.map(|reader| format!("waits in every mode, because {reader}"));
-        let parts = [lines_changed(&hunk.diff), by, review, Some(how_to_review(&self.habits()))];
+        let whole = || self.host.hunk_texts(hunk.id).map(|texts| texts.diff).unwrap_or_default();
+        let diff = hunk.diff.clone().unwrap_or_else(whole);
+        let parts = [lines_changed(&diff), by, review, Some(how_to_review(&self.habits()))];
         for part in parts.into_iter().flatten() {
             head.push_str(&format!(" · {part}"));
         }
-        let diff = match hunk.diff.split_once('\n') {
+        let diff = match diff.split_once('\n') {
             // It stands at the lines that this names.
             Some((first, rest)) if first.starts_with("@@ ") => rest,
-            _ => &hunk.diff,
+            _ => &diff,
         };
         let diff = match diff.char_indices().nth(DIFF_SHOWN) {
             Some((at, _)) => format!("{}\n…", diff.get(..at).unwrap_or_default()),

@@ -22,8 +22,7 @@ mod state;
 mod trust;
 
 pub use backend::{Backend, service};
-pub use client::CLIENT_KEYS;
-pub use editor::{DiagnosticLine, DocumentParams};
+pub use client::client_keys;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

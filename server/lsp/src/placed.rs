@@ -2,7 +2,7 @@
 
 use crate::convert::position_to_lsp;
 use ropewalk_protocol::HunkInfo;
-use ropewalk_text::{Coordinates, Text};
+use ropewalk_text::Position;
 use ropewalk_workspace::{DocId, FileHunks, Hunk, HunkKind, Workspace};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -57,7 +57,7 @@ pub(crate) fn placed_in_file(
     };
     let in_document = |at: &DocId| {
         workspace.with_document(at, |document| {
-            let range = |lines| range_in(document.text(), coordinates, lines);
+            let range = |lines| to_lsp(coordinates.line_feed_range(document.text(), lines));
             let placed = file.placed_in(document);
             placed.map(|(hunk, lines)| of(hunk, at, range(lines))).collect::<Vec<_>>()
         })
@@ -83,21 +83,14 @@ pub(crate) fn placed_in_file(
 /// Lines of a document in the client's coordinates; of none, the start of the line they go before.
 pub(crate) fn range_of(workspace: &Workspace, id: &DocId, lines: Range<usize>) -> lsp::Range {
     let coordinates = workspace.coordinates();
-    let range = workspace
-        .with_document(id, |document| range_in(document.text(), coordinates, lines.clone()));
+    let range = workspace.with_document(id, |document| {
+        to_lsp(coordinates.line_feed_range(document.text(), lines.clone()))
+    });
     range.unwrap_or_else(|| bare_range(&lines))
 }
 
-/// Lines of a text in the client's coordinates, counted by line feeds; of none, the start of the line they go before.
-fn range_in(text: &Text, coordinates: Coordinates, lines: Range<usize>) -> lsp::Range {
-    let start = text.line_feed_start(lines.start);
-    let mut end = text.line_feed_start(lines.end);
-    if !lines.is_empty() && end > start && text.byte(end - 1) == Some(b'\n') {
-        // Up to the last line's own end, so that the next line is not marked.
-        end -= 1;
-    }
-    let at = |byte| position_to_lsp(coordinates.byte_to_position(text, byte));
-    lsp::Range::new(at(start), at(end))
+fn to_lsp(range: Range<Position>) -> lsp::Range {
+    lsp::Range::new(position_to_lsp(range.start), position_to_lsp(range.end))
 }
 
 /// Whole lines of a text that is not known.

@@ -3,7 +3,7 @@
 //! Handlers take what they need from here before their first await. Sessions and their settings are the host's.
 
 use crate::anchors::Anchors;
-use crate::client::{CLIENT_KEYS, ClientFacts};
+use crate::client::{ClientFacts, client_keys};
 use crate::convert::invalid;
 use crate::editor::LspEditor;
 use crate::home::Desk;
@@ -99,7 +99,7 @@ impl State {
     ) {
         let _ = self.facts.set(facts);
         *lock(&self.option_problems) = problems;
-        self.host.meet(roots, init, CLIENT_KEYS);
+        self.host.meet(roots, init, client_keys());
     }
 
     /// What was wrong with the client's own options, once.

@@ -2,17 +2,16 @@
 //!
 //! Questions come from the host, and answers go there. A question waits without a bound; closing it answers nothing.
 
-use crate::commands::read;
-use crate::convert::invalid;
+use crate::commands::{answer, read};
 use crate::show::tell;
 use crate::state::State;
 use futures::future::BoxFuture;
 use ropewalk_host::words::shortened;
+use ropewalk_protocol::command::{TrustArgument, TrustOutcome};
 use ropewalk_protocol::{Event, Op, Reply, Trust, TrustAnswer};
 use ropewalk_text::plain::plain;
 use ropewalk_workspace::DocId;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::sync::Arc;
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::lsp_types::{MessageActionItem, MessageType};
@@ -101,35 +100,17 @@ async fn ask_in_dialog(state: &Arc<State>, question: Event) {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Given {
-    root: Option<String>,
-    answer: Option<String>,
-    hash: Option<String>,
-}
-
 /// `ropewalk.trust`.
 pub(crate) fn command(state: Arc<State>, argument: Value) -> BoxFuture<'static, Result<Value>> {
     Box::pin(async move {
         let wanted = "{ answer: trust, never or forget, root?, hash? }";
-        let Given { root, answer, hash } = read(argument, "answer", wanted)?;
-        let answer = match answer.as_deref() {
-            Some("trust") => Trust::Trust,
-            Some("never") => Trust::Never,
-            Some("forget") => Trust::Forget,
-            other => {
-                let given = other.map_or_else(
-                    || "no answer was given".to_owned(),
-                    |other| format!("{:?} is no answer", shortened(other, 60)),
-                );
-                return Err(invalid(format!("{given}; wanted is {wanted}")));
-            }
+        let TrustArgument { root, answer: given, hash } = read(argument, "answer", wanted)?;
+        let given = TrustAnswer { root, hash, answer: given };
+        let outcome = match state.ask(None, Op::Trust(given)).await? {
+            Reply::Answered(root) => TrustOutcome { root: Some(root), forgotten: None },
+            Reply::Forgotten(answers) => TrustOutcome { root: None, forgotten: Some(answers) },
+            _ => TrustOutcome::default(),
         };
-        Ok(match state.ask(None, Op::Trust(TrustAnswer { root, hash, answer })).await? {
-            Reply::Answered(root) => json!({ "root": root }),
-            Reply::Forgotten(answers) => json!({ "forgotten": answers }),
-            _ => Value::Null,
-        })
+        answer(outcome)
     })
 }

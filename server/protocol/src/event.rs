@@ -4,8 +4,8 @@
 //! and `ropewalk run --json` carry. What each says stands in EXTENSIONS.md, in the words of the comments here.
 
 use crate::{
-    Approval, CallId, CheckReport, HunkInfo, MessageId, Mode, Resolution, ReviewAction, SessionId,
-    TodoList, Tokens,
+    Approval, CallId, CheckReport, HunkInfo, MessageId, Mode, PublishedHunk, Resolution,
+    ReviewAction, SessionId, TodoList, Tokens,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -94,6 +94,27 @@ pub enum Level {
     Error,
 }
 
+/// Where a command runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CommandPlace {
+    /// In a sandbox over the user's text with what is proposed.
+    Fork,
+    /// On a copy of that.
+    Copy,
+    /// In the user's folders.
+    Place,
+}
+
+/// How full a model's context is, in tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ContextUse {
+    /// Taken by the conversation so far.
+    pub used: u64,
+    /// The size of it all; null where that is not known.
+    pub size: Option<u64>,
+}
+
 /// An event of a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
@@ -104,6 +125,12 @@ pub enum Event {
         title: String,
         /// How many turns it has had.
         turns: u64,
+        /// Its mode.
+        mode: Mode,
+        /// Its model; null where none is usable.
+        model: Option<String>,
+        /// Tokens that the model takes; null where that is not known.
+        context: Option<u64>,
     },
     /// It has another name.
     SessionRenamed {
@@ -220,7 +247,8 @@ pub enum Event {
         report: CheckReport,
     },
     /// A call has its result, of which this is the start. `secret` is the name in the call that may hold secrets, if
-    /// it ran: mark what is kept of it. Else null.
+    /// it ran: mark what is kept of it. Else null. `ran` says where its command ran: over the `fork`, on a `copy`, or in
+    /// `place`. Null if it ran none.
     ToolResult {
         /// The turn.
         turn: u64,
@@ -232,6 +260,8 @@ pub enum Event {
         preview: String,
         /// The name in the call that may hold secrets, if it ran: what it gave may hold them too.
         secret: Option<String>,
+        /// Where its command ran: `fork`, `copy` or `place`. Null if it ran none.
+        ran: Option<CommandPlace>,
     },
     /// A call waits, for as long as it takes; see Approvals below.
     ApprovalRequested {
@@ -254,6 +284,28 @@ pub enum Event {
     Hunks {
         /// In the order of files and lines.
         hunks: Vec<HunkInfo>,
+    },
+    /// Changes are in the user's text, in every mode: the editor has shown that it made them, or the file is written.
+    /// `ropewalk.undo` takes each back by its id.
+    Published {
+        /// The turn that has made them.
+        turn: u64,
+        /// The changes, in the order of files and lines; see Published changes below.
+        changes: Vec<PublishedHunk>,
+    },
+    /// The user has typed into a proposed change, or the file has moved on under it: it waits no more, and the text stays
+    /// as it is.
+    SetAside {
+        /// The path as it is shown.
+        file: String,
+        /// The document's URI.
+        uri: String,
+        /// The text that the change was made for.
+        old: String,
+        /// The text that was proposed.
+        new: String,
+        /// The text that stands there now.
+        now: String,
     },
     /// The outcome of an `accept`, `reject`, `edit`, `undo` or `rewind`: how many hunks, and what could not be done,
     /// in words.
@@ -285,6 +337,8 @@ pub enum Event {
         in_turn: Tokens,
         /// By the session so far. (Not called `session`: its id stands beside these fields.)
         total: Tokens,
+        /// How full the model's context is.
+        context: ContextUse,
     },
     /// The conversation is about to be compacted: its beginning is summed up, which takes the model a while. `why` is
     /// `full`, `asked` or `refused`.

@@ -1,6 +1,6 @@
 //! Pending hunks as events carry them, and what the user does about them.
 
-use crate::CallId;
+use crate::{CallId, TextRange};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -20,12 +20,20 @@ pub struct HunkInfo {
     pub line: usize,
     /// How many lines it replaces.
     pub lines: usize,
-    /// The lines as they are.
-    pub old: String,
-    /// The lines as they would be.
-    pub new: String,
-    /// A unified diff with the lines around it.
-    pub diff: String,
+    /// The URI of the open document that still has the name which the change takes from it. Absent if it has its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// The version of the open document that `range` is of. Null if it is not open.
+    pub version: Option<i32>,
+    /// The lines that it replaces, as the client counts, without the last one's line end; where it replaces none, the
+    /// start of the line it goes before.
+    pub range: TextRange,
+    /// The lines as they are. Null where the texts are long: `ropewalk/hunk` gives them.
+    pub old: Option<String>,
+    /// The lines as they would be. Null where the texts are long.
+    pub new: Option<String>,
+    /// A unified diff with the lines around it. Null where the texts are long.
+    pub diff: Option<String>,
     /// The turn it was made in.
     pub turn: u64,
     /// The ids of the tool calls that it came of, in order.
@@ -37,6 +45,26 @@ pub struct HunkInfo {
     /// The program or agent that runs or follows the file, in words: it waits for the user in mode `auto` too. Absent where none does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub review: Option<String>,
+}
+
+/// A change that is in the user's text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PublishedHunk {
+    /// The id that `ropewalk.undo` takes.
+    pub hunk: u64,
+    /// The document's URI.
+    pub uri: String,
+    /// The path as it is shown.
+    pub file: String,
+    /// The kind of change.
+    pub kind: ChangeKind,
+    /// The version of the open document that `range` is of. Null if it is not open.
+    pub version: Option<i32>,
+    /// The new lines, as the client counts, without the last one's line end; where there are none, the start of the line
+    /// that they stood before.
+    pub range: TextRange,
+    /// The lines that stood there before. Null where they are long.
+    pub old: Option<String>,
 }
 
 /// Kinds of changes.

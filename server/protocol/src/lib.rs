@@ -4,10 +4,11 @@
 //! EXTENSIONS.md are written. Nothing here does anything, waits, or knows LSP, a model or a file.
 //!
 //! Reading order: [`content`], [`request`], [`reply`], [`event`] with [`hunk`], [`approval`] and [`usage`], [`mode`], [`limits`] and [`mechanisms`], [`todo`], [`check`],
-//! [`ids`], [`schema`].
+//! [`ids`], [`position`], [`command`] and [`plugin`] for editors, [`schema`].
 
 pub mod approval;
 pub mod check;
+pub mod command;
 pub mod content;
 pub mod event;
 pub mod hunk;
@@ -15,6 +16,8 @@ pub mod ids;
 pub mod limits;
 pub mod mechanisms;
 pub mod mode;
+pub mod plugin;
+pub mod position;
 pub mod reply;
 pub mod request;
 pub mod schema;
@@ -24,12 +27,15 @@ pub mod usage;
 pub use approval::{Approval, Resolution, Verdict};
 pub use check::CheckReport;
 pub use content::Content;
-pub use event::{CompactionCause, Event, Level, SessionEvent, StopReason, ThreadState};
-pub use hunk::{ChangeKind, HunkInfo, ReviewAction};
+pub use event::{
+    CommandPlace, CompactionCause, ContextUse, Event, Level, SessionEvent, StopReason, ThreadState,
+};
+pub use hunk::{ChangeKind, HunkInfo, PublishedHunk, ReviewAction};
 pub use ids::{CallId, MessageId, SessionId};
 pub use limits::{ModelLimits, SessionLimits, Thinking};
 pub use mechanisms::{MechanismLimits, Mechanisms};
 pub use mode::{Mode, OverFork};
+pub use position::{TextPosition, TextRange};
 pub use reply::{
     ContextFill, LeftSession, Lock, Refusal, Reply, ResumedSession, SessionInfo, Status,
 };

@@ -1,6 +1,6 @@
 //! Replies: what a host answers to a request. What becomes of it is told by events.
 
-use crate::{Mode, SessionId, Tokens};
+use crate::{ContextUse, Mode, SessionId, Tokens};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -75,8 +75,10 @@ pub struct Status {
     pub locks: Vec<Lock>,
     /// Its mode.
     pub mode: Mode,
-    /// Its model, or what to set up.
-    pub model: Result<String, String>,
+    /// Its model; null where none is usable.
+    pub model: Option<String>,
+    /// What to set up where none is usable, else null.
+    pub missing: Option<String>,
     /// How many hunks are pending.
     pub hunks: usize,
     /// Ids of the approvals that wait, the oldest first.
@@ -105,6 +107,12 @@ pub struct ContextFill {
     pub prelude: u64,
     /// The model's context; 0 where it is not known.
     pub context: u64,
+}
+
+impl From<ContextFill> for ContextUse {
+    fn from(fill: ContextFill) -> Self {
+        Self { used: fill.used, size: Some(fill.context).filter(|size| *size > 0) }
+    }
 }
 
 impl ContextFill {

@@ -8,6 +8,7 @@
 
 use crate::Text;
 use crate::text::floor_in;
+use std::ops::Range;
 use str_indices::lines_crlf;
 
 /// What one unit of [`Position::character`] is.
@@ -140,6 +141,17 @@ impl Coordinates {
             None => text.chunks_in(start..chunk_start + at).map(|c| self.units_of(c)).sum(),
         };
         Position { line: clamp(line), character: clamp(units) }
+    }
+
+    /// Where these lines stand, counted by line feeds, up to the last one's own end, so that the next one is not in it. Of
+    /// no lines it is the start of the line that they go before. O(log n).
+    pub fn line_feed_range(&self, text: &Text, lines: Range<usize>) -> Range<Position> {
+        let start = text.line_feed_start(lines.start);
+        let mut end = text.line_feed_start(lines.end.max(lines.start));
+        if end > start && text.byte(end - 1) == Some(b'\n') {
+            end -= 1;
+        }
+        self.byte_to_position(text, start)..self.byte_to_position(text, end)
     }
 
     /// How many lines the text has: one more than it has line ends. O(1).

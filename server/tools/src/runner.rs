@@ -4,7 +4,7 @@
 
 use crate::tool::{Context, Hides, ToolOutput};
 use futures::future::BoxFuture;
-use ropewalk_protocol::CallId;
+use ropewalk_protocol::{CallId, CommandPlace};
 use ropewalk_workspace::View;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -32,6 +32,15 @@ impl CommandMode {
             CommandMode::OverFork => "in a sandbox",
             CommandMode::Copy => "on a copy",
             CommandMode::InPlace => "in place",
+        }
+    }
+
+    /// The word for front ends.
+    pub fn place(self) -> CommandPlace {
+        match self {
+            CommandMode::OverFork => CommandPlace::Fork,
+            CommandMode::Copy => CommandPlace::Copy,
+            CommandMode::InPlace => CommandPlace::Place,
         }
     }
 

@@ -9,6 +9,7 @@ mod hunks;
 pub(crate) mod look;
 mod merge;
 mod net;
+mod places;
 mod review;
 mod sync;
 mod used;
@@ -20,6 +21,7 @@ pub use look::{Answers, Question, synced, synced_by};
 pub(crate) use look::{Look, Seen, synced_one};
 pub use merge::merge;
 pub(crate) use net::{Content, NetChange, Side};
+pub use places::HunkPlaces;
 pub(crate) use sync::{catch_up, follow_disk, sync_file};
 
 use crate::disk::FileError;

@@ -2,13 +2,14 @@
 
 use super::{Changes, ReviewSnapshot};
 use crate::held::reader_of;
-use crate::shown::hunk_info;
+use crate::shown::{hunk_info, leave_out_long, text_range};
+use ropewalk_protocol::plugin::HunkTexts;
 use ropewalk_protocol::{Event, HunkInfo, Level};
 use ropewalk_tools::policy::TrustedFiles;
-use ropewalk_workspace::fork::{Answers, synced_by};
+use ropewalk_workspace::fork::{Answers, HunkPlaces, synced_by};
 use ropewalk_workspace::publish::PublishReport;
 use ropewalk_workspace::state::Kept;
-use ropewalk_workspace::{Fork, Hunk};
+use ropewalk_workspace::{DocId, Fork, Hunk};
 use std::sync::{Arc, PoisonError};
 use tokio::task::spawn_blocking;
 
@@ -30,6 +31,15 @@ impl Changes {
     /// The pending changes as of the last look. Never waits for the fork.
     pub(crate) fn review(&self) -> ReviewSnapshot {
         self.last_look().review.clone()
+    }
+
+    /// The texts of a pending change as of the last look, without keys.
+    pub(crate) fn hunk_texts(&self, id: u64) -> Option<HunkTexts> {
+        let review = self.review();
+        let hunk = review.hunks().find(|hunk| hunk.id.0 == id)?;
+        let keys = self.settings.keys();
+        let shown = |text: &str| keys.redact(text).into_owned();
+        Some(HunkTexts { old: shown(&hunk.old), new: shown(&hunk.new), diff: shown(&hunk.diff) })
     }
 
     /// Keeps what can be reviewed now for those who have no fork, and gives it with the number of the look. `fork` is
@@ -78,11 +88,19 @@ impl Changes {
             true => TrustedFiles::default(),
             false => TrustedFiles::of(&roots),
         };
-        let info = |hunk: &Hunk| {
-            let reader = reader_of(hunk, &roots, &trusted);
-            hunk_info(hunk, &commands, reader, &keys)
-        };
-        HunkLook { number, hunks: review.hunks().map(info).collect() }
+        let mut hunks = Vec::with_capacity(review.pending());
+        for file in review.files.iter() {
+            let HunkPlaces { document, version, hunks: placed } = file.places(&self.workspace);
+            hunks.extend(placed.into_iter().map(|(hunk, range)| {
+                let reader = reader_of(hunk, &roots, &trusted);
+                let info = hunk_info(hunk, &commands, reader, &keys);
+                let source = document.as_ref().filter(|document| **document != hunk.doc);
+                let source = source.map(DocId::to_uri);
+                HunkInfo { source, version, range: text_range(range), ..info }
+            }));
+        }
+        leave_out_long(&mut hunks);
+        HunkLook { number, hunks }
     }
 
     /// Shows what was looked at, unless that is shown already, or something newer.

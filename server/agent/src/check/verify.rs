@@ -87,6 +87,7 @@ pub(super) async fn verify(parts: &Parts, turn: u64, run: u32) -> Option<Verifie
         is_error: !matches!(verified, Verified::Passed),
         preview: preview(&parts.settings.keys().redact(output.words()), PREVIEW_CHARS),
         secret: None,
+        ran: Some(mode.place()),
     });
     Some(verified)
 }

@@ -157,6 +157,7 @@ fn spend(parts: &Parts, conversation: &mut Conversation, reply: &Reply, model: &
         step: step.into(),
         in_turn: total.since(conversation.before).into(),
         total: total.into(),
+        context: parts.wish.fill().into(),
     });
 }
 

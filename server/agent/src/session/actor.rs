@@ -77,11 +77,7 @@ impl Actor {
 
     /// Takes ops until nobody can send any more.
     pub(super) async fn run(mut self, mut ops: mpsc::UnboundedReceiver<Input>) {
-        let started = {
-            let snapshot = self.parts.snapshot.borrow();
-            Event::SessionStarted { title: snapshot.title(), turns: snapshot.turns.len() as u64 }
-        };
-        self.parts.events.tell(started);
+        self.parts.tell_started();
         self.parts.todos.session_begins();
         self.parts.changes.show().await;
         let runner = self.parts.runner.clone();

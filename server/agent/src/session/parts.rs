@@ -224,6 +224,19 @@ impl Parts {
         }
     }
 
+    /// Tells that the session begins, or goes on.
+    pub(super) fn tell_started(&self) {
+        let settings = self.settings.get();
+        let model = settings.model.as_ref().ok();
+        let context = model.and_then(|model| model.limits().context).map(u64::from);
+        let (title, turns) = {
+            let snapshot = self.snapshot.borrow();
+            (snapshot.title(), snapshot.turns.len() as u64)
+        };
+        let (mode, model) = (settings.mode, model.map(|model| model.name().to_owned()));
+        self.events.tell(Event::SessionStarted { title, turns, mode, model, context });
+    }
+
     /// The number of a new turn, from one.
     pub(crate) fn next_turn(&self) -> u64 {
         let mut turn = 0;

@@ -50,6 +50,7 @@ impl Turn {
             step: step.into(),
             in_turn: total.since(self.conversation.before).into(),
             total: total.into(),
+            context: self.parts.wish.fill().into(),
         });
     }
 

@@ -150,6 +150,7 @@ impl Turn {
             step: step.into(),
             in_turn: in_turn.into(),
             total: total.into(),
+            context: self.parts.wish.fill().into(),
         });
         if let Some(words) = budget::dear(in_turn.money, step.money) {
             self.warn(words);

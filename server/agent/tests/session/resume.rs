@@ -41,7 +41,11 @@ async fn the_review_is_as_it_was() {
     let before = bench.session.hunks();
     let mut bench = resume(bench.dies().await, [says("Yes.")]);
     let first = bench.next().await;
-    assert_eq!(first, Event::SessionStarted { title: "go".into(), turns: 1 });
+    let Event::SessionStarted { title, turns: 1, mode: Mode::Review, model: Some(_), .. } = first
+    else {
+        panic!("{first:?}")
+    };
+    assert_eq!(title, "go");
     let shown = bench.until(|event| match event {
         Event::Hunks { hunks } => Some(hunks.len()),
         _ => None,

@@ -53,6 +53,7 @@ fn result(id: &str, preview: &str) -> Event {
         is_error: false,
         preview: preview.to_owned(),
         secret: None,
+        ran: None,
     }
 }
 
@@ -98,6 +99,7 @@ fn nothing_from_outside_drives_the_terminal() {
             is_error: true,
             preview: evil.to_owned(),
             secret: None,
+            ran: None,
         },
         Event::Retrying { turn: 1, attempt: 2, wait_ms: 0, reason: evil.to_owned() },
     ];
@@ -138,7 +140,13 @@ fn in_a_pipe_the_diff_is_as_it_is_and_no_words_pass_for_one() {
 fn the_end_is_told_in_one_line() {
     let usage = ropewalk_protocol::Usage { input: 33_364, output: 594, ..Default::default() };
     let spent = Spent::of(usage, None).into();
-    let usage = Event::Usage { turn: 1, step: spent, in_turn: spent, total: spent };
+    let usage = Event::Usage {
+        turn: 1,
+        step: spent,
+        in_turn: spent,
+        total: spent,
+        context: Default::default(),
+    };
     let mut show = Show::new(Vec::new(), PIPE, "s".into());
     show.event(&usage).unwrap();
     let patch = patch("");

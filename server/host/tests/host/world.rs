@@ -44,7 +44,7 @@ impl World {
             ..HostOptions::new(factory, environment)
         };
         let host = Host::new(options, Arc::new(Workspace::new(Roots::none())), Arc::new(NoEditor));
-        host.meet(vec![("w".to_owned(), self.dir.path().join("w"))], None, &[]);
+        host.meet(vec![("w".to_owned(), self.dir.path().join("w"))], None, Vec::new());
         host
     }
 

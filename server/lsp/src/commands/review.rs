@@ -1,14 +1,17 @@
 //! Commands about hunks and approvals: accept, reject, undo, edit, show, next, approve.
 
-use super::{Answer, read};
-use crate::convert::invalid;
+use super::{Answer, answer, read};
+use crate::convert::{invalid, position_of, text_position};
 use crate::lock;
 use crate::placed::PlacedHunk;
 use crate::state::State;
+use ropewalk_protocol::command::{
+    ApprovalAnswer, ApprovalArgument, EditArgument, HunkArgument, HunkChoice, HunkDiff, HunkIds,
+    NextArgument, NextHunk,
+};
 use ropewalk_protocol::{Op, Selection, Verdict};
 use ropewalk_workspace::DocId;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::sync::Arc;
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::lsp_types as lsp;
@@ -23,43 +26,23 @@ fn is_meant(state: &State, session: Option<String>) -> Result<()> {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Chosen {
-    hunk: Option<OneOrMany>,
-    uri: Option<String>,
-    turn: Option<u64>,
-    #[serde(default)]
-    all: bool,
-    reason: Option<String>,
-    session: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum OneOrMany {
-    One(u64),
-    Many(Vec<u64>),
-}
-
 const SELECTION: &str = "{ hunk: number or list } or { uri } or { turn } or { all: true }";
 
-impl Chosen {
-    fn selection(&self) -> Result<Option<Selection>> {
-        let hunks = self.hunk.as_ref().map(|hunk| match hunk {
-            OneOrMany::One(id) => Selection::Hunks(vec![*id]),
-            OneOrMany::Many(ids) => Selection::Hunks(ids.clone()),
-        });
-        let file = self.uri.as_ref().map(|uri| Selection::File(uri.clone()));
-        let turn = self.turn.map(Selection::Turn);
-        let all = self.all.then_some(Selection::All);
-        let mut given = [hunks, file, turn, all].into_iter().flatten();
-        let first = given.next();
-        if given.next().is_some() {
-            return Err(invalid(format!("give one of them: {SELECTION}")));
-        }
-        Ok(first)
+/// The hunks that are meant; none where nothing says which.
+fn selection(choice: &HunkChoice) -> Result<Option<Selection>> {
+    let hunks = choice.hunk.as_ref().map(|hunk| match hunk {
+        HunkIds::One(id) => Selection::Hunks(vec![*id]),
+        HunkIds::Many(ids) => Selection::Hunks(ids.clone()),
+    });
+    let file = choice.uri.as_ref().map(|uri| Selection::File(uri.clone()));
+    let turn = choice.turn.map(Selection::Turn);
+    let all = choice.all.then_some(Selection::All);
+    let mut given = [hunks, file, turn, all].into_iter().flatten();
+    let first = given.next();
+    if given.next().is_some() {
+        return Err(invalid(format!("give one of them: {SELECTION}")));
     }
+    Ok(first)
 }
 
 /// Asks for a review of what was chosen, or else of what `otherwise` says.
@@ -70,9 +53,9 @@ fn review(
     op: fn(Selection, Option<String>) -> Op,
 ) -> Answer {
     Box::pin(async move {
-        let chosen: Chosen = read(argument, "uri", SELECTION)?;
-        let selection = chosen.selection()?.unwrap_or_else(|| otherwise(&state));
-        state.ask(chosen.session, op(selection, chosen.reason)).await?;
+        let choice: HunkChoice = read(argument, "uri", SELECTION)?;
+        let selection = selection(&choice)?.unwrap_or_else(|| otherwise(&state));
+        state.ask(choice.session, op(selection, choice.reason)).await?;
         Ok(Value::Null)
     })
 }
@@ -94,58 +77,33 @@ pub(super) fn latest(state: &State) -> Selection {
     Selection::Turn(state.host.snapshot(None).review.latest_turn)
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Edited {
-    hunk: u64,
-    text: String,
-    session: Option<String>,
-}
-
 pub(super) fn edit(state: Arc<State>, argument: Value) -> Answer {
     Box::pin(async move {
         let wanted = "{ hunk, text }: the new lines, whole";
-        let Edited { hunk, text, session } = read(argument, "text", wanted)?;
+        let EditArgument { hunk, text, session } = read(argument, "text", wanted)?;
         state.ask(session, Op::Edit(hunk, text)).await?;
         Ok(Value::Null)
     })
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Shown {
-    hunk: u64,
-    session: Option<String>,
-}
-
 pub(super) fn show(state: &Arc<State>, argument: Value) -> Result<Value> {
-    let Shown { hunk, session } = read(argument, "hunk", "{ hunk }")?;
+    let HunkArgument { hunk, session } = read(argument, "hunk", "{ hunk }")?;
     is_meant(state, session)?;
     let diff =
         state.shown_diff(hunk).ok_or_else(|| invalid("That change does not wait any more"))?;
     crate::show::tell(state, lsp::MessageType::INFO, diff.clone());
-    Ok(json!({ "diff": diff }))
-}
-
-/// Where the user is; without any of it, where they were led last.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Here {
-    hunk: Option<u64>,
-    text_document: Option<lsp::TextDocumentIdentifier>,
-    position: Option<lsp::Position>,
-    session: Option<String>,
+    answer(HunkDiff { diff })
 }
 
 /// Leads to the next pending change.
 pub(super) fn next(state: &Arc<State>, argument: Value) -> Result<Value> {
     let wanted = "{ hunk } or { textDocument: { uri }, position }, or nothing";
-    let Here { hunk, text_document, position, session } = read(argument, "", wanted)?;
+    let NextArgument { hunk, text_document, position, session } = read(argument, "", wanted)?;
     is_meant(state, session)?;
     let all = state.placed_hunks();
     let here = match (text_document, position) {
         (Some(document), Some(position)) => {
-            Some((DocId::from_uri(document.uri.as_str()), position))
+            Some((DocId::from_uri(&document.uri), position_of(position)))
         }
         (None, None) => None,
         _ => return Err(invalid(format!("wanted is {wanted}"))),
@@ -172,7 +130,8 @@ pub(super) fn next(state: &Arc<State>, argument: Value) -> Result<Value> {
         if placed.is_elsewhere { state.workspace.name(&placed.at) } else { placed.file.clone() };
     let words = format!("{shown}:{} (change {number} of {})", start.line + 1, all.len());
     crate::show::open_document(state, &uri, Some(start), words);
-    Ok(json!({ "hunk": placed.id, "uri": uri, "position": start, "file": placed.file }))
+    let (position, file) = (text_position(start), placed.file.clone());
+    answer(NextHunk { hunk: placed.id, uri, position, file })
 }
 
 /// The place in the list of the first change behind a position, or at it. New files that are shown there come in their own
@@ -187,26 +146,17 @@ fn after(all: &[PlacedHunk], id: &DocId, position: lsp::Position, or_at: bool) -
     all.iter().position(is_behind).unwrap_or(last)
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Approved {
-    approval: Option<u64>,
-    answer: Option<String>,
-    words: Option<String>,
-    session: Option<String>,
-}
-
 pub(super) fn approve(state: Arc<State>, argument: Value) -> Answer {
     Box::pin(async move {
         let wanted = "{ approval?, answer?: once, session, always, afterSave or refuse, words? }";
-        let Approved { approval, answer, words, session } = read(argument, "answer", wanted)?;
-        let verdict = match answer.as_deref().unwrap_or("once") {
-            "once" => Verdict::Once,
-            "session" => Verdict::Session,
-            "always" => Verdict::Always,
-            "afterSave" => Verdict::AfterSave,
-            "refuse" => Verdict::Refuse(words),
-            other => return Err(invalid(format!("{other:?} is no answer; wanted is {wanted}"))),
+        let ApprovalArgument { approval, answer, words, session } =
+            read(argument, "answer", wanted)?;
+        let verdict = match answer.unwrap_or_default() {
+            ApprovalAnswer::Once => Verdict::Once,
+            ApprovalAnswer::Session => Verdict::Session,
+            ApprovalAnswer::Always => Verdict::Always,
+            ApprovalAnswer::AfterSave => Verdict::AfterSave,
+            ApprovalAnswer::Refuse => Verdict::Refuse(words),
         };
         state.ask(session, Op::Approve(approval, verdict)).await?;
         Ok(Value::Null)

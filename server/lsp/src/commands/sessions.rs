@@ -1,14 +1,17 @@
 //! The commands about sessions: new, sessions, resume, rewind, rename, delete, export.
 
-use super::{Answer, no_argument, read, show_file};
+use super::{Answer, answer, no_argument, read, show_file};
 use crate::convert::invalid;
 use crate::show::sessions::{about, left, resumed};
 use crate::show::tell;
 use crate::state::State;
 use ropewalk_host::words::{count, named};
-use ropewalk_protocol::{Op, Reply, SessionInfo};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use ropewalk_protocol::command::{
+    CommandSession, DeleteArgument, DeletedSession, ExportArgument, RenameArgument, ResumeArgument,
+    RewindArgument, RewoundTurn, SessionName, SessionSummary, SessionsArgument,
+};
+use ropewalk_protocol::{Op, Reply, ResumedSession, SessionInfo};
+use serde_json::Value;
 use std::sync::Arc;
 use tower_lsp::lsp_types::MessageType;
 
@@ -23,31 +26,18 @@ pub(super) fn new(state: Arc<State>, argument: Value) -> Answer {
         if let Some(words) = before.and_then(|before| left(&before)) {
             tell(&state, MessageType::INFO, words);
         }
-        Ok(json!({ "session": id }))
+        answer(CommandSession { session: id })
     })
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Which {
-    #[serde(default)]
-    all: bool,
 }
 
 pub(super) fn sessions(state: Arc<State>, argument: Value) -> Answer {
     Box::pin(async move {
-        let Which { all } = read(argument, "", "{ all?: true }")?;
+        let SessionsArgument { all } = read(argument, "", "{ all?: true }")?;
         let reply = state.ask(None, Op::Sessions { all }).await?;
         let Reply::Sessions(list) = reply else { return Ok(Value::Null) };
         tell(&state, MessageType::INFO, in_words(&list, all));
-        Ok(list.iter().map(in_json).collect())
+        answer(list)
     })
-}
-
-fn in_json(info: &SessionInfo) -> Value {
-    let mut value = json!(info);
-    value.as_object_mut().map(|value| value.remove("unsaved"));
-    value
 }
 
 fn in_words(list: &[SessionInfo], all: bool) -> String {
@@ -81,78 +71,46 @@ fn in_words(list: &[SessionInfo], all: bool) -> String {
     words
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Chosen {
-    session: Option<String>,
-}
-
 pub(super) fn resume(state: Arc<State>, argument: Value) -> Answer {
     Box::pin(async move {
         let wanted = "{ session? }: its number in the list, an id, or its start";
-        let Chosen { session } = read(argument, "session", wanted)?;
+        let ResumeArgument { session } = read(argument, "session", wanted)?;
         let reply = state.ask(session, Op::Resume { beside: false }).await?;
         let Reply::Resumed(session) = reply else { return Ok(Value::Null) };
         tell(&state, MessageType::INFO, resumed(&session));
-        Ok(json!({
-            "session": session.session,
-            "title": session.title,
-            "turns": session.turns,
-            "pending": session.pending,
-        }))
+        let ResumedSession { session, title, turns, pending, .. } = session;
+        answer(SessionSummary { session, title, turns, pending })
     })
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Back {
-    turn: Option<u64>,
 }
 
 /// Takes turns back. What was done is told by the event.
 pub(super) fn rewind(state: Arc<State>, argument: Value) -> Answer {
     Box::pin(async move {
-        let Back { turn } = read(argument, "", "{ turn?: number }")?;
+        let RewindArgument { turn } = read(argument, "", "{ turn?: number }")?;
         let last = || state.host.snapshot(None).turns.last().copied().unwrap_or_default();
         let reply = state.ask(None, Op::Rewind(turn.unwrap_or_else(last))).await?;
         let Reply::Rewinding(turn, prompt) = reply else { return Ok(Value::Null) };
-        Ok(json!({ "turn": turn, "prompt": prompt }))
+        answer(RewoundTurn { turn, prompt })
     })
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Renamed {
-    title: Option<String>,
-    session: Option<String>,
 }
 
 pub(super) fn rename(state: Arc<State>, argument: Value) -> Answer {
     Box::pin(async move {
-        let Renamed { title, session } = read(argument, "title", "{ title, session? } or a title")?;
-        let title = title
-            .filter(|title| !title.trim().is_empty())
-            .ok_or_else(|| invalid("ropewalk.rename needs a title"))?;
+        let RenameArgument { title, session } =
+            read(argument, "title", "{ title, session? } or a title")?;
+        if title.trim().is_empty() {
+            return Err(invalid("ropewalk.rename needs a title"));
+        }
         let reply = state.ask(session, Op::Rename(title)).await?;
         let Reply::Renamed(session, title) = reply else { return Ok(Value::Null) };
-        Ok(json!({ "session": session, "title": title }))
+        answer(SessionName { session, title })
     })
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Deleted {
-    session: Option<String>,
-    #[serde(default)]
-    force: bool,
 }
 
 pub(super) fn delete(state: Arc<State>, argument: Value) -> Answer {
     Box::pin(async move {
         let wanted = "{ session, force?: true }: an id, or its start";
-        let Deleted { session, force } = read(argument, "session", wanted)?;
-        let session = session
-            .ok_or_else(|| invalid("ropewalk.delete needs a session; /sessions lists them"))?;
+        let DeleteArgument { session, force } = read(argument, "session", wanted)?;
         let reply = state.ask(Some(session), Op::Delete { force }).await?;
         let Reply::Deleted(gone) = reply else { return Ok(Value::Null) };
         let lost = match gone.waits() {
@@ -160,22 +118,16 @@ pub(super) fn delete(state: Arc<State>, argument: Value) -> Answer {
             waited => format!(" with what waited in it ({waited})"),
         };
         tell(&state, MessageType::INFO, format!("{} is deleted{lost}.", named(&gone.title)));
-        Ok(json!({ "session": gone.session, "title": gone.title, "pending": gone.pending }))
+        let SessionInfo { session, title, pending, .. } = gone;
+        answer(DeletedSession { session, title, pending })
     })
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Export {
-    session: Option<String>,
-    path: Option<String>,
 }
 
 pub(super) fn export(state: Arc<State>, argument: Value) -> Answer {
     Box::pin(async move {
-        let Export { session, path } = read(argument, "session", "{ session?, path? }")?;
+        let ExportArgument { session, path } = read(argument, "session", "{ session?, path? }")?;
         let reply = state.ask(session, Op::Export(path)).await?;
         let Reply::File(file) = reply else { return Ok(Value::Null) };
-        Ok(show_file(&state, &file, format!("The session is in {file}")))
+        show_file(&state, &file, format!("The session is in {file}"))
     })
 }

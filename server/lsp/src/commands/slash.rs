@@ -6,7 +6,8 @@ use crate::convert::invalid;
 use crate::show::tell;
 use crate::state::State;
 use ropewalk_host::slash::Slash;
-use ropewalk_protocol::{Mode, Op, Selection};
+use ropewalk_protocol::command::PromptTurn;
+use ropewalk_protocol::{Mode, Op, Selection, Status};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use tower_lsp::jsonrpc::Result;
@@ -30,7 +31,8 @@ pub(super) async fn run(
         }
     };
     let session = state.current();
-    Ok(json!({ "session": session, "turn": null, "said": said }))
+    let session = session.map(Into::into);
+    super::answer(PromptTurn { session, turn: None, said })
 }
 
 /// Does it. Gives what is to be said, unless what it does is told by itself.
@@ -99,7 +101,10 @@ async fn change_mode(state: &Arc<State>, mode: Option<Mode>) -> Result<String> {
 async fn change_model(state: &Arc<State>, name: Option<String>) -> Result<String> {
     let now = match name {
         Some(name) => state.ask(None, Op::SetModel(name.clone())).await.map(|_| Ok(name))?,
-        None => super::status_of(state).await?.model,
+        None => {
+            let Status { model, missing, .. } = super::status_of(state).await?;
+            model.ok_or_else(|| missing.unwrap_or_default())
+        }
     };
     Ok(now.map_or_else(|missing| missing, |model| format!("The model is {model}.")))
 }

@@ -19,14 +19,15 @@ pub struct FileHunks {
     pub source: DocId,
     /// The hunks, in the order of lines.
     pub hunks: Arc<[Hunk]>,
-    /// The document's text that `hunks` count lines of, and the place of that text in its log.
-    base: Option<(Text, Cursor)>,
+    /// The text that `hunks` count lines of, where there is one, and the place of it in its document's log if it is open.
+    pub(super) base: Option<(Text, Option<Cursor>)>,
 }
 
 impl FileHunks {
     pub(super) fn new(id: &DocId, file: &ForkFile, left: Option<&str>) -> Self {
         let base = match &file.entry.base {
-            Base::Buffer { text, cursor } => Some((text.clone(), cursor.clone())),
+            Base::Buffer { text, cursor } => Some((text.clone(), Some(cursor.clone()))),
+            Base::Disk { text, .. } => Some((text.clone(), None)),
             _ => None,
         };
         let source = base_of(id, &file.entry).clone();
@@ -35,15 +36,14 @@ impl FileHunks {
 
     /// The hunks that still wait in the document as it is now, each with the lines that it replaces there, counted by line
     /// feeds. Of one that was accepted since, the document's log tells.
-    pub fn placed_in<'a>(
+    pub fn placed_in<'a, 'b>(
         &'a self,
-        document: &'a Document,
-    ) -> impl Iterator<Item = (&'a Hunk, Range<usize>)> {
+        document: &'b Document,
+    ) -> impl Iterator<Item = (&'a Hunk, Range<usize>)> + use<'a, 'b> {
         let log = document.log();
-        let base = self
-            .base
-            .as_ref()
-            .filter(|(_, cursor)| log.knows(cursor) && log.since(cursor).next().is_some());
+        let base = self.base.as_ref().and_then(|(text, cursor)| Some((text, cursor.as_ref()?)));
+        let base =
+            base.filter(|(_, cursor)| log.knows(cursor) && log.since(cursor).next().is_some());
         self.hunks.iter().filter_map(move |hunk| {
             let lines = match base {
                 Some(base) => lines_now(hunk, base, document)?,
@@ -57,7 +57,7 @@ impl FileHunks {
 /// The lines that a hunk replaces in the document as it is now. None if its edit was made.
 fn lines_now(
     hunk: &Hunk,
-    (base, cursor): &(Text, Cursor),
+    (base, cursor): (&Text, &Cursor),
     document: &Document,
 ) -> Option<Range<usize>> {
     let is_text = matches!(hunk.kind, HunkKind::Text | HunkKind::Create);

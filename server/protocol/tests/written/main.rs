@@ -1,4 +1,5 @@
-//! What is written from the types stands as it should: `editors/protocol.json`, and the tables of EXTENSIONS.md.
+//! What is written from the types stands as it should: `editors/protocol.json`, the annotations of the plugin for Neovim,
+//! and the tables of EXTENSIONS.md.
 //!
 //! With `UPDATE_FIXTURES` set it is written anew.
 #![expect(
@@ -7,11 +8,14 @@
     reason = "helpers of tests may be blunt, as tests are"
 )]
 
+mod lua;
+
 use ropewalk_protocol::schema::document;
 use serde_json::{Map, Value};
 use std::path::Path;
 
 const SCHEMA: &str = "../../editors/protocol.json";
+const LUA: &str = "../../editors/neovim/lua/ropewalk/protocol.lua";
 const PAGE: &str = "EXTENSIONS.md";
 
 /// The words around a table that is written.
@@ -31,7 +35,13 @@ fn members(schema: &Value) -> &Map<String, Value> {
 /// The kinds of events, by their names.
 fn kinds(all: &Value) -> impl Iterator<Item = (&str, &Value)> {
     let kinds = all["$defs"]["SessionEvent"]["oneOf"].as_array().unwrap().iter();
+    let kinds = kinds.map(|kind| all.pointer(&kind["$ref"].as_str().unwrap()[1..]).unwrap());
     kinds.map(|kind| (members(kind)["type"]["const"].as_str().unwrap(), kind))
+}
+
+/// True for a member that all events have.
+fn is_shared(field: &str) -> bool {
+    matches!(field, "type" | "session" | "thread")
 }
 
 /// A row for each kind of event with these names.
@@ -39,7 +49,7 @@ fn events(all: &Value, is_meant: impl Fn(&str) -> bool) -> String {
     let mut table = "| type | fields | what happened |\n|---|---|---|\n".to_owned();
     for (name, kind) in kinds(all) {
         if is_meant(name) {
-            let fields = members(kind).keys().filter(|field| *field != "type");
+            let fields = members(kind).keys().filter(|field| !is_shared(field));
             let fields: Vec<String> = fields.map(|field| format!("`{field}`")).collect();
             table += &format!("| `{name}` | {} | {} |\n", fields.join(", "), words(kind));
         }
@@ -50,7 +60,7 @@ fn events(all: &Value, is_meant: impl Fn(&str) -> bool) -> String {
 /// A row for each member of a type, but for what says which event it is in.
 fn fields(all: &Value, of: &Value) -> String {
     let mut table = "| field | what it is |\n|---|---|\n".to_owned();
-    for (name, schema) in members(of).iter().filter(|(name, _)| *name != "type") {
+    for (name, schema) in members(of).iter().filter(|(name, _)| !is_shared(name)) {
         let kinds = schema["$ref"].as_str().map(|at| &all["$defs"][at.rsplit('/').next().unwrap()]);
         let words_of = |kind: &Value| kind["const"].as_str().map(|word| format!("`{word}`"));
         let kinds: Vec<String> = kinds
@@ -72,6 +82,7 @@ fn page(old: &str, all: &Value) -> String {
         ("events", events(all, |name| !is_of_none(name))),
         ("events of no session", events(all, is_of_none)),
         ("hunks", fields(all, &all["$defs"]["HunkInfo"])),
+        ("published", fields(all, &all["$defs"]["PublishedHunk"])),
         ("tokens", fields(all, &all["$defs"]["Tokens"])),
         ("approvals", fields(all, asked)),
     ];
@@ -90,6 +101,7 @@ fn what_is_written_from_the_types_is_not_stale() {
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap_or_default();
     let wanted = [
         (SCHEMA, serde_json::to_string_pretty(&all).unwrap() + "\n"),
+        (LUA, lua::page(&all)),
         (PAGE, page(&read(PAGE), &all)),
     ];
     for (name, wanted) in wanted {
