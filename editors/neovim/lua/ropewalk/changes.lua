@@ -1,0 +1,359 @@
+---Proposed changes, drawn over the user's text: the buffer keeps its own lines, which are tinted, and the new ones
+---are virtual lines below them.
+local config = require('ropewalk.config')
+local hub = require('ropewalk.hub')
+local keys = require('ropewalk.keys')
+local paint = require('ropewalk.paint')
+local text = require('ropewalk.text')
+
+local M = {}
+
+local SPACE = vim.api.nvim_create_namespace('ropewalk.changes')
+local PUBLISHED = vim.api.nvim_create_namespace('ropewalk.published')
+---New lines of one change that are drawn; the diff shows all.
+local MOST_LINES = 200
+
+---@class ropewalk.Drawn
+---@field hunk table
+---@field old integer mark of the lines it replaces
+---@field new integer mark that carries the new lines
+---@field sign integer
+---@field above integer how many virtual lines stand above the first line for it
+---@field is_painted boolean
+
+---@type table<integer, table<integer, ropewalk.Drawn>> by buffer and hunk
+local drawn = {}
+---@type table<integer, table[]> what was drawn last, by buffer
+local shown = {}
+---Ids are never used again: a mark with an old id would jump back on undo.
+local last_id = 0
+
+local function mark(buffer, space, row, column, options)
+  last_id = last_id + 1
+  options.id, options.strict = last_id, false
+  vim.api.nvim_buf_set_extmark(buffer, space, row, column, options)
+  return last_id
+end
+
+---The new lines of a change, in the words of the screen.
+local function new_lines(hunk)
+  if hunk.kind ~= 'text' and hunk.kind ~= 'create' then
+    return text.lines((hunk.diff or ''):gsub('\n+$', ''))
+  elseif not hunk.new then
+    return { 'A long change: :Ropewalk diff shows it.' }
+  end
+  local lines = text.lines((hunk.new:gsub('\n$', '')))
+  if hunk.new == '' then
+    return {}
+  elseif #lines > MOST_LINES then
+    local more = #lines - MOST_LINES
+    lines = vim.list_slice(lines, 1, MOST_LINES)
+    lines[#lines + 1] = ('… %d more lines: :Ropewalk diff shows them.'):format(more)
+  end
+  return lines
+end
+
+local function hint_of(number)
+  local words = ('change %d/%d'):format(number, #hub.state.hunks)
+  if not config.get().hints then
+    return words
+  end
+  return ('%s · %s accept · %s reject'):format(words, keys.hint('accept'), keys.hint('reject'))
+end
+
+---The narrowest window of a buffer, in cells of text.
+local function width_of(buffer)
+  local width = vim.o.columns
+  for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
+    local info = vim.fn.getwininfo(window)[1]
+    width = math.min(width, info.width - info.textoff)
+  end
+  return width
+end
+
+---The virtual lines of a change, its hint at the end of the last one, or below where it doesn't fit.
+local function virtual_lines(buffer, hunk, number, is_painted)
+  local lines = new_lines(hunk)
+  local language = is_painted and hunk.kind == 'text' and paint.language(vim.bo[buffer].filetype) or nil
+  local is_text = hunk.kind == 'text' or hunk.kind == 'create'
+  local tab = (' '):rep(vim.bo[buffer].tabstop)
+  lines = vim.tbl_map(function(line) return (line:gsub('\t', tab)) end, lines)
+  local virtual = paint.virtual_lines(lines, language, is_text and 'RopewalkNew' or 'RopewalkWarning')
+  local hint = '  ' .. hint_of(number)
+  local width = #lines > 0 and vim.fn.strdisplaywidth(lines[#lines]) or math.huge
+  if width + vim.fn.strdisplaywidth(hint) <= width_of(buffer) then
+    table.insert(virtual[#virtual], { hint, 'RopewalkHint' })
+  else
+    virtual[#virtual + 1] = { { hint, 'RopewalkHint' } }
+  end
+  return virtual
+end
+
+---Draws the new lines of a change, anew if they were drawn.
+local function draw_new(buffer, one, number, is_painted)
+  local virtual = virtual_lines(buffer, one.hunk, number, is_painted)
+  local row = one.row
+  if one.new then
+    local at = vim.api.nvim_buf_get_extmark_by_id(buffer, SPACE, one.new, {})
+    row = at[1] or row
+    vim.api.nvim_buf_del_extmark(buffer, SPACE, one.new)
+  end
+  one.new = mark(buffer, SPACE, row, 0, { virt_lines = virtual, virt_lines_above = one.is_above })
+  one.above = one.is_above and #virtual or 0
+  one.is_painted, one.number = is_painted, number
+end
+
+local SIGNS = { text = '~', create = '+', delete = '✗', rename = '»' }
+
+local function sign_of(hunk)
+  local is_insert = hunk.kind == 'text' and hunk.lines == 0
+  local is_removal = hunk.kind == 'text' and hunk.new == ''
+  return is_insert and '+' or is_removal and '-' or SIGNS[hunk.kind] or '~'
+end
+
+---Draws one change, plain.
+local function draw_one(buffer, hunk, number)
+  local count = vim.api.nvim_buf_line_count(buffer)
+  local is_text = hunk.kind == 'text'
+  local first = is_text and math.min(hunk.line, count) or 0
+  local lines = is_text and math.min(hunk.lines, count - first) or 0
+  local is_empty = count == 1 and vim.api.nvim_buf_get_lines(buffer, 0, 1, true)[1] == ''
+  local is_above = first == 0 and lines == 0 and not is_empty
+  local one = { hunk = hunk, is_above = is_above, row = math.max(0, first + lines - 1) }
+  one.old = mark(buffer, SPACE, math.min(first, count - 1), 0, lines > 0 and {
+    end_row = first + lines, end_col = 0, hl_group = 'RopewalkOld', hl_eol = true,
+  } or {})
+  one.sign = mark(buffer, SPACE, lines > 0 and first or one.row, 0, {
+    sign_text = sign_of(hunk), sign_hl_group = 'RopewalkSign',
+  })
+  draw_new(buffer, one, number, false)
+  return one
+end
+
+---Lines above the first one that are drawn in a buffer.
+local function lines_above(buffer)
+  local above = 0
+  for _, one in pairs(drawn[buffer] or {}) do
+    above = above + one.above
+  end
+  return above
+end
+
+---Scrolls to the virtual lines above the first line in windows that begin there: Neovim hides them by itself.
+local function show_above(buffer)
+  local above = lines_above(buffer)
+  for _, window in ipairs(above > 0 and vim.fn.win_findbuf(buffer) or {}) do
+    vim.api.nvim_win_call(window, function()
+      local view = vim.fn.winsaveview()
+      local most = math.min(above, vim.api.nvim_win_get_height(window) - 1)
+      if view.topline == 1 and view.topfill < most then
+        view.topfill = most
+        vim.fn.winrestview(view)
+      end
+    end)
+  end
+end
+
+---Colours the changes that a window shows.
+local function paint_visible(window)
+  local buffer = vim.api.nvim_win_get_buf(window)
+  local of = drawn[buffer]
+  if not of then
+    return
+  end
+  local first, last = vim.fn.line('w0', window) - 1, vim.fn.line('w$', window) - 1
+  for _, one in pairs(of) do
+    if not one.is_painted then
+      local at = vim.api.nvim_buf_get_extmark_by_id(buffer, SPACE, one.new, {})
+      if at[1] and at[1] >= first - 1 and at[1] <= last + 1 then
+        draw_new(buffer, one, one.number, true)
+      end
+    end
+  end
+end
+
+---The changes of a buffer's file that can be drawn in it now.
+local function changes_of(buffer, by_uri)
+  local uri, version = vim.uri_from_bufnr(buffer), vim.lsp.util.buf_versions[buffer]
+  local of, is_stale = {}, false
+  for _, entry in ipairs(by_uri[uri] or {}) do
+    is_stale = is_stale or (entry.hunk.version ~= nil and entry.hunk.version ~= version)
+    of[#of + 1] = entry
+  end
+  return of, is_stale
+end
+
+local function clear_one(buffer, one)
+  for _, id in ipairs({ one.old, one.new, one.sign }) do
+    vim.api.nvim_buf_del_extmark(buffer, SPACE, id)
+  end
+end
+
+---Draws the changes of one buffer, unless they are for a text that it hasn't any more: then those that wait no
+---longer go, and the others stay where they are until the next event.
+local function draw(buffer, by_uri)
+  local of, is_stale = changes_of(buffer, by_uri)
+  if vim.deep_equal(of, shown[buffer] or {}) then
+    return
+  end
+  if is_stale then
+    local waits = {}
+    for _, entry in ipairs(of) do
+      waits[entry.hunk.id] = true
+    end
+    for id, one in pairs(drawn[buffer] or {}) do
+      if not waits[id] then
+        clear_one(buffer, one)
+        drawn[buffer][id] = nil
+      end
+    end
+    return
+  end
+  vim.api.nvim_buf_clear_namespace(buffer, SPACE, 0, -1)
+  drawn[buffer], shown[buffer] = {}, of
+  for _, entry in ipairs(of) do
+    drawn[buffer][entry.hunk.id] = draw_one(buffer, entry.hunk, entry.number)
+  end
+  show_above(buffer)
+  vim.iter(vim.fn.win_findbuf(buffer)):each(paint_visible)
+end
+
+local function by_uri()
+  local grouped = {}
+  for number, hunk in ipairs(hub.state.hunks) do
+    grouped[hunk.uri] = grouped[hunk.uri] or {}
+    table.insert(grouped[hunk.uri], { hunk = hunk, number = number })
+  end
+  return grouped
+end
+
+local function is_file(buffer)
+  return vim.api.nvim_buf_is_loaded(buffer) and vim.bo[buffer].buftype == '' and vim.api.nvim_buf_get_name(buffer) ~= ''
+end
+
+---Draws the changes of a buffer that is new on the screen, or was loaded anew.
+---@param buffer integer
+function M.draw(buffer)
+  if is_file(buffer) then
+    shown[buffer] = nil
+    draw(buffer, by_uri())
+  end
+end
+
+---Draws all changes as they are now.
+function M.draw_all()
+  local grouped = by_uri()
+  for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
+    if is_file(buffer) then
+      draw(buffer, grouped)
+    end
+  end
+end
+
+---Takes away what is drawn for the changes that an edit is about to make.
+---@param buffer integer
+---@param edits lsp.TextEdit[]
+function M.about_to_change(buffer, edits)
+  for id, one in pairs(drawn[buffer] or {}) do
+    local row = M.place(buffer, id) or 0
+    for _, edit in ipairs(edits) do
+      if edit.range.start.line <= row + one.hunk.lines and edit.range['end'].line >= row then
+        clear_one(buffer, one)
+        drawn[buffer][id], shown[buffer] = nil, nil
+        break
+      end
+    end
+  end
+end
+
+---@param buffer integer
+---@param id integer a hunk
+---@return integer? row where it begins now, from zero
+---@return integer? last its last line now
+function M.place(buffer, id)
+  local one = (drawn[buffer] or {})[id]
+  if not one then
+    return nil
+  end
+  local at = vim.api.nvim_buf_get_extmark_by_id(buffer, SPACE, one.old, { details = true })
+  if not at[1] then
+    return nil
+  end
+  local end_row = math.max(at[1], (at[3].end_row or at[1] + 1) - 1)
+  local new = vim.api.nvim_buf_get_extmark_by_id(buffer, SPACE, one.new, {})[1] or at[1]
+  return math.min(at[1], new), math.max(end_row, new)
+end
+
+---@param buffer integer
+---@param first integer row from zero
+---@param last integer
+---@return integer[] # the ids of the changes that touch these lines
+function M.touching(buffer, first, last)
+  local ids = {}
+  for id in pairs(drawn[buffer] or {}) do
+    local row, end_row = M.place(buffer, id)
+    if row and row <= last and end_row >= first then
+      ids[#ids + 1] = id
+    end
+  end
+  table.sort(ids)
+  return ids
+end
+
+---Tints what was put into the files in this turn.
+local function draw_published(state)
+  local version_of = vim.lsp.util.buf_versions
+  for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
+    vim.api.nvim_buf_clear_namespace(buffer, PUBLISHED, 0, -1)
+    local uri = is_file(buffer) and vim.uri_from_bufnr(buffer)
+    for _, change in ipairs(uri and state.mode == 'auto' and state.fresh or {}) do
+      local range = change.range
+      if change.uri == uri and range and (not change.version or change.version == version_of[buffer]) then
+        mark(buffer, PUBLISHED, range.start.line, 0, {
+          end_row = math.max(range['end'].line, range.start.line + 1), end_col = 0, hl_eol = true,
+          hl_group = 'RopewalkPublished',
+        })
+      end
+    end
+  end
+end
+
+hub.listen(function(event, state)
+  local kind = event.type
+  if kind == 'hunks' or kind == 'session_started' or kind == 'disconnected' then
+    M.draw_all()
+  end
+  if kind == 'published' or kind == 'turn_started' or kind == 'session_started' then
+    draw_published(state)
+  end
+end)
+
+vim.api.nvim_create_autocmd('WinScrolled', {
+  callback = function()
+    for window, moved in pairs(vim.v.event) do
+      local number = tonumber(window)
+      if number and vim.api.nvim_win_is_valid(number) then
+        if moved.topline ~= 0 then
+          show_above(vim.api.nvim_win_get_buf(number))
+        end
+        paint_visible(number)
+      end
+    end
+  end,
+})
+vim.api.nvim_create_autocmd('BufWinEnter', {
+  callback = function(event)
+    vim.schedule(function()
+      if vim.api.nvim_buf_is_valid(event.buf) then
+        show_above(event.buf)
+      end
+    end)
+  end,
+})
+vim.api.nvim_create_autocmd('BufUnload', {
+  callback = function(event)
+    drawn[event.buf], shown[event.buf] = nil, nil
+  end,
+})
+
+return M

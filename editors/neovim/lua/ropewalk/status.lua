@@ -1,0 +1,77 @@
+---Words for status lines: what runs, what waits, what it costs.
+local hub = require('ropewalk.hub')
+local text = require('ropewalk.text')
+
+local M = {}
+
+local began ---@type integer?
+local timer = assert(vim.uv.new_timer())
+
+---What runs now, in a few words.
+---@param state ropewalk.State
+---@return string?
+function M.doing(state)
+  if not state.running then
+    return nil
+  end
+  local words = state.note or 'thinking'
+  local last = state.items[#state.items]
+  if last and last.kind == 'call' and last.state == 'running' then
+    words = text.line(last.title ~= '' and last.title or last.tool)
+  elseif last and last.kind == 'text' and not state.note then
+    words = 'answering'
+  end
+  local seconds = began and math.floor((vim.uv.now() - began) / 1000) or 0
+  return text.clip(words, 40) .. (seconds > 1 and ' · ' .. text.duration(seconds) or '')
+end
+
+---The session's cost and how full its context is.
+---@param state ropewalk.State
+---@return string[]
+function M.spent(state)
+  local parts = {}
+  if state.usage and state.usage.cost then
+    parts[#parts + 1] = text.money(state.usage.cost)
+  end
+  local context = state.context
+  if context and context.used > 0 and context.size and context.size > 0 then
+    parts[#parts + 1] = ('context %d%%'):format(math.floor(100 * context.used / context.size + 0.5))
+  end
+  return parts
+end
+
+---@return string
+function M.line()
+  local state, parts = hub.state, {}
+  if #state.approvals > 0 then
+    parts[#parts + 1] = 'asks: ' .. text.clip(text.line(state.approvals[1].detail), 30)
+  else
+    parts[#parts + 1] = M.doing(state)
+  end
+  if #state.hunks > 0 then
+    parts[#parts + 1] = text.changes(state.hunks)
+  end
+  return #parts > 0 and 'Ropewalk: ' .. table.concat(parts, ' · ') or ''
+end
+
+local function redraw()
+  vim.schedule(function()
+    vim.cmd.redrawstatus({ bang = true })
+  end)
+end
+
+local QUIET = { text_delta = true, thinking_delta = true, tool_output = true, usage = true }
+
+hub.listen(function(event, state)
+  if event.type == 'turn_started' then
+    began = vim.uv.now()
+    timer:start(1000, 1000, redraw)
+  elseif not state.running then
+    timer:stop()
+  end
+  if not QUIET[event.type] then
+    redraw()
+  end
+end)
+
+return M
