@@ -19,10 +19,11 @@ const root = {
     $defs: structuredClone($defs),
 };
 
-/** Removes bounds of integers and titles of parts: they have no meaning in TypeScript and would name types twice. */
+/** Leaves out what has no meaning in TypeScript, and words beside a reference, which would write its type once more. */
 function plain(schema) {
     if (Array.isArray(schema)) return schema.map(plain);
     if (schema === null || typeof schema !== 'object') return schema;
+    if ('$ref' in schema) return { $ref: schema.$ref };
     const kept = Object.entries(schema).filter(([key, value]) => key !== 'format' || typeof value !== 'string');
     return Object.fromEntries(kept.map(([key, value]) => [key, plain(value)]));
 }

@@ -17,6 +17,7 @@ pub mod home;
 #[cfg(unix)]
 pub mod hostile;
 pub mod nvim;
+pub mod plugin;
 pub mod probe;
 pub mod screen;
 mod skip;

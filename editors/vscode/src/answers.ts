@@ -2,40 +2,48 @@
 
 import * as vscode from 'vscode';
 import type { LanguageClient } from 'vscode-languageclient/node';
+import type {
+    DiagnosticLine,
+    DiagnosticsRequest,
+    DocumentName,
+    DocumentPlace,
+    PlaceRequest,
+    SymbolPlace,
+    SymbolsRequest,
+    TextPosition,
+    TextRange,
+} from './protocol.ts';
 
 const SEVERITIES = ['error', 'warning', 'information', 'hint'] as const;
-
-interface AtPlace {
-    uri: string;
-    position: { line: number; character: number };
-}
 
 /** Registers the answers; they go with the client. */
 export function answerServer(client: LanguageClient): void {
     const uriOf = (text: string) => client.protocol2CodeConverter.asUri(text);
     const spell = (uri: vscode.Uri) => client.code2ProtocolConverter.asUri(uri);
 
-    client.onRequest('ropewalk/save', async ({ uri }: { uri: string }) => {
+    client.onRequest('ropewalk/save', async ({ uri }: DocumentName) => {
         await save(uriOf(uri));
         return null;
     });
-    client.onRequest('ropewalk/diagnostics', ({ uri }: { uri: string | null }) => {
+    client.onRequest('ropewalk/diagnostics', ({ uri }: DiagnosticsRequest): DiagnosticLine[] => {
         const all: [vscode.Uri, readonly vscode.Diagnostic[]][] = uri
             ? [[uriOf(uri), vscode.languages.getDiagnostics(uriOf(uri))]]
             : vscode.languages.getDiagnostics();
         return all.flatMap(([at, found]) => found.map((one) => ({
             uri: spell(at),
             line: one.range.start.line,
-            severity: SEVERITIES[one.severity],
+            severity: SEVERITIES[one.severity] ?? 'error',
             message: one.message,
             ...(one.source ? { source: one.source } : {}),
         })));
     });
-    client.onRequest('ropewalk/symbols', async (asked: { uri?: string | null; query?: string | null }) =>
-        asked.uri ? await ofDocument(uriOf(asked.uri), asked.uri) : await ofWorkspace(asked.query ?? '', spell));
-    client.onRequest('ropewalk/definition', async ({ uri, position }: AtPlace) =>
+    client.onRequest('ropewalk/symbols', async ({ uri, query }: SymbolsRequest): Promise<SymbolPlace[]> => {
+        const found = uri ? await ofDocument(uriOf(uri), uri) : await ofWorkspace(query, spell);
+        return found.filter(({ name }) => !uri || name.toLowerCase().includes(query.toLowerCase()));
+    });
+    client.onRequest('ropewalk/definition', async ({ uri, position }: PlaceRequest) =>
         await places('vscode.executeDefinitionProvider', uriOf(uri), position, spell));
-    client.onRequest('ropewalk/references', async ({ uri, position }: AtPlace) =>
+    client.onRequest('ropewalk/references', async ({ uri, position }: PlaceRequest) =>
         await places('vscode.executeReferenceProvider', uriOf(uri), position, spell));
 }
 
@@ -47,9 +55,9 @@ async function save(uri: vscode.Uri): Promise<void> {
 
 type Symbols = (vscode.DocumentSymbol | vscode.SymbolInformation)[] | undefined;
 
-async function ofDocument(uri: vscode.Uri, spelled: string): Promise<unknown[]> {
+async function ofDocument(uri: vscode.Uri, spelled: string): Promise<SymbolPlace[]> {
     const found = await vscode.commands.executeCommand<Symbols>('vscode.executeDocumentSymbolProvider', uri);
-    const flat = (symbol: vscode.DocumentSymbol | vscode.SymbolInformation, container?: string): unknown[] => {
+    const flat = (symbol: vscode.DocumentSymbol | vscode.SymbolInformation, container?: string): SymbolPlace[] => {
         const range = 'location' in symbol ? symbol.location.range : symbol.selectionRange;
         const kind = vscode.SymbolKind[symbol.kind]?.toLowerCase() ?? 'symbol';
         const own = { name: symbol.name, kind, uri: spelled, range: plain(range), ...(container ? { container } : {}) };
@@ -59,7 +67,7 @@ async function ofDocument(uri: vscode.Uri, spelled: string): Promise<unknown[]> 
     return (found ?? []).flatMap((symbol) => flat(symbol));
 }
 
-async function ofWorkspace(query: string, spell: (uri: vscode.Uri) => string): Promise<unknown[]> {
+async function ofWorkspace(query: string, spell: (uri: vscode.Uri) => string): Promise<SymbolPlace[]> {
     const found = await vscode.commands.executeCommand<vscode.SymbolInformation[] | undefined>(
         'vscode.executeWorkspaceSymbolProvider', query);
     return (found ?? []).slice(0, 200).map(({ name, kind, location, containerName }) => ({
@@ -74,9 +82,9 @@ async function ofWorkspace(query: string, spell: (uri: vscode.Uri) => string): P
 async function places(
     command: string,
     uri: vscode.Uri,
-    position: AtPlace['position'],
+    position: TextPosition,
     spell: (uri: vscode.Uri) => string,
-): Promise<unknown[]> {
+): Promise<DocumentPlace[]> {
     const at = new vscode.Position(position.line, position.character);
     const found = await vscode.commands.executeCommand<(vscode.Location | vscode.LocationLink)[] | undefined>(command, uri, at);
     return (found ?? []).map((one) =>
@@ -85,7 +93,7 @@ async function places(
             : { uri: spell(one.uri), range: plain(one.range) });
 }
 
-function plain({ start, end }: vscode.Range) {
+function plain({ start, end }: vscode.Range): TextRange {
     const place = ({ line, character }: vscode.Position) => ({ line, character });
     return { start: place(start), end: place(end) };
 }

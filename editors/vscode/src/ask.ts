@@ -2,6 +2,7 @@
 
 import * as vscode from 'vscode';
 import type { Hub } from './hub.ts';
+import type { Completions, PromptTurn } from './protocol.ts';
 
 const CONTROLLER = 'ropewalk-ask';
 const DRAFT = 'ropewalk.askDraft';
@@ -99,7 +100,7 @@ export class Ask implements vscode.Disposable {
             textDocument: { uri: this.hub.client.spell(at.document.uri), version: at.version },
             range: at.range,
         };
-        const answer = await this.hub.run<{ said?: string }>('prompt', { prompt, ...place });
+        const answer = await this.hub.run<PromptTurn>('prompt', { prompt, ...place });
         if (answer === undefined) return false;
         const earlier = this.memory.get<string[]>(EARLIER, []).filter((one) => one !== prompt);
         await this.memory.update(EARLIER, [prompt, ...earlier].slice(0, EARLIER_KEPT));
@@ -126,11 +127,6 @@ export class Ask implements vscode.Disposable {
 function selected({ start, end }: vscode.Range): string {
     const last = end.character === 0 && end.line > start.line ? end.line : end.line + 1;
     return last === start.line + 1 ? `line ${last}` : `lines ${start.line + 1}–${last}`;
-}
-
-export interface Completions {
-    start: number;
-    items: { text: string; kind: string; detail: string }[];
 }
 
 /** Files after `@`, commands and skills after `/`, in the box where a prompt is typed. */

@@ -5,6 +5,7 @@ import type { Ask } from './ask.ts';
 import type { ChatView } from './chat/view.ts';
 import type { Hub } from './hub.ts';
 import type { Keys } from './keys.ts';
+import type { RewoundTurn } from './protocol.ts';
 import type { Pickers } from './pickers.ts';
 import type { Review, Target } from './review/review.ts';
 import type { ChangeThread } from './review/thread.ts';
@@ -89,7 +90,7 @@ function ofConversation({ hub, ask, chat, pickers }: Parts): Commands {
         compact: () => hub.run('compact', {}),
         export: () => hub.run('export', {}),
         rewind: async () => {
-            const answer = await hub.run<{ prompt: string }>('rewind', {});
+            const answer = await hub.run<RewoundTurn>('rewind', {});
             if (answer) await chat.offer(answer.prompt);
         },
     };

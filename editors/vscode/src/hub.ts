@@ -2,7 +2,7 @@
 
 import * as vscode from 'vscode';
 import { Client } from './client.ts';
-import type { HunkInfo, SessionEvent } from './protocol.ts';
+import type { History, HunkInfo, SessionEvent } from './protocol.ts';
 import type { Change } from './store/items.ts';
 import type { Head } from './store/state.ts';
 import { type Outcome, Store } from './store/store.ts';
@@ -101,9 +101,9 @@ export class Hub implements vscode.Disposable {
     /** What was said in a session that goes on. */
     private async restoreHistory(): Promise<void> {
         const { session } = this.store.head;
-        const history = await this.ask<{ turns: { turn: number; events: SessionEvent[] }[] }>('history', { turns: 20 });
+        const history = await this.ask<History>('history', { turns: 20 });
         if (!history || this.store.head.session !== session) return;
-        this.publish(this.store.restore(history.turns.flatMap(({ events }) => events)));
+        this.publish(this.store.restore(history.turns));
     }
 
     private publish({ changes, head }: Outcome): void {
@@ -117,7 +117,6 @@ export class Hub implements vscode.Disposable {
             const words = 'The Ropewalk server has stopped. Its log says why.';
             this.setHealth({ state: 'problem', words, mend: 'restart' });
         } else {
-            if (state === 'starting') this.publish(this.store.forget());
             this.setHealth({ state });
         }
     }

@@ -2,8 +2,8 @@
 
 import * as vscode from 'vscode';
 import type { Hub } from './hub.ts';
-import type { Mode } from './protocol.ts';
-import type { Approval } from './store/state.ts';
+import type { Mode, ModelInfo, SessionInfo } from './protocol.ts';
+import { answers } from './store/choices.ts';
 import { count, short } from './store/words.ts';
 
 const MODES: { mode: Mode; label: string; detail: string }[] = [
@@ -11,25 +11,6 @@ const MODES: { mode: Mode; label: string; detail: string }[] = [
     { mode: 'auto', label: 'Auto', detail: 'Changes go into your text as they are made; each can be undone' },
     { mode: 'plan', label: 'Plan', detail: 'Nothing is changed' },
 ];
-
-interface Model {
-    model: string;
-    usable: boolean;
-    missing: string | null;
-    context: number | null;
-    price: { input: number; output: number } | null;
-    current?: boolean;
-}
-
-interface Session {
-    session: string;
-    title: string;
-    at: number;
-    turns: number;
-    pending: number;
-    inUse: boolean;
-    current: boolean;
-}
 
 export class Pickers {
     constructor(private readonly hub: Hub) {}
@@ -42,7 +23,7 @@ export class Pickers {
     }
 
     async model(): Promise<void> {
-        const asked = this.hub.run<Model[]>('models');
+        const asked = this.hub.run<ModelInfo[]>('models');
         const rows = asked.then((models) => (models ?? []).map((model) => ({
             ...model,
             label: `${model.usable ? '$(circle-filled)' : '$(circle-slash)'} ${model.model}`,
@@ -61,7 +42,7 @@ export class Pickers {
     }
 
     async sessions(): Promise<void> {
-        const found = await this.hub.run<Session[]>('sessions');
+        const found = await this.hub.run<SessionInfo[]>('sessions');
         if (!found) return;
         const rows = found.filter(({ current }) => !current).map((session) => ({
             ...session,
@@ -123,19 +104,7 @@ export class Pickers {
     }
 }
 
-/** The ways to answer, the safe one first. */
-export function answers(approval: Pick<Approval, 'rule' | 'ruleWords' | 'always' | 'unseen'>) {
-    const unsaved = approval.unseen.length > 0;
-    return [
-        { label: 'Refuse', answer: 'refuse', detail: '' },
-        { label: 'Once', answer: 'once', detail: 'Allow this one' },
-        ...(unsaved ? [{ label: 'Save first', answer: 'afterSave', detail: `Save ${approval.unseen.join(', ')}, then allow` }] : []),
-        ...(approval.rule ? [{ label: 'Session', answer: 'session', detail: `Until this conversation ends: ${approval.ruleWords ?? ''}` }] : []),
-        ...(approval.rule && approval.always ? [{ label: 'Always', answer: 'always', detail: `From now on: ${approval.ruleWords ?? ''}` }] : []),
-    ] as const;
-}
-
-function facts({ context, price }: Model): string {
+function facts({ context, price }: ModelInfo): string {
     const size = context ? `${short(context)} tokens` : '';
     const cost = price ? `$${price.input} in, $${price.output} out per million` : '';
     return [size, cost].filter(Boolean).join(' · ');

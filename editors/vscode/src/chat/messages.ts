@@ -1,5 +1,6 @@
 // What host and webview say to each other. Types alone: both sides are ours and of one build.
 
+import type { ApprovalAnswer, Completion } from '../protocol.ts';
 import type { Change, Item } from '../store/items.ts';
 import type { Approval, Head, TrustQuestion } from '../store/state.ts';
 
@@ -20,7 +21,7 @@ export type ToWebview =
     | { type: 'changes'; changes: Change[] }
     | { type: 'head'; head: ChatHead }
     | { type: 'earlier'; items: Item[]; hasEarlier: boolean }
-    | { type: 'completions'; request: number; start: number; items: { text: string; kind: string; detail: string }[] }
+    | { type: 'completions'; request: number; start: number; items: Completion[] }
     | { type: 'draft'; text: string }
     | { type: 'focus' }
     | { type: 'sent'; earlier: string[] };
@@ -33,7 +34,7 @@ export type FromWebview =
     | { type: 'unqueue'; turn: number }
     | { type: 'earlier'; before: string }
     | { type: 'complete'; request: number; text: string; offset: number }
-    | { type: 'approve'; approval: number; answer: 'once' | 'session' | 'always' | 'afterSave' | 'refuse'; words?: string }
+    | { type: 'approve'; approval: number; answer: ApprovalAnswer; words?: string }
     | { type: 'trust'; root: string; hash: string; answer: 'trust' | 'never' }
     | { type: 'whole'; thread?: string; call: string; title: string }
     | { type: 'displaced'; id: string; action: 'both' | 'again' }

@@ -2,8 +2,9 @@
 
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
-import type { Ask, Completions } from '../ask.ts';
+import type { Ask } from '../ask.ts';
 import type { Hub } from '../hub.ts';
+import type { CallResult, Completions, UnqueuedPrompt } from '../protocol.ts';
 import type { ReadOnlyTexts } from '../review/documents.ts';
 import { type Change, joined } from '../store/items.ts';
 import type { ChatHead, FromWebview, ToWebview } from './messages.ts';
@@ -185,7 +186,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     }
 
     private async unqueue(turn: number): Promise<void> {
-        const answer = await this.hub.run<{ prompt: string }>('unqueue', { turn });
+        const answer = await this.hub.run<UnqueuedPrompt>('unqueue', { turn });
         if (!answer) return;
         this.hub.unqueued(turn);
         if (!this.memory.get<string>(DRAFT)) await this.offer(answer.prompt);
@@ -203,7 +204,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     }
 
     private async showWhole(call: string, title: string): Promise<void> {
-        const whole = await this.hub.ask<{ text: string }>('result', { call });
+        const whole = await this.hub.ask<CallResult>('result', { call });
         if (!whole) return void vscode.window.showInformationMessage('The whole output is not there yet.');
         const document = await vscode.workspace.openTextDocument(this.texts.hold(title, whole.text));
         await vscode.window.showTextDocument(document, { preview: true });

@@ -2,7 +2,7 @@
 
 import * as vscode from 'vscode';
 import type { Hub } from '../hub.ts';
-import type { HunkInfo } from '../protocol.ts';
+import type { HunkInfo, HunkTexts, ProposedDocument } from '../protocol.ts';
 import { editedTexts, regions } from './edited.ts';
 
 export const PROPOSED = 'ropewalk';
@@ -83,7 +83,7 @@ export class ProposedFiles implements vscode.FileSystemProvider, vscode.Disposab
 
     private async fetch(uri: vscode.Uri): Promise<{ text: string; moment: number }> {
         const asked = { uri: this.hub.client.spell(fileOf(uri)) };
-        const answer = await this.hub.ask<{ text: string | null }>('document', asked);
+        const answer = await this.hub.ask<ProposedDocument>('document', asked);
         const before = this.read.get(uri.toString());
         const text = answer?.text ?? '';
         const now = before?.text === text ? before : { text, moment: Date.now() };
@@ -110,10 +110,10 @@ export class ProposedFiles implements vscode.FileSystemProvider, vscode.Disposab
 }
 
 /** Texts of a change; of a long one they are asked for. */
-export async function textsOf(hub: Hub, hunk: HunkInfo): Promise<{ old: string; new: string; diff: string }> {
+export async function textsOf(hub: Hub, hunk: HunkInfo): Promise<HunkTexts> {
     const { old, new: text, diff } = hunk;
     if (typeof old === 'string' && typeof text === 'string' && typeof diff === 'string') return { old, new: text, diff };
-    const whole = await hub.ask<{ old: string; new: string; diff: string }>('hunk', { hunk: hunk.id });
+    const whole = await hub.ask<HunkTexts>('hunk', { hunk: hunk.id });
     return whole ?? { old: '', new: '', diff: '' };
 }
 

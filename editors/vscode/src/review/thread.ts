@@ -5,8 +5,8 @@ import * as vscode from 'vscode';
 import type { Hub } from '../hub.ts';
 import type { HunkInfo } from '../protocol.ts';
 import { PROPOSED, textsOf } from './documents.ts';
+import { fenced } from './fence.ts';
 import type { Places } from './places.ts';
-import { fenced } from './tint.ts';
 
 /** The most lines of a diff in the thread; the diff editor has the rest. */
 const LINES_SHOWN = 200;

@@ -3,6 +3,7 @@
 
 import * as vscode from 'vscode';
 import type { Hub } from '../hub.ts';
+import { fenced } from './fence.ts';
 import type { Places } from './places.ts';
 
 const OLD = 'diffEditor.removedLineBackground';
@@ -90,11 +91,4 @@ export class Tint implements vscode.Disposable {
 function preview(text: string | null): vscode.MarkdownString {
     const words = new vscode.MarkdownString('Proposed · not in your file yet\n');
     return words.appendMarkdown(fenced(text ?? '(long: open the diff)', ''));
-}
-
-/** Text as a block of code that it can't leave. */
-export function fenced(text: string, language: string): string {
-    const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
-    const fence = '`'.repeat(longest + 1);
-    return `${fence}${language}\n${text.endsWith('\n') ? text : `${text}\n`}${fence}\n`;
 }

@@ -1,7 +1,7 @@
 // What the conversation consists of on the screen, and the few operations that change it. Host and webview apply the same
 // operations by the same function, so neither can show what the other doesn't have.
 
-import type { Level } from '../protocol.ts';
+import type { Level, StopReason } from '../protocol.ts';
 
 /** How many characters of a running command's output are kept; the server has the whole. */
 export const OUTPUT_KEPT = 64_000;
@@ -20,11 +20,12 @@ export type Item = Placed &
         | { kind: 'prompt'; text: string; how: 'sent' | 'queued' | 'joined' }
         | { kind: 'text' | 'thinking'; message: string; text: string; settled: boolean }
         | CallItem
-        | { kind: 'agent'; agent: string; description: string; running: boolean; steps: number; tokens: number; note: string }
+        | { kind: 'agent'; call: string; agent: string; description: string; running: boolean; steps: number; tokens: number; note: string }
         | { kind: 'notice'; level: Level; text: string }
         | { kind: 'check'; passed: boolean; text: string }
+        | { kind: 'compacted'; text: string }
         | { kind: 'displaced'; uri: string; file: string; old: string; theirs: string; now: string }
-        | { kind: 'end'; ok: boolean; text: string; canUndo: boolean }
+        | { kind: 'end'; reason: StopReason; text: string; canUndo: boolean }
     );
 
 export interface CallItem {
@@ -32,10 +33,13 @@ export interface CallItem {
     call: string;
     tool: string;
     title: string;
-    state: 'running' | 'done' | 'failed';
+    state: 'running' | 'asks' | 'done' | 'failed' | 'stopped';
     /** Where it ran, in words for the user; empty where that says nothing. */
     place: string;
+    /** What it has said while it ran. */
     output: string;
+    /** The start of what the model got. */
+    preview: string;
     /** True if the start of the output was left out. */
     cut: boolean;
     secret: string | null;

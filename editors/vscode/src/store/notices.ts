@@ -12,8 +12,8 @@ export function fresh(kind: string): string {
     return `${kind}-${last}`;
 }
 
-/** Adds the item that an event is, if it is one of these; false else. */
-export function noticed(event: SessionEvent, change: (change: Change) => void): boolean {
+/** Adds the item that an event is, if it is one of these; false else. `turn` is the one that runs, for what names none. */
+export function noticed(event: SessionEvent, change: (change: Change) => void, turn = 0): boolean {
     const thread = event.thread ? { thread: event.thread } : {};
     const put = (item: Item): true => {
         change({ op: 'put', item: { ...item, ...thread } });
@@ -24,23 +24,19 @@ export function noticed(event: SessionEvent, change: (change: Change) => void): 
             return put({ id: fresh('notice'), turn: 0, kind: 'notice', level: event.level, text: event.message });
         case 'reviewed':
             for (const failed of event.failed) {
-                put({ id: fresh('notice'), turn: 0, kind: 'notice', level: 'warning', text: failed });
+                put({ id: fresh('notice'), turn: 0, kind: 'notice', level: 'error', text: failed });
             }
             return true;
         case 'check':
             return put({ id: `check-${event.turn}-${event.round}`, turn: event.turn, kind: 'check', ...checked(event) });
-        case 'compacting': {
-            const text = 'Summing up the beginning of the conversation…';
-            return put({ id: `compaction-${event.turn}`, turn: event.turn, kind: 'notice', level: 'info', text });
-        }
         case 'compacted': {
             const text = `The beginning of the conversation was summed up: ${short(event.before)} → ${short(event.after)} tokens.`;
-            return put({ id: `compaction-${event.turn}`, turn: event.turn, kind: 'notice', level: 'info', text });
+            return put({ id: fresh('compacted'), turn: event.turn, kind: 'compacted', text });
         }
         case 'set_aside':
             return put({
                 id: fresh('displaced'),
-                turn: event.turn ?? 0,
+                turn,
                 kind: 'displaced',
                 uri: event.uri,
                 file: event.file,

@@ -1,7 +1,7 @@
 // Events of the server → what is shown. Pure: no editor, no clock but the one that is handed in, no diffing. Everything the
 // plugin draws is read from here, so that the same events always lead to the same screen.
 
-import type { SessionEvent } from '../protocol.ts';
+import type { HistoryTurn, SessionEvent } from '../protocol.ts';
 import { type Change, Transcript } from './items.ts';
 import { emptyHead, type Head } from './state.ts';
 import { TurnWriter } from './turns.ts';
@@ -18,10 +18,12 @@ export class Store {
     head: Head = emptyHead();
     readonly transcript = new Transcript();
     private readonly writer: TurnWriter;
+    private readonly now: () => number;
     private outcome: Outcome = { changes: [], head: new Set() };
 
     /** `now` gives milliseconds since 1970. */
-    constructor(private readonly now: () => number = Date.now) {
+    constructor(now: () => number = Date.now) {
+        this.now = now;
         this.writer = new TurnWriter({
             change: (change) => this.change(change),
             item: (id) => this.transcript.items.get(id),
@@ -43,12 +45,13 @@ export class Store {
         return this.outcome;
     }
 
-    /** A new server knows nothing of what the last one waited for. */
+    /** The server has died: what waited for it waits no more. The conversation stays. */
     forget(): Outcome {
         this.outcome = { changes: [], head: new Set() };
-        const { mode, model } = this.head;
-        this.set({ ...emptyHead(), mode, model });
+        const { session, title, mode, model, running } = this.head;
+        if (running) this.writer.cut(running.turn);
         this.writer.forget();
+        this.set({ ...emptyHead(), session, title, mode, model });
         return this.outcome;
     }
 
@@ -67,14 +70,16 @@ export class Store {
     }
 
     /** Finished turns from the server's history, in front of what is shown. */
-    restore(events: readonly SessionEvent[]): Outcome {
+    restore(turns: readonly HistoryTurn[]): Outcome {
         this.outcome = { changes: [], head: new Set() };
         const later = [...this.transcript.items.values()];
         const { head } = this;
         this.head = emptyHead();
         this.change({ op: 'clear' });
         const writer = this.writer.apart();
-        for (const event of events) writer.apply(event) || noticed(event, (change) => this.change(change));
+        for (const { turn, events } of turns) {
+            for (const event of events) writer.apply(event) || noticed(event, (change) => this.change(change), turn);
+        }
         for (const item of later) this.change({ op: 'put', item });
         this.head = head;
         this.outcome.head.clear();
@@ -93,23 +98,9 @@ export class Store {
 
     private ofSession(event: SessionEvent): boolean {
         switch (event.type) {
-            case 'session_started': {
-                const { mode, model, context } = event;
-                const size = context ?? null;
-                const before = this.head;
-                this.set({
-                    ...emptyHead(),
-                    trust: before.trust,
-                    session: event.session ?? null,
-                    title: event.title,
-                    mode: mode ?? before.mode,
-                    model: model ?? before.model,
-                    context: size === null ? null : { used: 0, size },
-                });
-                if (before.session !== this.head.session) this.change({ op: 'clear' });
-                this.writer.forget();
+            case 'session_started':
+                this.begin(event);
                 return true;
-            }
             case 'session_renamed':
                 this.set({ title: event.title });
                 return true;
@@ -119,6 +110,27 @@ export class Store {
             default:
                 return false;
         }
+    }
+
+    private begin(event: Extract<SessionEvent, { type: 'session_started' }>): void {
+        const before = this.head;
+        const session = event.session ?? null;
+        if (before.session !== session) this.change({ op: 'clear' });
+        // The same one goes on after its server has died: its turn does not.
+        else if (before.running) this.writer.cut(before.running.turn);
+        this.writer.forget();
+        const { title, mode, model, context } = event;
+        const size = context ?? null;
+        this.set({
+            ...emptyHead(),
+            trust: before.trust,
+            session,
+            title,
+            mode,
+            model,
+            published: before.session === session ? before.published : [],
+            context: size === null ? null : { used: 0, size },
+        });
     }
 
     private ofReview(event: SessionEvent): boolean {
@@ -135,15 +147,19 @@ export class Store {
                 return true;
             case 'approval_requested':
                 this.set({ approvals: [...this.head.approvals, event] });
+                this.writer.asks(event.call, true);
                 return true;
-            case 'approval_resolved':
-                this.set({ approvals: this.head.approvals.filter(({ approval }) => approval !== event.approval) });
+            case 'approval_resolved': {
+                const answered = this.head.approvals.find(({ approval }) => approval === event.approval);
+                this.set({ approvals: this.head.approvals.filter((one) => one !== answered) });
+                if (answered) this.writer.asks(answered.call, false);
                 return true;
+            }
             case 'todos':
                 this.set({ todos: event.todos });
                 return true;
             default:
-                return noticed(event, (change) => this.change(change));
+                return noticed(event, (change) => this.change(change), this.head.running?.turn);
         }
     }
 

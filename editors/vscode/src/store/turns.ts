@@ -24,7 +24,13 @@ export class TurnWriter {
     private spent = new Map<number, { input: number; output: number; cost: number | null }>();
     private edited = new Set<number>();
 
-    constructor(private readonly desk: Desk, private readonly isLive = true) {}
+    private readonly desk: Desk;
+    private readonly isLive: boolean;
+
+    constructor(desk: Desk, isLive = true) {
+        this.desk = desk;
+        this.isLive = isLive;
+    }
 
     /** A writer of finished turns: nothing runs, and no time is known. */
     apart(): TurnWriter {
@@ -34,6 +40,20 @@ export class TurnWriter {
     forget(): void {
         this.open.clear();
         this.spent.clear();
+    }
+
+    /** The server has died: the running turn goes no further. */
+    cut(turn: number): void {
+        this.end({ type: 'turn_ended', turn, stopReason: 'interrupted', message: null });
+    }
+
+    /** A call waits for the user's answer, or has it. */
+    asks(call: string, isAsking: boolean): void {
+        for (const item of this.desk.items()) {
+            if (item.kind !== 'call' || item.call !== call) continue;
+            if (isAsking && item.state === 'running') return this.put({ ...item, state: 'asks' });
+            if (!isAsking && item.state === 'asks') return this.put({ ...item, state: 'running' });
+        }
     }
 
     /** True if the event was one of a turn's. */
@@ -57,6 +77,9 @@ export class TurnWriter {
                 return true;
             case 'usage':
                 this.usage(event);
+                return true;
+            case 'compacting':
+                this.doing('summing up');
                 return true;
             case 'waiting':
                 if (!event.thread) this.doing(event.isQueued ? 'in line' : 'waiting for the model');
@@ -124,12 +147,12 @@ export class TurnWriter {
         if (this.desk.head().running?.turn === event.turn) this.desk.set({ running: null });
         for (const item of this.desk.items()) {
             if (item.turn !== event.turn) continue;
-            if (item.kind === 'call' && item.state === 'running') this.put({ ...item, state: 'failed' });
+            if (item.kind === 'call' && (item.state === 'running' || item.state === 'asks')) this.put({ ...item, state: 'stopped' });
             if (item.kind === 'agent' && item.running) this.put({ ...item, running: false });
         }
         const text = ended(event.stopReason, event.message, this.spent.get(event.turn) ?? null);
-        const ok = event.stopReason === 'end_turn';
-        this.put({ id: `end-${event.turn}`, turn: event.turn, kind: 'end', ok, text, canUndo: this.edited.has(event.turn) });
+        const reason = event.stopReason;
+        this.put({ id: `end-${event.turn}`, turn: event.turn, kind: 'end', reason, text, canUndo: this.edited.has(event.turn) });
     }
 
     private rewind(from: number): void {
@@ -174,8 +197,7 @@ export class TurnWriter {
             const said = (item: Item) => 'message' in item && item.message === message && item.thread === open.thread;
             this.desk.change({ op: 'drop', ids: [...this.desk.items()].filter(said).map(({ id }) => id) });
         }
-        const text = `${event.reason} · asking again`;
-        this.put({ id: `retry-${event.turn}-${key}`, turn: event.turn, kind: 'notice', level: 'warning', text, ...threadOf(event) });
+        if (!event.thread) this.doing(`asking again: ${event.reason}`);
     }
 
     private call(event: Event<'tool_call'>): void {
@@ -191,6 +213,7 @@ export class TurnWriter {
             state: 'running',
             place: '',
             output: '',
+            preview: '',
             cut: false,
             secret: null,
             began: this.isLive ? this.desk.now() : 0,
@@ -205,7 +228,7 @@ export class TurnWriter {
         if (/^(edit_file|write_file|bash)$/.test(item.tool) && !event.isError) this.edited.add(turn);
         const changes = this.desk.head().hunks.length;
         const state = event.isError ? 'failed' : 'done';
-        const done: Call = { ...item, state, place: place(event.ran, changes), output: item.output || event.preview, secret: event.secret ?? null };
+        const done: Call = { ...item, state, place: place(event.ran, changes), preview: event.preview, secret: event.secret ?? null };
         this.put(done);
     }
 
@@ -216,7 +239,7 @@ export class TurnWriter {
         const notes = [...(changed?.length ? [`changed ${changed.join(', ')}`] : []), ...(conflicts ?? [])];
         const tokens = usage ? usage.input + usage.cacheRead + usage.cacheWrite + usage.output : 0;
         if (!running) this.settle(event.thread);
-        this.put({ id, turn: event.turn, kind: 'agent', agent, description, running, steps: steps ?? 0, tokens, note: notes.join('\n') });
+        this.put({ id, turn: event.turn, kind: 'agent', call: event.call, agent, description, running, steps: steps ?? 0, tokens, note: notes.join('\n') });
     }
 
     private put(item: Item): void {

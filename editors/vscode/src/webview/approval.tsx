@@ -2,6 +2,8 @@
 // command. It never takes the focus.
 
 import { useState } from 'preact/hooks';
+import type { ApprovalAnswer } from '../protocol.ts';
+import { answers } from '../store/choices.ts';
 import type { Approval, TrustQuestion } from '../store/state.ts';
 import { post } from './api.ts';
 import { Icon } from './icon.tsx';
@@ -17,7 +19,7 @@ export function Approvals({ approvals, trust }: { approvals: Approval[]; trust: 
 function Question({ approval, more }: { approval: Approval; more: number }) {
     const [isRefusing, setRefusing] = useState(false);
     const [words, setWords] = useState('');
-    const answer = (how: 'once' | 'session' | 'always' | 'afterSave' | 'refuse', why?: string) =>
+    const answer = (how: ApprovalAnswer, why?: string) =>
         post({ type: 'approve', approval: approval.approval, answer: how, ...(why ? { words: why } : {}) });
     return (
         <section class="approval" aria-label="Ropewalk asks">
@@ -37,11 +39,12 @@ function Question({ approval, more }: { approval: Approval; more: number }) {
                 </form>
             ) : (
                 <div class="buttons">
-                    <button type="button" onClick={() => setRefusing(true)}>Refuse</button>
-                    <button type="button" class="primary" onClick={() => answer('once')}>Once</button>
-                    {approval.unseen.length > 0 && <button type="button" onClick={() => answer('afterSave')}>Save first</button>}
-                    {approval.rule && <button type="button" title={approval.ruleWords ?? ''} onClick={() => answer('session')}>Session</button>}
-                    {approval.rule && approval.always && <button type="button" title={approval.ruleWords ?? ''} onClick={() => answer('always')}>Always</button>}
+                    {answers(approval).map((choice) => (
+                        <button key={choice.answer} type="button" title={choice.detail} class={choice.answer === 'once' ? 'primary' : ''}
+                            onClick={() => (choice.answer === 'refuse' ? setRefusing(true) : answer(choice.answer))}>
+                            {choice.label}
+                        </button>
+                    ))}
                 </div>
             )}
         </section>

@@ -1,13 +1,12 @@
 // Markdown that comes in pieces: finished blocks are frozen, only the open one is rendered again. Pure but for the parser.
 
-import MarkdownIt from 'markdown-it';
-import type { Token } from 'markdown-it';
+import newMarkdownIt, { type MarkdownIt, type Token } from 'markdown-it';
 
 export type Highlight = (code: string, language: string) => string | undefined;
 
 /** A parser that makes no HTML of the text's own, no images, and highlights closed fences only. */
 export function parser(highlight: Highlight): MarkdownIt {
-    const md = new MarkdownIt({ html: false, linkify: false, breaks: false });
+    const md = newMarkdownIt({ html: false, linkify: false, breaks: false });
     // An image would be fetched; its link stays as words.
     md.disable('image');
     md.validateLink = (url) => /^(https?:|mailto:|#)/i.test(url.trim());
@@ -46,7 +45,13 @@ export class Blocks {
     /** How many characters were parsed in all: tests hold this against the text's length. */
     parsed = 0;
 
-    constructor(private readonly plain: MarkdownIt, private readonly coloured: MarkdownIt) {}
+    private readonly plain: MarkdownIt;
+    private readonly coloured: MarkdownIt;
+
+    constructor(plain: MarkdownIt, coloured: MarkdownIt) {
+        this.plain = plain;
+        this.coloured = coloured;
+    }
 
     /** All blocks of this text. Those that can't change any more are the same objects as before. */
     update(text: string, isSettled: boolean): Block[] {

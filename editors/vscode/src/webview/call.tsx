@@ -10,6 +10,8 @@ const LINES = 400;
 
 const STATES = {
     running: { icon: 'loading', words: 'running' },
+    asks: { icon: 'shield', words: 'waits for your answer' },
+    stopped: { icon: 'circle-slash', words: 'stopped' },
     done: { icon: 'check', words: 'done' },
     failed: { icon: 'error', words: 'failed' },
 };
@@ -17,14 +19,13 @@ const STATES = {
 export function CallView({ item }: { item: Call }) {
     const [isOpen, setOpen] = useState(false);
     const { icon, words } = STATES[item.state];
-    const isRunning = item.state === 'running';
+    const isRunning = isOngoing(item);
     return (
         <div class={`call ${item.state}`}>
             <button type="button" class="line" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
                 <Icon name={isOpen ? 'chevron-down' : 'chevron-right'} />
-                <Icon name={icon} spin={isRunning} />
+                <Icon name={icon} spin={item.state === 'running'} />
                 <span class="sr">{words}</span>
-                <span class="tool">{item.tool}</span>
                 <span class="title" title={item.title}>{item.title}</span>
                 {isRunning && item.began > 0 && <Clock since={item.began} />}
             </button>
@@ -33,8 +34,12 @@ export function CallView({ item }: { item: Call }) {
     );
 }
 
+function isOngoing({ state }: Call): boolean {
+    return state === 'running' || state === 'asks';
+}
+
 function Output({ item }: { item: Call }) {
-    const lines = item.output.replace(/\n$/, '').split('\n');
+    const lines = (item.output || item.preview).replace(/\n$/, '').split('\n');
     const shown = lines.slice(-LINES);
     const isCut = item.cut || lines.length > shown.length;
     return (
@@ -42,9 +47,9 @@ function Output({ item }: { item: Call }) {
             {item.place && <p class="dim">{item.place}</p>}
             {item.secret && <p class="notice warning"><Icon name="key" /> <span>It may show secrets of {item.secret}.</span></p>}
             {isCut && <p class="dim">The last {shown.length} lines:</p>}
-            {item.output && <pre tabIndex={0} role="region" aria-label={`Output of ${item.tool}`}>{shown.join('\n')}</pre>}
-            {item.state !== 'running' && (
-                <button type="button" class="link" onClick={() => post({ type: 'whole', call: item.call, title: `${item.tool} ${item.title}` })}>
+            {lines.join('') && <pre tabIndex={0} role="region" aria-label={`Output of ${item.tool}`}>{shown.join('\n')}</pre>}
+            {!isOngoing(item) && (
+                <button type="button" class="link" onClick={() => post({ type: 'whole', call: item.call, title: item.title })}>
                     Open the whole output
                 </button>
             )}

@@ -1,6 +1,7 @@
 // Where the user types: Enter sends (and joins a running turn), Alt+Enter waits for its end, Esc stops it, `@` and `/` complete.
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { Completion } from '../protocol.ts';
 import type { ChatHead } from '../chat/messages.ts';
 import { money } from '../store/words.ts';
 import { keepDraft, keptDraft, post } from './api.ts';
@@ -9,7 +10,7 @@ import { Icon } from './icon.tsx';
 export interface Completed {
     request: number;
     start: number;
-    items: { text: string; kind: string; detail: string }[];
+    items: Completion[];
 }
 
 interface Props {

@@ -116,6 +116,8 @@ const ItemView = memo(({ item, inside }: { item: Item; inside?: Item[] | undefin
             return <Displaced item={item} />;
         case 'end':
             return <End item={item} />;
+        case 'compacted':
+            return <p class="notice info"><Icon name="fold" /> <span>{item.text}</span></p>;
         case 'check':
             return <p class={`notice ${item.passed ? 'info' : 'warning'}`}><Icon name={item.passed ? 'pass' : 'warning'} /> <span>{item.text}</span></p>;
         case 'notice':
@@ -167,8 +169,8 @@ function Displaced({ item }: { item: Extract<Item, { kind: 'displaced' }> }) {
 
 function End({ item }: { item: Extract<Item, { kind: 'end' }> }) {
     return (
-        <div class={`end ${item.ok ? '' : 'failed'}`}>
-            <Icon name={item.ok ? 'check' : 'circle-slash'} /> <span>{item.text}</span>
+        <div class={`end ${item.reason === 'end_turn' ? '' : 'failed'}`}>
+            <Icon name={item.reason === 'end_turn' ? 'check' : 'circle-slash'} /> <span>{item.text}</span>
             {item.canUndo && (
                 <button type="button" class="link" onClick={() => post({ type: 'undoTurn', turn: item.turn })}>Undo this turn</button>
             )}
