@@ -19,6 +19,8 @@ import { Desk } from './plugin/desk.mjs';
 import { Host } from './plugin/host.mjs';
 
 const PATIENCE = 150_000;
+// What VS Code always says here: natives that were not built, and services that are not there.
+const NOISE = /ChatModelSelection|Agent ?Host|AccountPolicy|bindings file|build.Release|ENOTFOUND|github/;
 const here = dirname(fileURLToPath(import.meta.url));
 const editors = process.env.ROPEWALK_EDITORS ?? join(here, '../../target/editors');
 const { chromium } = createRequire(join(editors, 'vscode/modules/package.json'))('playwright-core');
@@ -56,7 +58,7 @@ try {
 
 /** Settings of this machine, as a user may have them. */
 function settings() {
-    const folder = join(home, 'server-data/data/Machine');
+    const folder = join(home, 'user-data/Machine');
     mkdirSync(folder, { recursive: true });
     const all = {
         'files.autoSave': 'off',
@@ -120,7 +122,9 @@ async function open(port, host) {
     });
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
     page.on('crash', () => finish('the browser page crashed'));
-    page.on('console', (message) => chatter.push(message.text().slice(0, 400)));
+    page.on('console', (message) => {
+        if (!NOISE.test(message.text())) chatter.push(message.text().slice(0, 600));
+    });
     await page.exposeFunction('codeAutomationExit', () => {});
     await page.exposeFunction('codeAutomationLog', () => {});
     const remote = `vscode-remote://127.0.0.1:${port}`;
@@ -160,7 +164,7 @@ async function finish(problem) {
 }
 
 function printLogs() {
-    const logs = join(home, 'server-data/data/logs');
+    const logs = join(home, 'user-data/logs');
     if (!existsSync(logs)) return;
     for (const name of readdirSync(logs, { recursive: true })) {
         if (/(Ropewalk|remoteexthost)\.log$/.test(name)) console.error(`${name}:\n${readFileSync(join(logs, name), 'utf8').slice(-3000)}`);

@@ -102,8 +102,10 @@ export class Desk {
     }
 
     async running() {
-        await this.until('the server', () => this.host.run((vscode) =>
-            vscode.extensions.getExtension('ropewalk.ropewalk')?.exports?.hub.health.state === 'running'));
+        await this.until('the server', () => this.host.run((vscode) => {
+            const extension = vscode.extensions.getExtension('ropewalk.ropewalk');
+            return extension?.isActive && extension.exports.hub.health.state === 'running';
+        }));
     }
 
     async hunks(count) {
