@@ -65,6 +65,7 @@ function settings() {
         'workbench.startupEditor': 'none',
         'editor.minimap.enabled': false,
         'chat.commandCenter.enabled': false,
+        'workbench.secondarySideBar.defaultVisibility': 'hidden',
         'chat.disableAIFeatures': true,
         ...(given.server ? { 'ropewalk.server.path': given.server } : {}),
     };

@@ -22,7 +22,7 @@ import { StatusBar } from './status.ts';
 
 let hub: Hub | undefined;
 
-export async function activate(context: vscode.ExtensionContext): Promise<{ hub: Hub }> {
+export async function activate(context: vscode.ExtensionContext): Promise<{ hub: Hub; thread: ChangeThread }> {
     const own = new Hub();
     hub = own;
     const keys = new Keys(context.secrets);
@@ -53,7 +53,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<{ hub:
         }),
     );
     await own.restart();
-    return { hub: own };
+    return { hub: own, thread };
 }
 
 export async function deactivate(): Promise<void> {

@@ -17,6 +17,8 @@ const GATHERED = 15;
 export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     private view: vscode.WebviewView | undefined;
     private isReady = false;
+    /** True from the user's wish to type in the chat until its page is there. */
+    private wantsFocus = false;
     private pending: Change[] = [];
     private timer: NodeJS.Timeout | undefined;
     private shown = SHOWN;
@@ -62,8 +64,9 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
 
     /** Shows the chat with the focus where the user types. */
     async focus(): Promise<void> {
+        this.wantsFocus = true;
         await vscode.commands.executeCommand('ropewalk.chat.focus');
-        this.post({ type: 'focus' });
+        this.giveFocus();
     }
 
     /** A number on the view's icon while something waits for the user. */
@@ -81,6 +84,12 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
 
     private post(message: ToWebview): void {
         if (this.isReady) void this.view?.webview.postMessage(message);
+    }
+
+    private giveFocus(): void {
+        if (!this.wantsFocus || !this.isReady || !this.view?.visible) return;
+        this.wantsFocus = false;
+        this.post({ type: 'focus' });
     }
 
     private gather(changes: Change[]): void {
@@ -131,7 +140,8 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
         switch (message.type) {
             case 'ready':
                 this.isReady = true;
-                return this.reset();
+                this.reset();
+                return this.giveFocus();
             case 'send':
                 return await this.send(message.text, message.queue);
             case 'draft':

@@ -105,7 +105,7 @@ export class TurnWriter {
                 this.retry(event);
                 return true;
             case 'steered': {
-                const item = { id: fresh('prompt'), turn: event.turn, kind: 'prompt', text: event.text, how: 'joined' } as const;
+                const item = { id: fresh('steer'), turn: event.turn, kind: 'prompt', text: event.text, how: 'joined' } as const;
                 this.put({ ...item, ...threadOf(event) });
                 return true;
             }

@@ -26,6 +26,7 @@ export function CallView({ item }: { item: Call }) {
                 <Icon name={isOpen ? 'chevron-down' : 'chevron-right'} />
                 <Icon name={icon} spin={item.state === 'running'} />
                 <span class="sr">{words}</span>
+                <span class="tool">{item.tool}</span>
                 <span class="title" title={item.title}>{item.title}</span>
                 {isRunning && item.began > 0 && <Clock since={item.began} />}
             </button>
