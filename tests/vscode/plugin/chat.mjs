@@ -32,7 +32,7 @@ async function steerAndQueue(desk, chat) {
     await keyboard.type('say much');
     await keyboard.press('Enter');
     await desk.gateReached('words');
-    await chat.getByText('The first words').waitFor();
+    await chat.getByText('The first words').first().waitFor();
     await keyboard.type('be brief');
     await keyboard.press('Enter');
     await keyboard.type('and then this');
@@ -50,8 +50,8 @@ async function steerAndQueue(desk, chat) {
     await chat.locator('#message').fill('');
     desk.openGate('words');
     await chat.getByText('You, meanwhile').waitFor();
-    await chat.getByText('Briefly then').waitFor();
-    await chat.getByText('This too').waitFor();
+    await chat.getByText('Briefly then').first().waitFor();
+    await chat.getByText('This too').first().waitFor();
     await desk.idle();
     const prompts = (await desk.items()).filter(({ kind }) => kind === 'prompt').map(({ text }) => text);
     assert.deepEqual(prompts, ['say much', 'be brief', 'and then this']);
@@ -78,7 +78,7 @@ async function draft(desk, chat) {
     await desk.command('workbench.view.explorer');
     const again = await desk.chat();
     assert.equal(await again.locator('#message').inputValue(), 'half a thought');
-    await again.getByText('The first words').waitFor();
+    await again.getByText('The first words').first().waitFor();
     await again.locator('#message').fill('');
 }
 
@@ -88,7 +88,7 @@ async function hostile(desk) {
     const chat = await desk.chat();
     await chat.locator('#message').fill('be hostile');
     await chat.locator('#message').press('Enter');
-    await chat.getByText('That was all').waitFor();
+    await chat.getByText('That was all').first().waitFor();
     await desk.idle();
     assert.equal(await chat.locator('.transcript script, .transcript img, .transcript svg, .transcript iframe, .transcript style').count(), 0);
     assert.equal(await chat.evaluate(() => globalThis.hostile), undefined);
