@@ -76,6 +76,7 @@ async function draft(desk, chat) {
     await desk.page.keyboard.type('half a thought');
     await desk.until('the draft', async () => (await chat.locator('#message').inputValue()) === 'half a thought');
     await desk.command('workbench.view.explorer');
+    await desk.until('the chat to go', () => chat.isDetached());
     const again = await desk.chat();
     assert.equal(await again.locator('#message').inputValue(), 'half a thought');
     await again.getByText('The first words').first().waitFor();
