@@ -2,11 +2,10 @@
 
 import * as vscode from 'vscode';
 import type { Hub } from './hub.ts';
+import type { Memory } from './memory.ts';
 import type { Completions, PromptTurn } from './protocol.ts';
 
 const CONTROLLER = 'ropewalk-ask';
-const DRAFT = 'ropewalk.askDraft';
-const EARLIER = 'ropewalk.prompts';
 const EARLIER_KEPT = 50;
 
 export class Ask implements vscode.Disposable {
@@ -14,7 +13,7 @@ export class Ask implements vscode.Disposable {
     private open: { thread: vscode.CommentThread; document: vscode.TextDocument; version: number; range: vscode.Range } | undefined;
     private readonly disposables: vscode.Disposable[];
 
-    constructor(private readonly hub: Hub, private readonly memory: vscode.Memento) {
+    constructor(private readonly hub: Hub, private readonly memory: Memory) {
         this.controller = vscode.comments.createCommentController(CONTROLLER, 'Ask Ropewalk');
         this.disposables = [
             this.controller,
@@ -39,7 +38,7 @@ export class Ask implements vscode.Disposable {
         const line = range.end.character === 0 && range.end.line > range.start.line ? range.end.line - 1 : range.end.line;
         const comment: vscode.Comment = {
             author: { name: 'You' },
-            body: this.memory.get<string>(DRAFT, ''),
+            body: this.memory.get('askDraft') ?? '',
             mode: vscode.CommentMode.Editing,
             contextValue: 'ask',
         };
@@ -59,7 +58,7 @@ export class Ask implements vscode.Disposable {
         const { document, version, range } = open;
         const sent = await this.prompt(text, { document, version, range });
         if (!sent) return;
-        await this.memory.update(DRAFT, undefined);
+        this.memory.put('askDraft', undefined);
         this.close(true);
     }
 
@@ -70,7 +69,7 @@ export class Ask implements vscode.Disposable {
 
     /** A quick pick: earlier prompts, and what is typed as the first row. */
     async pick(): Promise<void> {
-        const earlier = this.memory.get<string[]>(EARLIER, []);
+        const earlier = this.earlier();
         const picker = vscode.window.createQuickPick();
         const rows = (typed: string) => [
             ...(typed.trim() ? [{ label: typed, alwaysShow: true, detail: 'Ask this' }] : []),
@@ -78,11 +77,11 @@ export class Ask implements vscode.Disposable {
         ];
         picker.title = 'Ask Ropewalk';
         picker.placeholder = 'What should be done? @ names a file';
-        picker.value = this.memory.get<string>(DRAFT, '');
+        picker.value = this.memory.get('askDraft') ?? '';
         picker.items = rows(picker.value);
         picker.onDidChangeValue((typed) => {
             picker.items = rows(typed);
-            void this.memory.update(DRAFT, typed);
+            this.memory.put('askDraft', typed);
         });
         const chosen = await new Promise<string | undefined>((done) => {
             picker.onDidAccept(() => done(picker.activeItems[0]?.label ?? picker.value));
@@ -91,7 +90,7 @@ export class Ask implements vscode.Disposable {
         });
         picker.dispose();
         if (!chosen?.trim()) return;
-        if (await this.prompt(chosen.trim())) await this.memory.update(DRAFT, undefined);
+        if (await this.prompt(chosen.trim())) this.memory.put('askDraft', undefined);
     }
 
     /** Sends a prompt about a place, if there is one; true if the server has it. */
@@ -102,14 +101,14 @@ export class Ask implements vscode.Disposable {
         };
         const answer = await this.hub.run<PromptTurn>('prompt', { prompt, ...place });
         if (answer === undefined) return false;
-        const earlier = this.memory.get<string[]>(EARLIER, []).filter((one) => one !== prompt);
-        await this.memory.update(EARLIER, [prompt, ...earlier].slice(0, EARLIER_KEPT));
+        const earlier = this.earlier().filter((one) => one !== prompt);
+        this.memory.put('prompts', [prompt, ...earlier].slice(0, EARLIER_KEPT));
         return true;
     }
 
     /** Prompts sent before, the last one first. */
     earlier(): string[] {
-        return this.memory.get<string[]>(EARLIER, []);
+        return this.memory.get('prompts') ?? [];
     }
 
     private close(hadFocus: boolean): void {
@@ -120,7 +119,7 @@ export class Ask implements vscode.Disposable {
     }
 
     private keepDraft(document: vscode.TextDocument): void {
-        if (this.open && document.uri.scheme === 'comment') void this.memory.update(DRAFT, document.getText());
+        if (this.open && document.uri.scheme === 'comment') this.memory.put('askDraft', document.getText());
     }
 }
 

@@ -54,6 +54,11 @@ export class Client {
         return this.client?.state === State.Running;
     }
 
+    /** The server's process, by which it is found among others. */
+    get pid(): number | undefined {
+        return this.client?.serverProcess?.pid;
+    }
+
     /** Starts the server; the one before is stopped first. */
     async start(program: string, environment: Record<string, string>): Promise<void> {
         await this.stop();

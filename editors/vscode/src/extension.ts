@@ -8,6 +8,7 @@ import { registerCommands } from './commands.ts';
 import { configuration } from './client.ts';
 import { Hub } from './hub.ts';
 import { Keys } from './keys.ts';
+import { Memory } from './memory.ts';
 import { Notifier } from './notify.ts';
 import { Pickers } from './pickers.ts';
 import { ProposedFiles, ReadOnlyTexts } from './review/documents.ts';
@@ -18,6 +19,7 @@ import { ChangeThread } from './review/thread.ts';
 import { Tint } from './review/tint.ts';
 import { ChangesTree } from './review/tree.ts';
 import { find } from './server.ts';
+import { WindowSession } from './sessions.ts';
 import { StatusBar } from './status.ts';
 
 let hub: Hub | undefined;
@@ -26,17 +28,22 @@ export async function activate(context: vscode.ExtensionContext): Promise<{ hub:
     const own = new Hub();
     hub = own;
     const keys = new Keys(context.secrets);
+    const memory = new Memory(vscode.Uri.joinPath(context.storageUri ?? context.globalStorageUri, 'memory.json').fsPath);
     const texts = new ReadOnlyTexts();
     const places = new Places(own);
     const thread = new ChangeThread(own, places);
-    const ask = new Ask(own, context.workspaceState);
-    const chat = new ChatView(own, ask, texts, context.extensionUri, context.workspaceState);
+    const ask = new Ask(own, memory);
+    const chat = new ChatView(own, ask, texts, context.extensionUri, memory);
     const review = new Review(own, places, thread, texts);
     const pickers = new Pickers(own);
-    own.restart = () => start(own, keys, context);
+    const session = new WindowSession(own, memory);
+    own.restart = async () => {
+        await start(own, keys, context);
+        if (own.client.isRunning) await session.resume();
+    };
     registerCommands(context, { hub: own, keys, ask, chat, review, thread, pickers });
     context.subscriptions.push(
-        own, texts, places, thread, ask, chat, review,
+        own, session, texts, places, thread, ask, chat, review,
         new ProposedFiles(own),
         new Tint(own, places, context.extensionUri),
         new Lenses(own, places),

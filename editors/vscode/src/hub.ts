@@ -12,11 +12,20 @@ export type Health =
     | { state: 'starting' | 'running' }
     | { state: 'problem'; words: string; mend: 'settings' | 'install' | 'restart' };
 
+/** A conversation that could be gone on with. */
+export interface Offer {
+    session: string;
+    title: string;
+    /** When it was last used, in milliseconds since 1970. */
+    at: number;
+}
+
 export class Hub implements vscode.Disposable {
     readonly store = new Store();
     readonly client: Client;
     readonly log: vscode.LogOutputChannel;
     health: Health = { state: 'starting' };
+    offer: Offer | undefined;
     /** Looks for the server again and starts it; set by the extension. */
     restart: () => Promise<void> = async () => {};
 
@@ -71,6 +80,11 @@ export class Hub implements vscode.Disposable {
         this.healthEmitter.fire(health);
     }
 
+    setOffer(offer: Offer | undefined): void {
+        this.offer = offer;
+        this.headEmitter.fire(new Set());
+    }
+
     /** A waiting prompt was taken back. */
     unqueued(turn: number): void {
         this.publish(this.store.unqueued(turn));
@@ -93,6 +107,7 @@ export class Hub implements vscode.Disposable {
 
     private take(event: SessionEvent): void {
         const { session } = this.store.head;
+        if (event.type === 'session_started') this.offer = undefined;
         this.publish(this.store.apply(event));
         this.eventEmitter.fire(event);
         if (event.type === 'session_started' && event.turns > 0 && event.session !== session) void this.restoreHistory();

@@ -139,7 +139,7 @@ export class Desk {
         await this.command('ropewalk.ui.chat');
         return await this.until('the chat', async () => {
             for (const frame of this.page.frames()) {
-                if (await frame.locator('#message').count().catch(() => 0)) return frame;
+                if (await frame.locator('[data-ready] #message').count().catch(() => 0)) return frame;
             }
             return undefined;
         });

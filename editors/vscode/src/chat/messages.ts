@@ -14,6 +14,8 @@ export interface ChatHead
     /** A sentence on what is wrong with the server, and the name of what mends it. */
     problem: { words: string; mend: string; command: string } | null;
     isStarting: boolean;
+    /** A conversation that could be gone on with. */
+    offer: { session: string; title: string } | null;
 }
 
 export type ToWebview =
@@ -40,4 +42,5 @@ export type FromWebview =
     | { type: 'displaced'; id: string; action: 'both' | 'again' }
     | { type: 'undoTurn'; turn: number }
     | { type: 'copy'; text: string }
+    | { type: 'resume'; session: string }
     | { type: 'command'; command: 'review' | 'mode' | 'model' | 'new' | 'sessions' | 'mend' };

@@ -4,13 +4,13 @@ import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
 import type { Ask } from '../ask.ts';
 import type { Hub } from '../hub.ts';
+import type { Memory } from '../memory.ts';
 import type { CallResult, Completions, UnqueuedPrompt } from '../protocol.ts';
 import type { ReadOnlyTexts } from '../review/documents.ts';
 import { type Change, joined } from '../store/items.ts';
 import type { ChatHead, FromWebview, ToWebview } from './messages.ts';
 
 const SHOWN = 200;
-const DRAFT = 'ropewalk.chatDraft';
 /** How long changes are gathered before they go to the webview, in milliseconds. */
 const GATHERED = 15;
 
@@ -29,7 +29,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
         private readonly ask: Ask,
         private readonly texts: ReadOnlyTexts,
         private readonly extension: vscode.Uri,
-        private readonly memory: vscode.Memento,
+        private readonly memory: Memory,
     ) {
         this.disposables = [
             vscode.window.registerWebviewViewProvider('ropewalk.chat', this),
@@ -78,7 +78,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
 
     /** Puts words where the user types, without sending them. */
     async offer(text: string): Promise<void> {
-        await this.memory.update(DRAFT, text);
+        this.memory.put('chatDraft', text);
         this.post({ type: 'draft', text });
     }
 
@@ -118,6 +118,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
             changed: hunks.map(({ file }) => file),
             problem: health.state === 'problem' ? { words: health.words, mend: mends[health.mend], command: 'mend' } : null,
             isStarting: health.state === 'starting',
+            offer: this.hub.offer ? { session: this.hub.offer.session, title: this.hub.offer.title } : null,
         };
     }
 
@@ -131,7 +132,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
             items: transcript.last(SHOWN),
             hasEarlier: transcript.items.size > SHOWN,
             head: this.chatHead(),
-            draft: this.memory.get<string>(DRAFT, ''),
+            draft: this.memory.get('chatDraft') ?? '',
             earlier: this.ask.earlier(),
         });
     }
@@ -145,7 +146,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
             case 'send':
                 return await this.send(message.text, message.queue);
             case 'draft':
-                return await this.memory.update(DRAFT, message.text || undefined);
+                return this.memory.put('chatDraft', message.text || undefined);
             case 'earlier':
                 return this.sendEarlier();
             case 'complete':
@@ -174,6 +175,8 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
                 if ((await this.hub.run('trust', { root, hash, answer })) !== undefined) this.hub.trusted(root);
                 return;
             }
+            case 'resume':
+                return void (await this.hub.run('resume', { session: message.session }));
             case 'whole':
                 return await this.showWhole(message.call, message.title);
             case 'displaced':
@@ -191,7 +194,6 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
             : await this.ask.prompt(text, placeOf(vscode.window.activeTextEditor));
         // What could not be sent stays in the box.
         if (!isSent) return this.post({ type: 'draft', text });
-        await this.memory.update(DRAFT, undefined);
         this.post({ type: 'sent', earlier: this.ask.earlier() });
     }
 
@@ -199,7 +201,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
         const answer = await this.hub.run<UnqueuedPrompt>('unqueue', { turn });
         if (!answer) return;
         this.hub.unqueued(turn);
-        if (!this.memory.get<string>(DRAFT)) await this.offer(answer.prompt);
+        if (!this.memory.get('chatDraft')) await this.offer(answer.prompt);
     }
 
     private sendEarlier(): void {

@@ -13,6 +13,8 @@ export type Target = number | { hunk?: HunkInfo; uri?: unknown } | vscode.Commen
 
 export class Review implements vscode.Disposable {
     private readonly toSave = new Set<string>();
+    /** The change whose diff was opened last: what its editor is about. */
+    private compared: number | undefined;
     private readonly heard: vscode.Disposable;
 
     constructor(
@@ -21,7 +23,10 @@ export class Review implements vscode.Disposable {
         private readonly thread: ChangeThread,
         private readonly texts: ReadOnlyTexts,
     ) {
-        this.heard = hub.onEvent((event) => void this.savePublished(event));
+        this.heard = hub.onEvent((event) => {
+            void this.savePublished(event);
+            if (event.type === 'hunks') void this.closeDone();
+        });
     }
 
     dispose(): void {
@@ -110,6 +115,7 @@ export class Review implements vscode.Disposable {
     async edit(target: Target): Promise<void> {
         const hunk = this.of(target);
         if (!hunk) return this.say('No change waits here.');
+        this.thread.close();
         await this.diff(hunk);
         this.say('Edit the lines on the right, then save.');
     }
@@ -118,6 +124,7 @@ export class Review implements vscode.Disposable {
     async diff(target: Target | HunkInfo): Promise<void> {
         const hunk = isHunk(target) ? target : this.of(target);
         if (!hunk) return this.say('No change waits here.');
+        this.compared = hunk.id;
         const file = vscode.Uri.parse(hunk.uri, true);
         const left = hunk.kind === 'create' ? this.texts.hold(`${hunk.file} (not there yet)`, '') : file;
         const right = proposedUri(file);
@@ -163,7 +170,8 @@ export class Review implements vscode.Disposable {
         if (editor.document.uri.scheme === PROPOSED) {
             const file = this.hub.client.spell(fileOf(editor.document.uri));
             if (shown >= 0 && hunks[shown]?.uri === file) return { index: shown, isAt: true, isBehind: false };
-            const index = hunks.findIndex(({ uri }) => uri === file);
+            const compared = hunks.findIndex(({ id, uri }) => id === this.compared && uri === file);
+            const index = compared >= 0 ? compared : hunks.findIndex(({ uri }) => uri === file);
             return index < 0 ? undefined : { index, isAt: true, isBehind: false };
         }
         const { line } = editor.selection.active;
@@ -206,6 +214,16 @@ export class Review implements vscode.Disposable {
             const document = vscode.workspace.textDocuments.find((one) => this.hub.client.spell(one.uri) === uri);
             await document?.save();
         }
+    }
+
+    /** Closes diffs of files in which nothing waits any more: their right side shows what is in the file by now. */
+    private async closeDone(): Promise<void> {
+        const waiting = new Set(this.hub.store.head.hunks.map(({ uri }) => uri));
+        const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs).filter(({ input, isDirty }) => {
+            if (!(input instanceof vscode.TabInputTextDiff) || isDirty || input.modified.scheme !== PROPOSED) return false;
+            return !waiting.has(this.hub.client.spell(fileOf(input.modified)));
+        });
+        if (tabs.length > 0) await vscode.window.tabGroups.close(tabs, true);
     }
 
     private say(words: string): void {

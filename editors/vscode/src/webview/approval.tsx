@@ -29,7 +29,7 @@ function Question({ approval, more }: { approval: Approval; more: number }) {
             </p>
             <pre tabIndex={0} role="region" aria-label="What it would run">{approval.detail}</pre>
             {approval.unseen.length > 0 && <p class="dim">It won’t see what is unsaved in {approval.unseen.join(', ')}.</p>}
-            {approval.ruleWords && <p class="dim rule">Session and Always allow: {approval.ruleWords}</p>}
+            {approval.ruleWords && <p class="dim rule">{approval.always ? 'Session and Always allow' : 'Session allows'}: {approval.ruleWords}</p>}
             {isRefusing ? (
                 <form class="buttons" onSubmit={(event) => { event.preventDefault(); answer('refuse', words.trim()); }}>
                     <input aria-label="Why not? The model reads it" placeholder="why not? (may stay empty)" value={words} ref={(one) => one?.focus()}

@@ -17,8 +17,10 @@ const HELD = 400;
 
 const EMPTY: ChatHead = {
     title: '', mode: null, model: null, running: null, waiting: [], todos: [], cost: null, context: null,
-    approvals: [], trust: [], changed: [], problem: null, isStarting: true,
+    approvals: [], trust: [], changed: [], problem: null, isStarting: true, offer: null,
 };
+
+const root = document.getElementById('root');
 
 class Page {
     transcript = new Transcript();
@@ -34,6 +36,7 @@ class Page {
     take(message: ToWebview): void {
         switch (message.type) {
             case 'reset':
+                root?.setAttribute('data-ready', '');
                 this.fill(message.items);
                 this.hasEarlier = message.hasEarlier;
                 this.head = message.head;
@@ -116,5 +119,4 @@ function App() {
     );
 }
 
-const root = document.getElementById('root');
 if (root) render(<App />, root);

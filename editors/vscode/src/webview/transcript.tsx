@@ -88,6 +88,11 @@ function Welcome({ head }: { head: ChatHead }) {
     return (
         <div class="welcome">
             <p>Say what should be done. Changes wait for your review; nothing reaches your files before you accept it.</p>
+            {head.offer && (
+                <p>
+                    <button type="button" onClick={() => post({ type: 'resume', session: head.offer?.session ?? '' })}>Continue “{head.offer.title || 'the last conversation'}”</button>
+                </p>
+            )}
             {!head.model && (
                 <button type="button" class="primary" onClick={() => post({ type: 'command', command: 'model' })}>Choose a model</button>
             )}
