@@ -1,6 +1,8 @@
 // The window is reloaded while changes wait, and the server is killed amid a turn: draft, conversation, changes and mode are there again.
 
 import assert from 'node:assert/strict';
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 
 export async function run(desk) {
     await desk.edit('greet.py', 'def greet(name):\n    print("hello")\n');
@@ -12,8 +14,16 @@ export async function run(desk) {
     await desk.hunks(1);
     await desk.idle();
     await chat.locator('#message').fill('half a thought');
+    await desk.until('the draft on the disk', () => remembered(desk).includes('half a thought'));
     await reload(desk);
     await crash(desk);
+}
+
+/** What the extension has written down for this folder. */
+function remembered({ home }) {
+    const folder = join(home, 'user-data');
+    const names = readdirSync(folder, { recursive: true }).filter((name) => name.endsWith('memory.json'));
+    return names.map((name) => readFileSync(join(folder, name), 'utf8')).join('');
 }
 
 async function reload(desk) {
