@@ -9,8 +9,8 @@ mod support;
 use ropewalk_testkit::model::{Place, ScriptedReply};
 use serde_json::json;
 use support::agent::Agent;
-use support::plugin::run_plugin;
-use support::stage::{bash, edit, edit_input, say};
+use support::plugin::{run_plugin, run_plugin_with};
+use support::stage::{bash, edit, edit_input, read, say};
 
 /// Runs a case in an empty folder with these replies, of which each is asked for.
 fn run(case: &str, mode: &str, replies: impl IntoIterator<Item = ScriptedReply>) {
@@ -79,4 +79,93 @@ fn a_long_command_is_asked_about_seen_and_answered_by_no_stray_key() {
         say("Done."),
     ];
     run("approval", "review", replies);
+}
+
+#[test]
+#[ignore = "needs VS Code; run tests/run"]
+fn changes_in_odd_places_come_and_go_and_typing_into_one_keeps_the_text() {
+    let edges = edit("a.txt", "one\n", "zero\none\n")
+        .call("edit_file", edit_input("a.txt", "three", "THREE"))
+        .call("edit_file", edit_input("closed.txt", "beta", "BETA"));
+    let done = || say("Done.");
+    let again = edit("b.txt", "second thoughts word", "SECOND THOUGHTS WORD");
+    let replies = [
+        edges,
+        done(),
+        edit("untitled:Untitled-1", "draft", "final"),
+        done(),
+        edit("b.txt", "second word", "SECOND WORD"),
+        done(),
+        read("b.txt").expect_text("propose it again"),
+        again,
+        done(),
+    ];
+    run("places", "review", replies);
+}
+
+#[test]
+#[ignore = "needs VS Code; run tests/run"]
+fn ten_thousand_pieces_and_a_megabyte_of_output_are_drawn_once_and_the_view_stays() {
+    let words: Vec<String> = (0..10_000)
+        .map(|at| format!("word {at} {}", if at % 40 == 39 { "\n\n" } else { "" }))
+        .collect();
+    let lines = "for i in $(seq 0 18999); do echo \"line $i ........................................\"; done";
+    let workspace = tempfile::tempdir().unwrap();
+    let much = say(&words.concat()).call("bash", json!({ "command": lines })).deltas_of(10);
+    let agent = Agent::new("review", [much, say("That is all.")]);
+    agent.allow("bash");
+    run_plugin("much", workspace.path(), &agent);
+    agent.model.finish().unwrap();
+}
+
+#[test]
+#[ignore = "needs VS Code; run tests/run"]
+fn in_mode_auto_a_change_is_tinted_and_taken_back_and_lists_lead_to_modes_and_conversations() {
+    run("auto", "auto", [greeting(), say("It greets by name.")]);
+}
+
+#[test]
+#[ignore = "needs VS Code; run tests/run"]
+fn a_reloaded_window_and_a_killed_server_leave_nothing_behind() {
+    let amid = say("Amid the turn.").text("Not told.").gate(Place::Block(1), "amid");
+    run("reload", "review", [greeting(), say("It greets by name."), amid]);
+}
+
+#[test]
+#[ignore = "needs VS Code; run tests/run"]
+fn without_a_server_every_command_says_what_mends_it() {
+    let workspace = tempfile::tempdir().unwrap();
+    let agent = Agent::new("review", []);
+    run_plugin_with("no_server", workspace.path(), &agent, &["--server", "/nowhere/ropewalk"]);
+}
+
+#[test]
+#[ignore = "needs VS Code; run tests/run"]
+fn a_folder_that_is_not_trusted_starts_nothing_until_it_is() {
+    let workspace = tempfile::tempdir().unwrap();
+    let agent = Agent::new("review", []);
+    let options = ["--server", Agent::command()[0], "--untrusted"];
+    run_plugin_with("untrusted", workspace.path(), &agent, &options);
+}
+
+#[cfg(unix)]
+#[test]
+#[ignore = "needs VS Code; run tests/run"]
+fn another_version_and_a_model_that_is_away_are_told_in_words() {
+    use std::os::unix::fs::PermissionsExt;
+    let workspace = tempfile::tempdir().unwrap();
+    let agent = Agent::new("review", []);
+    agent.configure(
+        "model = \"away/model\"\nlimits.retry_seconds = 1\n[provider.away]\nprotocol = \"anthropic\"\n\
+         base_url = \"http://127.0.0.1:9\"\napi_key_env = \"ANTHROPIC_API_KEY\"\n",
+    );
+    let old = agent.folder("old-ropewalk");
+    let program = Agent::command()[0];
+    let script = format!(
+        "#!/bin/sh\n[ \"$1\" = --version ] && echo 'ropewalk 0.0.9' && exit\nexec '{program}' \"$@\"\n"
+    );
+    std::fs::write(&old, script).unwrap();
+    std::fs::set_permissions(&old, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let options = ["--server", &old.display().to_string()];
+    run_plugin_with("model_away", workspace.path(), &agent, &options);
 }

@@ -27,7 +27,7 @@ try {
     }
     mkdirSync(dirname(out), { recursive: true });
     const vsce = join(here, 'node_modules/@vscode/vsce/vsce');
-    const options = ['package', '--no-dependencies', '--skip-license', '--allow-missing-repository', '--out', out];
+    const options = ['package', '--no-dependencies', '--skip-license', '--allow-missing-repository', '--no-rewrite-relative-links', '--out', out];
     if (target) options.push('--target', target);
     execFileSync(process.execPath, [vsce, ...options], { cwd: here, stdio: ['ignore', 'ignore', 'inherit'] });
     console.log(basename(out));

@@ -10,17 +10,11 @@ use std::process::{Command, Stdio};
 
 /// Runs the case `NAME` (of `tests/vscode/plugin/NAME.mjs`) in the folder `workspace`. Fails with all that the run said.
 pub fn run_plugin(case: &str, workspace: &Path, agent: &Agent) {
-    run_plugin_with(case, workspace, agent, &["--server", Agent::command()[0]], &[]);
+    run_plugin_with(case, workspace, agent, &["--server", Agent::command()[0]]);
 }
 
-/// As [`run_plugin`], with other options of `plugin.mjs`, and more variables for the server.
-pub fn run_plugin_with(
-    case: &str,
-    workspace: &Path,
-    agent: &Agent,
-    options: &[&str],
-    environment: &[(&str, String)],
-) {
+/// As [`run_plugin`], with other options of `plugin.mjs`.
+pub fn run_plugin_with(case: &str, workspace: &Path, agent: &Agent, options: &[&str]) {
     let tests = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vscode"));
     let extensions = editors().join("extension/extensions");
     assert!(extensions.exists(), "no {}: run tests/run once", extensions.display());
@@ -35,7 +29,6 @@ pub fn run_plugin_with(
         .args(options)
         .env("ROPEWALK_EDITORS", editors())
         .envs(agent.environment())
-        .envs(environment.iter().map(|(name, value)| (*name, value)))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

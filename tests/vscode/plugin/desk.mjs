@@ -145,6 +145,15 @@ export class Desk {
         });
     }
 
+    /** Waits for a notification with these words. Driven from outside, VS Code shows none by itself, only in the list. */
+    async notification(words) {
+        const row = this.page.locator('.notification-list-item', { hasText: words });
+        await this.until(`a notification with “${words}”`, async () => {
+            await this.command('notifications.showList');
+            return (await row.count()) > 0;
+        });
+    }
+
     async theme(name) {
         await this.host.run(async (vscode, theme) => {
             const target = vscode.ConfigurationTarget.Global;

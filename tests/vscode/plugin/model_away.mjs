@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 export async function run(desk) {
     await desk.edit('a.txt', 'one\n');
     await desk.running();
-    await desk.page.locator('.notification-toast', { hasText: 'is version 0.0.9; this extension is made for' }).waitFor();
+    await desk.notification('is version 0.0.9; this extension is made for');
     const chat = await desk.chat();
     await chat.locator('#message:focus').waitFor();
     await chat.locator('#message').fill('go');

@@ -10,8 +10,8 @@ export async function run(desk) {
     }));
     assert.match(health.words, /^There is no program at \/nowhere\/ropewalk, which the setting names\.$/);
     await desk.keys('a');
-    await desk.page.locator('.notification-toast', { hasText: 'There is no program at /nowhere/ropewalk' }).waitFor();
-    await desk.page.locator('.notification-toast', { hasText: 'Try Again' }).waitFor();
+    await desk.notification('There is no program at /nowhere/ropewalk');
+    await desk.notification('Try Again');
     const chat = await desk.chat();
     await chat.getByText('There is no program at /nowhere/ropewalk').waitFor();
     await chat.getByRole('button', { name: 'Open Settings' }).waitFor();
