@@ -109,7 +109,7 @@ fn ten_thousand_pieces_and_a_megabyte_of_output_are_drawn_once_and_the_view_stay
     let words: Vec<String> = (0..10_000)
         .map(|at| format!("word {at} {}", if at % 40 == 39 { "\n\n" } else { "" }))
         .collect();
-    let lines = "for i in $(seq 0 18999); do echo \"line $i ........................................\"; done";
+    let lines = "for i in $(seq 0 17999); do echo \"line $i ........................................\"; done";
     let workspace = tempfile::tempdir().unwrap();
     let much = say(&words.concat()).call("bash", json!({ "command": lines })).deltas_of(10);
     let agent = Agent::new("review", [much, say("That is all.")]);

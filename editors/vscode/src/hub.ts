@@ -2,7 +2,7 @@
 
 import * as vscode from 'vscode';
 import { Client } from './client.ts';
-import type { History, HunkInfo, SessionEvent } from './protocol.ts';
+import type { History, HunkInfo, SessionEvent, SessionInfo } from './protocol.ts';
 import type { Change } from './store/items.ts';
 import type { Head } from './store/state.ts';
 import { type Outcome, Store } from './store/store.ts';
@@ -20,6 +20,8 @@ export interface Offer {
     at: number;
 }
 
+const LIST_IN_WORDS = /^(There are no|\d+) sessions?\b/;
+
 export class Hub implements vscode.Disposable {
     readonly store = new Store();
     readonly client: Client;
@@ -29,6 +31,8 @@ export class Hub implements vscode.Disposable {
     /** Looks for the server again and starts it; set by the extension. */
     restart: () => Promise<void> = async () => {};
 
+    /** How many lists were asked for that the server will also say in words. */
+    private listsToCome = 0;
     private readonly headEmitter = new vscode.EventEmitter<ReadonlySet<keyof Head>>();
     private readonly changeEmitter = new vscode.EventEmitter<Change[]>();
     private readonly eventEmitter = new vscode.EventEmitter<SessionEvent>();
@@ -70,6 +74,12 @@ export class Hub implements vscode.Disposable {
         }
     }
 
+    /** Other conversations of the open folders. The server says the list in words too, which is not for the chat. */
+    async sessions(): Promise<SessionInfo[]> {
+        this.listsToCome += 1;
+        return await this.client.execute<SessionInfo[]>('sessions');
+    }
+
     complain(error: unknown): void {
         const words = error instanceof Error ? error.message : String(error);
         void vscode.window.showErrorMessage(words);
@@ -106,6 +116,10 @@ export class Hub implements vscode.Disposable {
     }
 
     private take(event: SessionEvent): void {
+        if (event.type === 'notice' && this.listsToCome > 0 && LIST_IN_WORDS.test(event.message)) {
+            this.listsToCome -= 1;
+            return;
+        }
         const { session } = this.store.head;
         if (event.type === 'session_started') this.offer = undefined;
         this.publish(this.store.apply(event));

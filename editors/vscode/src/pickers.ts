@@ -2,7 +2,7 @@
 
 import * as vscode from 'vscode';
 import type { Hub } from './hub.ts';
-import type { Mode, ModelInfo, SessionInfo } from './protocol.ts';
+import type { Mode, ModelInfo } from './protocol.ts';
 import { answers } from './store/choices.ts';
 import { count, short } from './store/words.ts';
 
@@ -42,8 +42,7 @@ export class Pickers {
     }
 
     async sessions(): Promise<void> {
-        const found = await this.hub.run<SessionInfo[]>('sessions');
-        if (!found) return;
+        const found = await this.hub.sessions();
         const rows = found.filter(({ current }) => !current).map((session) => ({
             ...session,
             label: session.title || 'without a name',

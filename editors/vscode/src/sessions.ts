@@ -3,7 +3,6 @@
 import * as vscode from 'vscode';
 import type { Hub } from './hub.ts';
 import type { Memory } from './memory.ts';
-import type { SessionInfo } from './protocol.ts';
 
 /** Within this time a window that is back is the same one, reloaded; in milliseconds. */
 const RELOADED = 5 * 60_000;
@@ -31,7 +30,7 @@ export class WindowSession implements vscode.Disposable {
     /** Goes on with what this window had, once a server runs; else says what could be gone on with. */
     async resume(): Promise<void> {
         if (this.hub.store.head.session) return;
-        const sessions = await this.hub.client.execute<SessionInfo[]>('sessions').catch(() => []);
+        const sessions = await this.hub.sessions().catch(() => []);
         const kept = this.memory.get('session');
         const free = sessions.filter(({ inUse, current, turns }) => !inUse && !current && turns > 0);
         const own = free.find(({ session }) => session === kept?.session);

@@ -26,14 +26,27 @@ export async function run(desk) {
 
 /** The command is there to its last line, and can't push the buttons away. */
 async function looks(desk, chat, box) {
-    assert.match(await box.locator('pre').textContent(), /line 1\n[^]*line 200/);
-    const [page, buttons] = [await chat.locator('body').boundingBox(), await box.locator('.buttons').boundingBox()];
-    assert.ok(buttons.y + buttons.height <= page.y + page.height, 'the buttons are on the screen');
+    await desk.page.setViewportSize({ width: 1280, height: 420 });
+    await desk.picture('approval_low');
+    await onScreen(chat, box);
+    await desk.page.setViewportSize({ width: 1280, height: 800 });
+    await desk.until('the window as high as before', async () => (await chat.evaluate(() => innerHeight)) > 500);
+    assert.match(await box.locator('.what pre').textContent(), /line 1\n[^]*line 200/);
+    await onScreen(chat, box);
     assert.deepEqual(await box.locator('.buttons button').allTextContents(), ['Refuse', 'Once', 'Session']);
     for (const theme of ['Default Dark Modern', 'Default High Contrast', 'Default Light Modern']) {
         await desk.theme(theme);
         await axe(desk, chat, theme);
         await desk.picture(`approval_${theme.replaceAll(' ', '_').toLowerCase()}`);
+    }
+}
+
+/** The buttons and the message field can be reached, however high the view is. */
+async function onScreen(chat, box) {
+    const bottom = await chat.evaluate(() => innerHeight);
+    for (const part of [box.locator('.buttons'), chat.locator('.foot')]) {
+        const end = await part.evaluate((one) => one.getBoundingClientRect().bottom);
+        assert.ok(end <= bottom, `${end} is below ${bottom}`);
     }
 }
 

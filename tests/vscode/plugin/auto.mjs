@@ -25,6 +25,7 @@ export async function run(desk) {
     await chat.locator('.welcome').waitFor();
     await choose(desk, 'sessions', 'greet');
     await desk.until('the conversation', async () => (await desk.items()).some(({ text }) => text === 'greet by name'));
+    assert.deepEqual((await desk.items()).filter(({ kind }) => kind === 'notice').map(({ text }) => text).filter((text) => /sessions/.test(text)), []);
     assert.equal((await desk.head()).running, null);
 }
 

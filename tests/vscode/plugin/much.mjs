@@ -40,7 +40,7 @@ async function output(desk, chat) {
     await line.click();
     const shown = await chat.locator('.output pre').first().textContent();
     assert.equal(shown.split('\n').length, 400, 'the last lines alone');
-    assert.match(shown, /line 18999/);
+    assert.match(shown, /line 17999/);
     await chat.getByRole('button', { name: 'Open the whole output' }).click();
     await desk.until('the whole output', () => desk.host.run((vscode) =>
         vscode.window.activeTextEditor?.document.uri.scheme === 'ropewalk-text'));

@@ -39,9 +39,11 @@ export class Review implements vscode.Disposable {
         if (hunks.length === 0) return this.say('No change waits for review.');
         const at = this.here();
         const exact = at !== undefined && this.thread.current?.id === hunks[at.index]?.id;
-        let index = at ? at.index : -1;
-        if (!at) index = forward ? 0 : hunks.length - 1;
-        else if (exact || at.isBehind !== forward) index += forward ? 1 : -1;
+        const step = forward ? 1 : -1;
+        let index = forward ? 0 : hunks.length - 1;
+        // One at the cursor that is not shown yet is the next, whichever way.
+        if (at?.isAt) index = exact ? at.index + step : at.index;
+        else if (at) index = at.isBehind === forward ? at.index : at.index + step;
         const hunk = hunks[(index + hunks.length) % hunks.length];
         if (hunk) await this.show(hunk);
     }

@@ -27,9 +27,11 @@ function Question({ approval, more }: { approval: Approval; more: number }) {
                 <Icon name="shield" /> <strong>{approval.tool}</strong> {approval.agent ? `by ${approval.agent} ` : ''}· {approval.reason}
                 {more > 0 && <span class="dim"> · {more} more</span>}
             </p>
-            <pre tabIndex={0} role="region" aria-label="What it would run">{approval.detail}</pre>
-            {approval.unseen.length > 0 && <p class="dim">It won’t see what is unsaved in {approval.unseen.join(', ')}.</p>}
-            {approval.ruleWords && <p class="dim rule">{approval.always ? 'Session and Always allow' : 'Session allows'}: {approval.ruleWords}</p>}
+            <div class="what" tabIndex={0} role="region" aria-label="What it would run">
+                {approval.unseen.length > 0 && <p class="dim">It won’t see what is unsaved in {approval.unseen.join(', ')}.</p>}
+                <pre>{approval.detail}</pre>
+                {approval.ruleWords && <p class="dim rule">{approval.always ? 'Session and Always allow' : 'Session allows'}: {approval.ruleWords}</p>}
+            </div>
             {isRefusing ? (
                 <form class="buttons" onSubmit={(event) => { event.preventDefault(); answer('refuse', words.trim()); }}>
                     <input aria-label="Why not? The model reads it" placeholder="why not? (may stay empty)" value={words} ref={(one) => one?.focus()}
@@ -56,7 +58,9 @@ function Trust({ question }: { question: TrustQuestion }) {
     return (
         <section class="approval" aria-label="Ropewalk asks">
             <p class="head" role="alert"><Icon name="shield" /> The configuration of this folder asks for:</p>
-            <pre tabIndex={0} role="region" aria-label="What it asks for">{`${root}\n\n${enables.join('\n')}`}</pre>
+            <div class="what" tabIndex={0} role="region" aria-label="What it asks for">
+                <pre>{`${root}\n\n${enables.join('\n')}`}</pre>
+            </div>
             <div class="buttons">
                 <button type="button" onClick={() => post({ type: 'trust', root, hash, answer: 'never' })}>Never</button>
                 <button type="button" class="primary" onClick={() => post({ type: 'trust', root, hash, answer: 'trust' })}>Trust exactly this</button>

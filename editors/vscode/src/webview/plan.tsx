@@ -41,7 +41,7 @@ export function Waiting({ head }: { head: ChatHead }) {
                     <button type="button" class="link" onClick={() => post({ type: 'unqueue', turn })}>Take back</button>
                 </div>
             ))}
-            {head.changed.length > 0 && (
+            {head.changed.length > 0 && head.approvals.length === 0 && (
                 <div class="changed">
                     <span>{changesInFiles(head.changed)}</span>
                     <button type="button" onClick={() => post({ type: 'command', command: 'review' })}>Review</button>
