@@ -6,7 +6,7 @@
 mod checks;
 
 use crate::exit::Exit;
-use crate::plain::plain;
+use crate::plain::{plain, plain_json};
 use crate::setup;
 use ropewalk_config::{RealEnvironment, rules_file};
 use std::io::Write;
@@ -31,13 +31,28 @@ struct Finding {
     about: &'static str,
     /// What was found and, if it is not good, how to mend it.
     words: String,
+    /// What mends it, where that is told apart from what was found.
+    mend: Option<&'static str>,
     /// Lines to be copied as they stand, which are shown below.
     lines: Vec<String>,
 }
 
+/// How the report is given.
+#[derive(clap::Args)]
+pub(crate) struct DoctorArgs {
+    /// Print a JSON list of objects with level (ok, note, fail), about, what, and mend (or null).
+    #[arg(long)]
+    json: bool,
+}
+
 impl Finding {
     fn new(grade: Grade, about: &'static str, words: String) -> Self {
-        Self { grade, about, words, lines: Vec::new() }
+        Self { grade, about, words, mend: None, lines: Vec::new() }
+    }
+
+    /// The same with what mends it.
+    fn mended_by(self, mend: &'static str) -> Self {
+        Self { mend: Some(mend), ..self }
     }
 
     fn good(about: &'static str, words: impl Into<String>) -> Self {
@@ -55,7 +70,7 @@ impl Finding {
 
 /// Looks at everything and prints the report. `flags` are those of `-c`. [`Exit::Done`] when all that is
 /// needed is there, else [`Exit::Error`].
-pub(crate) fn doctor(flags: Vec<String>) -> anyhow::Result<Exit> {
+pub(crate) fn doctor(args: &DoctorArgs, flags: Vec<String>) -> anyhow::Result<Exit> {
     let mut findings = vec![Finding::good(
         "ropewalk",
         format!(
@@ -94,19 +109,43 @@ pub(crate) fn doctor(flags: Vec<String>) -> anyhow::Result<Exit> {
         true => "Ropewalk can be used.",
         false => "Ropewalk can't be used yet: fix what is marked FAIL.",
     };
+    let told = match args.json {
+        true => plain_json(json(&findings)),
+        false => format!("{}\n{closing}", report(&findings)),
+    };
     // One that is closed shows nothing; the exit code says it all the same.
-    let _ = writeln!(std::io::stdout(), "{}\n{closing}", report(&findings));
+    let _ = writeln!(std::io::stdout(), "{told}");
     Ok(if worked { Exit::Done } else { Exit::Error })
+}
+
+impl Grade {
+    fn word(self) -> &'static str {
+        match self {
+            Grade::Good => "ok",
+            Grade::Fair => "note",
+            Grade::Bad => "fail",
+        }
+    }
+}
+
+fn json(findings: &[Finding]) -> String {
+    let object = |Finding { grade, about, words, mend, lines }: &Finding| {
+        let lines = Some(lines.join("\n")).filter(|lines| !lines.is_empty());
+        let mend = mend.map(str::to_owned).into_iter().chain(lines).collect::<Vec<_>>().join("\n");
+        let mend = Some(mend).filter(|mend| !mend.is_empty());
+        serde_json::json!({ "level": grade.word(), "about": about, "what": words, "mend": mend })
+    };
+    findings.iter().map(object).collect::<serde_json::Value>().to_string()
 }
 
 fn report(findings: &[Finding]) -> String {
     let line = |finding: &Finding| {
         let mark = match finding.grade {
-            Grade::Good => "ok",
-            Grade::Fair => "note",
             Grade::Bad => "FAIL",
+            grade => grade.word(),
         };
-        let words = plain(&finding.words).replace('\n', " ");
+        let mend = finding.mend.map(|mend| format!(": {mend}")).unwrap_or_default();
+        let words = plain(&format!("{}{mend}", finding.words)).replace('\n', " ");
         let lines = finding.lines.iter().map(|line| format!("\n{:16}{}", "", plain(line)));
         format!("{mark:<5} {:<9} {words}{}", finding.about, lines.collect::<String>())
     };

@@ -20,6 +20,7 @@ mod run;
 mod serve;
 mod sessions;
 mod setup;
+mod setup_neovim;
 mod terminal;
 mod trust;
 
@@ -70,7 +71,10 @@ enum Command {
     Demo(demo::DemoArgs),
     /// Say what is set up, what is missing, and how to fix it.
     #[command(after_help = exit::short_table())]
-    Doctor,
+    Doctor(doctor::DoctorArgs),
+    /// Set an editor up with the plugin that is in this program.
+    #[command(after_help = exit::short_table())]
+    Setup(setup_neovim::SetupArgs),
     /// List the models that can be used now, and say what is missing for the others.
     #[command(after_help = exit::short_table())]
     Models,
@@ -132,7 +136,8 @@ fn choose(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Reject(args) => review::reject(args, cli.set).map(ExitCode::from),
         #[cfg(feature = "demo")]
         Command::Demo(args) => demo::demo(args),
-        Command::Doctor => doctor::doctor(cli.set).map(ExitCode::from),
+        Command::Doctor(args) => doctor::doctor(&args, cli.set).map(ExitCode::from),
+        Command::Setup(args) => setup_neovim::setup(&args).map(ExitCode::from),
         Command::Models => available::models(cli.set).map(ExitCode::from),
         Command::Sessions(args) => sessions::sessions(args, cli.set).map(ExitCode::from),
         Command::Trust(args) => trust::trust(args, cli.set).map(ExitCode::from),

@@ -18,6 +18,7 @@ mod review;
 mod run;
 #[cfg(unix)]
 mod sessions;
+mod setup;
 #[cfg(unix)]
 mod signals;
 #[cfg(target_os = "linux")]

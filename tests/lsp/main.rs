@@ -31,6 +31,8 @@ mod over_fork_out_of_reach;
 #[cfg(target_os = "linux")]
 mod over_fork_words;
 #[cfg(test)]
+mod plugin;
+#[cfg(test)]
 mod renames;
 #[cfg(test)]
 mod review;

@@ -7,6 +7,7 @@
 mod branch;
 mod hidden;
 mod made;
+mod published;
 mod review;
 mod show;
 mod work;
@@ -19,6 +20,7 @@ use crate::journal::Journal;
 use crate::journal::record::Record;
 use crate::readable::ReadableFolders;
 use crate::settings::CurrentSettings;
+use published::ToldPublished;
 use ropewalk_protocol::HunkInfo;
 use ropewalk_workspace::entry::Maker;
 use ropewalk_workspace::fork::{merge, synced};
@@ -61,6 +63,8 @@ struct State {
     commands: HashMap<Arc<str>, String>,
     /// Words that were told once and are not told again.
     told: HashSet<String>,
+    /// Published changes that were told.
+    published: ToldPublished,
 }
 
 /// The pending changes of a session, and its latest published turn, as of the last look.
@@ -139,7 +143,9 @@ impl Changes {
         let (saved, commands, readable) = (config.saved, config.commands, config.readable);
         workspace.join(session.clone());
         let fork = saved.restore(session.clone(), &workspace);
-        let state = Mutex::new(State { fork, saved, commands, told: HashSet::new() });
+        let published = ToldPublished::all(&workspace, &session);
+        let told = HashSet::new();
+        let state = Mutex::new(State { fork, saved, commands, told, published });
         let (review, shown, work) = (Mutex::default(), Mutex::default(), Mutex::default());
         let changes = Self {
             session,
@@ -186,13 +192,15 @@ impl Changes {
     /// The view of a call: the user's text as it is now, under the fork.
     pub(crate) async fn view(self: &Arc<Self>) -> View {
         self.editor.barrier().await;
-        let view = |changes: &Self| {
-            changes.workspace.look_at_disks();
-            let snapshot = || changes.workspace.snapshot();
-            let view = synced(&changes.workspace, changes, |fork, _| fork.view(snapshot()));
-            view.with_readable(changes.readable.get())
-        };
-        self.apart(view).await
+        self.apart(Self::view_now).await
+    }
+
+    /// The same of the user's text as it is known. Blocking.
+    pub(crate) fn view_now(&self) -> View {
+        self.workspace.look_at_disks();
+        let snapshot = || self.workspace.snapshot();
+        let view = synced(&self.workspace, self, |fork, _| fork.view(snapshot()));
+        view.with_readable(self.readable.get())
     }
 
     /// Takes in what a call proposes, made on `view`.

@@ -7,7 +7,7 @@
 //! the disk when a turn or a review ends: only a power cut can lose what came after.
 //!
 //! Here is the writer. [`record`] says what a line holds, [`past`] folds lines into what a session starts
-//! from, [`store`] is the folder with all sessions, [`export`] words one for people. Nothing here decides what
+//! from, [`store`] is the folder with all sessions, [`export`] words one for people, `replay` tells a front end of its turns. Nothing here decides what
 //! is worth a line.
 
 pub mod export;
@@ -15,6 +15,7 @@ mod ids;
 pub(crate) mod outputs;
 pub mod past;
 pub mod record;
+mod replay;
 pub mod store;
 
 use record::{Head, Record, ThreadRecord};

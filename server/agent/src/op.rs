@@ -4,11 +4,14 @@ use crate::settings::Settings;
 use ropewalk_model::{Keys, Model};
 use ropewalk_protocol::{Content, Op, Prompt, Verdict};
 use std::sync::Arc;
+use tokio::sync::oneshot;
 
 /// See the module.
 pub(crate) enum Input {
     /// A prompt, and the turn of it.
     Prompt(u64, Prompt),
+    /// The prompt of this turn waits no more: its words are the answer, or nothing if it does not wait.
+    Unqueue(u64, oneshot::Sender<Option<String>>),
     /// Any other request.
     Op(Op),
     /// Another model from the next step on.
@@ -64,6 +67,7 @@ impl Input {
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Input::Prompt(..) => "prompt",
+            Input::Unqueue(..) => "unqueue",
             Input::Op(op) => op.name(),
             Input::Model(_) => "model",
             Input::Configure(_) => "configure",

@@ -4,6 +4,7 @@
 use crate::conversation::Conversation;
 use crate::instructions;
 use crate::marks::unmarked;
+use crate::mentions::attached;
 use crate::prelude::Material;
 use crate::session::parts::Parts;
 use crate::settings::Settings;
@@ -45,12 +46,15 @@ pub(crate) async fn open(
                     Vec::new()
                 }
             };
-            (expanded(&settings, &skills, (&view, &*hides), own), faults)
+            let texts: Vec<String> =
+                own.content.iter().filter_map(text_of).map(str::to_owned).collect();
+            let attached = attached((&view, &*hides), texts.iter().map(String::as_str));
+            (expanded(&settings, &skills, (&view, &*hides), own), faults, attached)
         }
     });
-    let (expanded, faults) = looking.await.unwrap_or_else(|error| {
+    let (expanded, faults, attached) = looking.await.unwrap_or_else(|error| {
         tracing::error!(%error, "skills could not be looked at");
-        (Expanded { prompt: prompt.clone(), skill: None }, Vec::new())
+        (Expanded { prompt: prompt.clone(), skill: None }, Vec::new(), String::new())
     });
     // Nothing is awaited from here on: what counts as told is told.
     let Expanded { prompt: mut whole, skill } = expanded;
@@ -67,6 +71,7 @@ pub(crate) async fn open(
     if !lean && settings.offers_skills() {
         words.push_str(&skills_in_words(parts, material.map(|it| &**it), prompt));
     }
+    words.push_str(&attached);
     Opening { prompt: whole, words }
 }
 

@@ -243,7 +243,11 @@ pub fn user_text(prompt: &Prompt, files: &[String], news: &[Note], mode: &str) -
     if !files.is_empty() {
         let _ = writeln!(out, "<open_files>\n{}\n</open_files>", files.join("\n"));
     }
-    if let Some(SelectedText { file, language, lines, text }) = &prompt.selection {
+    if let Some(SelectedText { file, lines, text, .. }) = &prompt.selection
+        && text.is_empty()
+    {
+        let _ = writeln!(out, "<cursor file=\"{file}\" line=\"{}\"/>", lines.0);
+    } else if let Some(SelectedText { file, language, lines, text }) = &prompt.selection {
         let fence = fence_for(text);
         let _ = writeln!(
             out,

@@ -15,16 +15,19 @@ use crate::hooks::StepHook;
 use crate::journal::past::TurnMark;
 use crate::mechanisms;
 use crate::op::Input;
+use crate::proposed::text_in;
 pub use crate::settings::{KeepRule, ModelChoice, Settings};
+use crate::skills::find::{Skill, SkillCache, find};
+use crate::slash;
 use actor::Actor;
 pub use config::SessionConfig;
 use parts::{Beginning, Parts};
 use ropewalk_model::Model;
 use ropewalk_protocol::plugin::HunkTexts;
 use ropewalk_protocol::{Approval, ContextFill, Mode, Op, Prompt, SessionEvent, Spent, TodoList};
-use ropewalk_workspace::{Editor, Workspace};
+use ropewalk_workspace::{DocId, Editor, Workspace};
 use std::sync::Arc;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 /// A running session. When the last handle is dropped, its turn is interrupted and it ends.
 #[derive(Clone)]
@@ -93,6 +96,28 @@ impl Session {
         turn
     }
 
+    /// What `/name` can stand for beside built-in commands: prompt commands, and skills with their descriptions. Reads the
+    /// disk. Blocking.
+    pub fn slash_names(&self) -> (Vec<String>, Vec<(String, String)>) {
+        let settings = self.parts.settings.get();
+        let view = self.parts.changes.view_now();
+        let commands = slash::names(&settings, &view).into_iter().collect();
+        let mut found = self.parts.skills.found();
+        if found.skills.is_empty() && settings.offers_skills() {
+            found = Arc::new(find(&view, &settings.user_folders, &mut SkillCache::default()));
+        }
+        let skill = |skill: &Arc<Skill>| (skill.name.clone(), skill.description.clone());
+        let skills = found.skills.values().filter(|_| settings.offers_skills()).map(skill);
+        (commands, skills.collect())
+    }
+
+    /// Takes a prompt back that waits for its turn: asked for now, the future is its words; none if it does not wait.
+    pub fn unqueue(&self, turn: u64) -> impl Future<Output = Option<String>> + use<> {
+        let (done, answer) = oneshot::channel();
+        self.put(Input::Unqueue(turn, done));
+        async { answer.await.ok().flatten() }
+    }
+
     /// Changes the model from the next step on.
     pub fn speak_to(&self, model: Arc<dyn Model>) {
         self.put(Input::Model(model));
@@ -153,6 +178,15 @@ impl Session {
     /// The texts of a pending change as it was shown last, whole.
     pub fn hunk_texts(&self, id: u64) -> Option<HunkTexts> {
         self.parts.changes.hunk_texts(id)
+    }
+
+    /// The text that a document would have with all that is proposed; none if there would be no such file, or none of
+    /// text. Reads the disk. Blocking.
+    ///
+    /// # Errors
+    /// When the document is none of the workspace, or it can't be read, in words.
+    pub fn proposed_text(&self, document: &DocId) -> Result<Option<String>, String> {
+        text_in(&self.parts.changes.view_now(), document)
     }
 
     /// The net change that is pending, as `git apply` takes it. Reads the disk. Blocking.

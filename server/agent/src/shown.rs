@@ -11,10 +11,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// The most bytes of a text of a hunk that an event carries.
-const MOST_TEXT: usize = 32 << 10;
+pub(crate) const MOST_TEXT: usize = 32 << 10;
 
 /// The most bytes of all texts of the hunks that an event carries, as they are written in JSON.
-const MOST_TEXTS: usize = 1 << 20;
+pub(crate) const MOST_TEXTS: usize = 1 << 20;
 
 /// A place as front ends get it.
 pub(crate) fn text_range(range: Range<Position>) -> TextRange {
@@ -39,7 +39,7 @@ pub(crate) fn leave_out_long(hunks: &mut [HunkInfo]) {
 }
 
 /// The length of a text in JSON.
-fn written_length(text: &str) -> usize {
+pub(crate) fn written_length(text: &str) -> usize {
     let written = |byte| match byte {
         b'"' | b'\\' | b'\n' | b'\r' | b'\t' => 2,
         0..0x20 => 6,

@@ -11,6 +11,7 @@ use crate::skills::{Loading, Skills};
 use ropewalk_protocol::{Content, Prompt};
 use ropewalk_tools::tool::Hides;
 use ropewalk_workspace::{FileState, View};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The most characters of a command's text.
@@ -53,6 +54,23 @@ fn typed(text: &str) -> Option<(&str, &str)> {
     let typed = text.strip_prefix('/')?;
     let (name, words) = typed.split_once(char::is_whitespace).unwrap_or((typed, ""));
     is_name(name).then(|| (name, words.trim()))
+}
+
+/// The names of the commands that there are, in order. Blocking.
+pub(crate) fn names(settings: &Settings, view: &View) -> BTreeSet<String> {
+    if !settings.mechanisms.prompt_commands {
+        return BTreeSet::new();
+    }
+    let places = view.roots().iter().flat_map(|root| PLACES.map(|place| root.path().join(place)));
+    let folders = places.chain(settings.user_folders.iter().cloned());
+    let files = folders.flat_map(|folder| {
+        std::fs::read_dir(folder.join("commands")).into_iter().flatten().flatten()
+    });
+    let name = |file: std::fs::DirEntry| {
+        let name = file.file_name().to_str()?.strip_suffix(".md")?.to_owned();
+        is_name(&name).then_some(name)
+    };
+    files.filter_map(name).collect()
 }
 
 /// The text of the first command of this name: of the roots as the view has them, then of the user as the disk has it.

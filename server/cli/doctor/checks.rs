@@ -133,9 +133,8 @@ pub(super) fn programs() -> Vec<Finding> {
                 sh.display()
             ),
         ),
-        (None, None) => {
-            Finding::bad("bash", "neither bash nor sh is in PATH: install bash, or mend PATH")
-        }
+        (None, None) => Finding::bad("bash", "neither bash nor sh is in PATH")
+            .mended_by("install bash, or mend PATH"),
     };
     let git = match find("git") {
         Some(git) => Finding::good("git", git.display().to_string()),
@@ -237,7 +236,8 @@ pub(super) fn trust(config: &Config) -> Vec<Finding> {
 /// Whether state can be kept, and nobody else can look into it.
 pub(super) fn state(folder: Option<PathBuf>) -> Finding {
     let Some(folder) = folder else {
-        return Finding::bad("state", "there is no home folder: set HOME, or XDG_STATE_HOME");
+        return Finding::bad("state", "there is no home folder")
+            .mended_by("set HOME, or XDG_STATE_HOME");
     };
     let shown = folder.display();
     match writable(&folder) {
@@ -246,10 +246,8 @@ pub(super) fn state(folder: Option<PathBuf>) -> Finding {
             format!("{shown} is open to others, and sessions are in it: `chmod 700` closes it"),
         ),
         Ok(()) => Finding::good("state", format!("{shown} can be written")),
-        Err(error) => Finding::bad(
-            "state",
-            format!("{shown} can't be written ({error}): mend its rights, or set XDG_STATE_HOME"),
-        ),
+        Err(error) => Finding::bad("state", format!("{shown} can't be written ({error})"))
+            .mended_by("mend its rights, or set XDG_STATE_HOME"),
     }
 }
 
@@ -306,19 +304,18 @@ pub(super) fn root(current: std::io::Result<PathBuf>, home: Option<PathBuf>) -> 
     }) {
         Ok(current) => current,
         Err(error) => {
-            let words = format!("the current folder can't be read ({error}): go to another");
-            return Finding::bad("root", words);
+            let words = format!("the current folder can't be read ({error})");
+            return Finding::bad("root", words).mended_by("go to another");
         }
     };
     let shown = current.display();
     if current.parent().is_none() {
-        return Finding::fair(
-            "root",
-            format!("{shown} is the whole disk: go to a project's folder"),
-        );
+        return Finding::fair("root", format!("{shown} is the whole disk"))
+            .mended_by("go to a project's folder");
     }
     if home.is_some_and(|home| home == current) {
-        return Finding::fair("root", format!("{shown} is your home: go to a project's folder"));
+        return Finding::fair("root", format!("{shown} is your home"))
+            .mended_by("go to a project's folder");
     }
     let readonly = current.metadata().is_ok_and(|found| found.permissions().readonly());
     if readonly {

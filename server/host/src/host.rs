@@ -6,13 +6,13 @@ use crate::questions::Questions;
 use crate::snapshot::Snapshot;
 use crate::{blocking, lock};
 use futures::future::BoxFuture;
-use ropewalk_agent::Sessions;
+use ropewalk_agent::{Sessions, text_in};
 use ropewalk_config::{Environment, Untrusted};
 use ropewalk_protocol::plugin::HunkTexts;
 use ropewalk_protocol::{Event, Op, Refusal, Reply, Request, SessionEvent};
 use ropewalk_tools::Rule;
 use ropewalk_workspace::publish::Bounds;
-use ropewalk_workspace::{Editor, Patch, Roots, Workspace};
+use ropewalk_workspace::{DocId, Editor, Patch, Roots, View, Workspace};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
@@ -145,6 +145,21 @@ impl Host {
     /// The texts of a pending change of the current session as it was shown last, whole.
     pub fn hunk_texts(&self, id: u64) -> Option<HunkTexts> {
         self.running(None)?.hunk_texts(id)
+    }
+
+    /// The text that a document would have with all that is proposed for it in the current session; none if there would be
+    /// no such file, or none of text.
+    ///
+    /// # Errors
+    /// When the document is none of this workspace, or it can't be read, in words.
+    pub async fn proposed_text(&self, document: DocId) -> Result<Option<String>, Refusal> {
+        let (session, workspace) = (self.running(None), self.workspace.clone());
+        blocking(move || match session {
+            Some(session) => session.proposed_text(&document),
+            None => text_in(&View::new(workspace.snapshot(), Default::default()), &document),
+        })
+        .await?
+        .map_err(Refusal::from)
     }
 
     /// The net change that is pending in the current session, as `git apply` takes it.

@@ -6,9 +6,11 @@
 //! `serve` (the way to one of them), [`settings`] with `configuration` and `watch` (from the configuration to settings),
 //! `trust` with `questions`, `resume` and `store` (those that are kept), [`slash`] and [`words`].
 
+mod complete;
 mod configuration;
 mod host;
 mod map;
+mod models;
 mod questions;
 mod resume;
 mod seat;

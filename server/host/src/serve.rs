@@ -49,6 +49,15 @@ pub(crate) async fn serve(host: Weak<Host>, session: Session, mut inputs: Inputs
             }
             None => Ok(None),
         };
+        if let Op::Unqueue(turn) = op {
+            let words = session.unqueue(turn);
+            // Beside what comes next: an interrupt may have to stop what the session waits for.
+            tokio::spawn(async move {
+                let words = words.await.ok_or(Refusal::from("That request does not wait any more"));
+                let _ = done.send(words.map(Reply::Unqueued));
+            });
+            continue;
+        }
         // Nobody may want to know.
         let _ = done.send(prepared.and_then(|model| host.pass(&session, op, model)));
     }

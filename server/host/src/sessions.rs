@@ -19,6 +19,7 @@ use ropewalk_agent::{Journal, Past, Session, Sessions};
 use ropewalk_commands::Commands;
 use ropewalk_protocol::{LeftSession, Op, Refusal, Reply, SessionEvent, SessionId};
 use ropewalk_tools::diagnostics::Diagnostics;
+use ropewalk_tools::knowledge;
 use ropewalk_tools::{CommandRunner, TypedTool as _};
 use ropewalk_workspace::Roots;
 use std::sync::atomic::Ordering;
@@ -142,6 +143,9 @@ impl Host {
         let mut tools = registry(runner.clone(), editor.clone());
         if !editor.gives_diagnostics() {
             tools = tools.only(|name| name != Diagnostics::NAME);
+        }
+        if !editor.gives_knowledge() {
+            tools = tools.only(|name| !knowledge::NAMES.contains(&name));
         }
         let config = SessionConfig {
             id,

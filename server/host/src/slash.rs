@@ -124,6 +124,11 @@ impl Slash {
     }
 }
 
+/// The names of all, each with what it does.
+pub(crate) fn names() -> impl Iterator<Item = (&'static str, &'static str)> {
+    TABLE.iter().map(|(name, _, does, _)| (*name, *does))
+}
+
 fn mode(word: Option<&str>) -> Option<Slash> {
     let mode = word.map(|word| word.to_ascii_lowercase().parse::<Mode>());
     mode.transpose().ok().map(Slash::Mode)

@@ -10,7 +10,8 @@ use futures::future::{BoxFuture, ready};
 use ropewalk_agent::Sessions;
 use ropewalk_agent::journal::store::{Listed, make_private_folder};
 use ropewalk_config::rules_file;
-use ropewalk_protocol::{Op, Refusal, Reply, SessionId, SessionInfo};
+use ropewalk_protocol::plugin::{CallResult, History};
+use ropewalk_protocol::{CallId, Op, Refusal, Reply, SessionId, SessionInfo};
 use ropewalk_workspace::DocId;
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
@@ -145,6 +146,63 @@ impl Host {
             Ok(Reply::File(file.to_string_lossy().into_owned()))
         })
         .await?
+    }
+
+    /// The last turns of a session that have ended before this one, so many at most. None means the current session.
+    ///
+    /// # Errors
+    /// When there is no such session, it is not kept, or it can't be read, in words.
+    pub async fn history(
+        self: &Arc<Self>,
+        session: Option<String>,
+        before: Option<u64>,
+        most: usize,
+    ) -> Result<History, Refusal> {
+        let (host, sessions) = (self.clone(), self.kept()?);
+        blocking(move || {
+            let Some(id) = host.named_or_current(&sessions, session)? else {
+                return Err("Nothing was asked yet".into());
+            };
+            // One that was only just begun has no journal yet.
+            let is_new = host.running(Some(&id)).is_some_and(|session| session.turns().is_empty());
+            let read = sessions.history(&id, before, most);
+            let (turns, more) = match read {
+                Err(_) if is_new => (Vec::new(), false),
+                read => read.map_err(refused)?,
+            };
+            Ok(History { session: id, turns, more })
+        })
+        .await?
+    }
+
+    /// What the model got for a call of a session. None means the current session.
+    ///
+    /// # Errors
+    /// When there is no such session or call, or it is not kept, in words.
+    pub async fn call_result(
+        self: &Arc<Self>,
+        session: Option<String>,
+        call: CallId,
+    ) -> Result<CallResult, Refusal> {
+        let (host, sessions) = (self.clone(), self.kept()?);
+        blocking(move || {
+            let id = host.named_or_current(&sessions, session)?.ok_or("Nothing was asked yet")?;
+            let found = sessions.result(&id, &call).map_err(refused)?;
+            found.ok_or_else(|| format!("There is no result of the call {call}").into())
+        })
+        .await?
+    }
+
+    /// The session that is named, or the current one if there is one.
+    fn named_or_current(
+        &self,
+        sessions: &Sessions,
+        named: Option<String>,
+    ) -> Result<Option<SessionId>, Refusal> {
+        match named {
+            Some(named) => self.find(sessions, &named).map(Some),
+            None => Ok(self.snapshot(None).session.clone()),
+        }
     }
 
     /// Where an export goes: a whole path, or one from the first folder.

@@ -8,6 +8,7 @@ use crate::convert::{
     change_from_lsp, coordinates, declared_by, encoding_of, encoding_to_lsp, root_from_folder,
     roots_of,
 };
+use crate::requests;
 use crate::serve::Documents;
 use crate::state::State;
 use ropewalk_host::HostOptions;
@@ -35,6 +36,11 @@ impl std::fmt::Debug for Backend {
 pub fn service(options: HostOptions) -> (LspService<Backend>, ClientSocket) {
     LspService::build(|client| Backend::new(client, options))
         .custom_method("window/workDoneProgress/cancel", Backend::cancel_progress)
+        .custom_method("ropewalk/hunk", Backend::hunk)
+        .custom_method("ropewalk/document", Backend::document)
+        .custom_method("ropewalk/history", Backend::history)
+        .custom_method("ropewalk/result", Backend::result)
+        .custom_method("ropewalk/complete", Backend::complete)
         .finish()
 }
 
@@ -52,6 +58,26 @@ impl Backend {
             // One that was left meanwhile is stopped already.
             let _ = self.state.ask(Some(session), Op::Interrupt(None)).await;
         }
+    }
+
+    async fn hunk(&self, argument: Value) -> Result<Value> {
+        requests::hunk(&self.state, argument)
+    }
+
+    async fn document(&self, argument: Value) -> Result<Value> {
+        requests::document(&self.state, argument).await
+    }
+
+    async fn history(&self, argument: Value) -> Result<Value> {
+        requests::history(&self.state, argument).await
+    }
+
+    async fn result(&self, argument: Value) -> Result<Value> {
+        requests::result(&self.state, argument).await
+    }
+
+    async fn complete(&self, argument: Value) -> Result<Value> {
+        requests::complete(&self.state, argument).await
     }
 
     /// Has what is shown follow a document that was opened or closed.
@@ -105,6 +131,7 @@ impl LanguageServer for Backend {
         let mut declared = declared_by(&params.capabilities);
         declared.apply_edit |= options.edits;
         let habits = habits.declaring(declared);
+        let habits = if options.checked_edits { habits.vouching() } else { habits };
         let encoding = encoding_of(&params.capabilities);
         self.state.workspace.set_client(coordinates(encoding, habits.line_ends), habits);
         let window = params.capabilities.window.as_ref();

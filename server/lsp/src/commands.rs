@@ -3,7 +3,7 @@
 //! Every command answers at once, or as soon as the disk has done its part; none waits for the client. Bad
 //! arguments get -32602 with words that say what is wanted, and so does what the host refuses.
 
-mod review;
+pub(crate) mod review;
 mod sessions;
 mod slash;
 
@@ -15,7 +15,8 @@ use ropewalk_host::slash::Slash;
 use ropewalk_host::words::{count, named};
 use ropewalk_protocol::command::{
     CommandFile, CommandMode, CommandModel, CompactArgument, DocumentVersion, InterruptArgument,
-    ModeArgument, ModelArgument, PromptArgument, PromptTurn, SteerArgument,
+    ModeArgument, ModelArgument, PromptArgument, PromptTurn, SteerArgument, UnqueueArgument,
+    UnqueuedPrompt,
 };
 use ropewalk_protocol::{Content, Op, Prompt, Reply, SelectedText, Status, TextRange};
 use ropewalk_workspace::DocId;
@@ -44,6 +45,7 @@ use Handler::{Later, Now};
 const COMMANDS: &[(&str, Handler)] = &[
     ("ropewalk.prompt", Later(prompt)),
     ("ropewalk.steer", Later(steer)),
+    ("ropewalk.unqueue", Later(unqueue)),
     ("ropewalk.interrupt", Later(interrupt)),
     ("ropewalk.accept", Later(review::accept)),
     ("ropewalk.reject", Later(review::reject)),
@@ -55,6 +57,7 @@ const COMMANDS: &[(&str, Handler)] = &[
     ("ropewalk.rules", Later(rules)),
     ("ropewalk.mode", Later(mode)),
     ("ropewalk.model", Later(model)),
+    ("ropewalk.models", Later(models)),
     ("ropewalk.status", Later(status)),
     ("ropewalk.new", Later(sessions::new)),
     ("ropewalk.sessions", Later(sessions::sessions)),
@@ -100,6 +103,10 @@ pub(crate) fn read<T: DeserializeOwned>(argument: Value, main: &str, wanted: &st
     let object = match argument {
         Value::Null => json!({}),
         Value::String(text) if !main.is_empty() => json!({ main: text }),
+        // A list would be taken for the fields in their order.
+        Value::Array(_) => {
+            return Err(invalid(format!("a list is no argument; wanted is {wanted}")));
+        }
         other => other,
     };
     serde_json::from_value(object).map_err(|error| invalid(format!("{error}; wanted is {wanted}")))
@@ -163,7 +170,7 @@ async fn ask(
     }
 }
 
-/// The selected text, as it is now wherever the user has moved it since.
+/// The selected text, as it is now wherever the user has moved it since; of none, the line of the cursor.
 fn selected(
     state: &State,
     document: &DocumentVersion,
@@ -173,9 +180,6 @@ fn selected(
     let Some((text, bytes)) = state.anchors.locate(&id, document.version, range) else {
         return Err(invalid(format!("{} is not open", document.uri)));
     };
-    if bytes.is_empty() {
-        return Ok(None);
-    }
     let language = state
         .workspace
         .with_document(&id, |document| document.language.clone())
@@ -197,6 +201,16 @@ fn steer(state: Arc<State>, argument: Value) -> Answer {
         }
         state.ask(None, Op::Steer(vec![Content::text(text)])).await?;
         Ok(Value::Null)
+    })
+}
+
+fn unqueue(state: Arc<State>, argument: Value) -> Answer {
+    Box::pin(async move {
+        let UnqueueArgument { turn } = read(argument, "", "{ turn }")?;
+        let Reply::Unqueued(prompt) = state.ask(None, Op::Unqueue(turn)).await? else {
+            return Ok(Value::Null);
+        };
+        answer(UnqueuedPrompt { prompt })
     })
 }
 
@@ -251,6 +265,14 @@ fn model(state: Arc<State>, argument: Value) -> Answer {
         }
         let Status { model, missing, .. } = status_of(&state).await?;
         answer(CommandModel { model, missing })
+    })
+}
+
+fn models(state: Arc<State>, argument: Value) -> Answer {
+    Box::pin(async move {
+        no_argument(&argument, "ropewalk.models")?;
+        let found = state.host.models().await;
+        answer(found.map_err(|refusal| invalid(refusal.words))?)
     })
 }
 

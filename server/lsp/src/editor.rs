@@ -4,9 +4,15 @@
 //! task that sent it, and nobody waits for ever.
 
 use crate::client::ClientFacts;
-use crate::convert::{edit_to_lsp, rename_to_lsp};
+use crate::convert::{edit_to_lsp, position_to_lsp, rename_to_lsp, text_position};
 use futures::future::BoxFuture;
-use ropewalk_protocol::plugin::{DiagnosticLine, DiagnosticsRequest, DocumentName};
+use ropewalk_protocol::TextRange;
+use ropewalk_protocol::plugin::{
+    DiagnosticLine, DiagnosticsRequest, DocumentName, DocumentPlace, PlaceRequest, SymbolPlace,
+    SymbolsRequest,
+};
+use ropewalk_text::Position;
+use ropewalk_workspace::editor::{EditorPlace, Places, SymbolSpot};
 use ropewalk_workspace::{DocId, DocumentEdit, Editor, EditorError, FileRename, Habits, Workspace};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -46,6 +52,45 @@ impl Request for Diagnostics {
     const METHOD: &'static str = "ropewalk/diagnostics";
 }
 
+/// `ropewalk/symbols`: our plugins ask their language servers.
+pub(crate) enum Symbols {}
+
+impl Request for Symbols {
+    type Params = SymbolsRequest;
+    type Result = Vec<SymbolPlace>;
+    const METHOD: &'static str = "ropewalk/symbols";
+}
+
+/// `ropewalk/definition`.
+pub(crate) enum Definition {}
+
+impl Request for Definition {
+    type Params = PlaceRequest;
+    type Result = Vec<DocumentPlace>;
+    const METHOD: &'static str = "ropewalk/definition";
+}
+
+/// `ropewalk/references`.
+pub(crate) enum References {}
+
+impl Request for References {
+    type Params = PlaceRequest;
+    type Result = Vec<DocumentPlace>;
+    const METHOD: &'static str = "ropewalk/references";
+}
+
+fn symbol_place(symbol: SymbolPlace) -> EditorPlace {
+    let SymbolPlace { uri, range, name, kind, container } = symbol;
+    let container = container.map(|inside| format!(" in {inside}")).unwrap_or_default();
+    let about = Some(format!("{kind} {name}{container}:"));
+    EditorPlace { about, ..place(&uri, range) }
+}
+
+fn place(uri: &str, range: TextRange) -> EditorPlace {
+    let start = Position::new(range.start.line, range.start.character);
+    EditorPlace { doc: DocId::from_uri(uri), start, about: None }
+}
+
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct LspEditor {
@@ -59,6 +104,31 @@ pub(crate) struct LspEditor {
 impl LspEditor {
     fn facts(&self) -> ClientFacts {
         self.facts.get().copied().unwrap_or_default()
+    }
+
+    /// Asks about a symbol, in the text that the client has.
+    fn places<R>(&self, spot: SymbolSpot) -> BoxFuture<'static, Places>
+    where
+        R: Request<Params = PlaceRequest, Result = Vec<DocumentPlace>> + 'static,
+    {
+        if !self.gives_knowledge() {
+            return Box::pin(async { Err(NO_PLUGIN) });
+        }
+        let SymbolSpot { doc, text, byte } = spot;
+        let open = self
+            .workspace
+            .with_document(&doc, |document| (document.text() == &text).then_some(document.version));
+        let Some(version) = open.map_or(Some(None), |version| version.map(Some)) else {
+            let why = "the user has changed the text meanwhile; read it again".to_owned();
+            return Box::pin(async { Err(EditorError::Refused(why)) });
+        };
+        let position = self.workspace.coordinates().byte_to_position(&text, byte);
+        let position = text_position(position_to_lsp(position));
+        let uri = self.workspace.spelling(&doc);
+        let answer = self.request::<R>(PlaceRequest { uri, version, position }, ANSWER);
+        Box::pin(async move {
+            Ok(answer.await?.into_iter().map(|found| place(&found.uri, found.range)).collect())
+        })
     }
 
     fn request<R>(
@@ -127,6 +197,27 @@ impl Editor for LspEditor {
         let uri = self.workspace.spelling(&doc);
         let answer = self.request::<Save>(DocumentName { uri }, ANSWER);
         Box::pin(async move { answer.await.map(drop) })
+    }
+
+    fn gives_knowledge(&self) -> bool {
+        self.facts().options.knowledge
+    }
+
+    fn symbols(&self, query: String, doc: Option<DocId>) -> BoxFuture<'static, Places> {
+        if !self.gives_knowledge() {
+            return Box::pin(async { Err(NO_PLUGIN) });
+        }
+        let uri = doc.map(|doc| self.workspace.spelling(&doc));
+        let answer = self.request::<Symbols>(SymbolsRequest { query, uri }, ANSWER);
+        Box::pin(async move { Ok(answer.await?.into_iter().map(symbol_place).collect()) })
+    }
+
+    fn definition(&self, spot: SymbolSpot) -> BoxFuture<'static, Places> {
+        self.places::<Definition>(spot)
+    }
+
+    fn references(&self, spot: SymbolSpot) -> BoxFuture<'static, Places> {
+        self.places::<References>(spot)
     }
 
     fn gives_diagnostics(&self) -> bool {

@@ -15,6 +15,7 @@ mod greet;
 mod home;
 mod hunks;
 mod placed;
+mod requests;
 pub mod serve;
 mod show;
 mod spelled;

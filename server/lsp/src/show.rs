@@ -356,6 +356,9 @@ impl State {
             return;
         }
         let message = plain(&message);
+        if self.asks_by_event() {
+            return self.notice(kind, message).await;
+        }
         let whole = match waiting {
             Some(waiting) => format!("{message}\n\n{}.", waiting.in_words()),
             None => message.clone(),
@@ -373,6 +376,19 @@ impl State {
         short.push_str(&end);
         self.client.log_message(kind, whole).await;
         self.client.show_message(lsp::MessageType::ERROR, short).await;
+    }
+}
+
+impl State {
+    /// Tells a plugin that shows all by itself what others get as a message.
+    async fn notice(&self, kind: lsp::MessageType, message: String) {
+        let level = match kind {
+            lsp::MessageType::ERROR => Level::Error,
+            lsp::MessageType::WARNING => Level::Warning,
+            _ => Level::Info,
+        };
+        let (session, event) = (self.current(), Event::Notice { level, message });
+        send(self, &SessionEvent { session: session.map(Into::into), thread: None, event }).await;
     }
 }
 

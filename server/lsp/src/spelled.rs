@@ -37,9 +37,16 @@ impl State {
 
     /// An event's value with every document's URI as the client spells it.
     pub(crate) fn respell(&self, event: &mut Value) {
-        let hunks = event.get_mut("hunks").and_then(Value::as_array_mut);
-        for hunk in hunks.into_iter().flatten() {
-            if let Some(Value::String(uri)) = hunk.get_mut("uri") {
+        for list in ["hunks", "changes"] {
+            let all = event.get_mut(list).and_then(Value::as_array_mut);
+            all.into_iter().flatten().for_each(|one| self.respell_members(one));
+        }
+        self.respell_members(event);
+    }
+
+    fn respell_members(&self, value: &mut Value) {
+        for member in ["uri", "source"] {
+            if let Some(Value::String(uri)) = value.get_mut(member) {
                 *uri = self.spelling(uri);
             }
         }

@@ -29,7 +29,7 @@ impl State {
     }
 
     /// True if the client's plugin shows questions its own way.
-    fn asks_by_event(&self) -> bool {
+    pub(crate) fn asks_by_event(&self) -> bool {
         let options = self.facts().options;
         options.events && options.approvals
     }

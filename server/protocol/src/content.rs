@@ -95,6 +95,11 @@ impl Content {
     }
 }
 
+/// All of it for a model that takes words alone.
+pub fn in_words(content: &[Content]) -> String {
+    content.iter().map(Content::in_words).collect::<Vec<_>>().join("\n")
+}
+
 /// All of it for people, a line for each part that is no text.
 pub fn briefly(content: &[Content]) -> String {
     let parts: Vec<_> =

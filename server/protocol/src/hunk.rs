@@ -49,6 +49,7 @@ pub struct HunkInfo {
 
 /// A change that is in the user's text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct PublishedHunk {
     /// The id that `ropewalk.undo` takes.
     pub hunk: u64,

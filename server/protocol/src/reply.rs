@@ -12,6 +12,8 @@ pub enum Reply {
     Taken,
     /// A prompt was taken: the session, and the turn it will be.
     Turn(SessionId, u64),
+    /// The words of a prompt that waits no more.
+    Unqueued(String),
     /// The turn that is taken back, and the words it had begun with.
     Rewinding(u64, String),
     /// How the session stands.

@@ -27,7 +27,7 @@ impl Prompt {
     }
 }
 
-/// A selected text, taken at the moment of the request.
+/// A selected text, taken at the moment of the request. One that is empty is where the cursor stands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SelectedText {
     /// The file as it is shown.
@@ -111,6 +111,8 @@ pub enum Op {
     Prompt(Prompt),
     /// Joins the running turn after the tool results of the current step. Starts a turn if none is running.
     Steer(Vec<Content>),
+    /// Takes a prompt back that waits for its turn, by the turn it would be.
+    Unqueue(u64),
     /// Stops the running turn where it is. What waits in the queue runs then; a steer that had not joined the
     /// turn starts one of its own. With the id of a subagent it stops that one alone.
     Interrupt(Option<String>),
@@ -174,6 +176,7 @@ impl Op {
         match self {
             Op::Prompt(_) => "prompt",
             Op::Steer(_) => "steer",
+            Op::Unqueue(_) => "unqueue",
             Op::Interrupt(_) => "interrupt",
             Op::Accept(_) => "accept",
             Op::Reject(..) => "reject",

@@ -16,6 +16,7 @@ mod files;
 pub mod glob;
 pub mod grep;
 pub mod input;
+pub mod knowledge;
 mod lines;
 pub mod list_dir;
 pub mod move_file;

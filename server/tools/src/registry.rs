@@ -8,6 +8,7 @@ use crate::diagnostics::Diagnostics;
 use crate::edit_file::EditFile;
 use crate::glob::Glob;
 use crate::grep::Grep;
+use crate::knowledge::{Definition, References, Symbols};
 use crate::list_dir::ListDir;
 use crate::move_file::MoveFile;
 use crate::read_file::ReadFile;
@@ -80,7 +81,10 @@ impl Registry {
             .with(Grep)
             .with(Glob)
             .with(ListDir)
-            .with(Diagnostics::new(editor))
+            .with(Diagnostics::new(editor.clone()))
+            .with(Symbols::new(editor.clone()))
+            .with(Definition::new(editor.clone()))
+            .with(References::new(editor))
     }
 
     /// The same with one more. A tool of the same name is replaced.

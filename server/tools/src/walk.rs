@@ -41,6 +41,12 @@ pub fn walker(folder: &Path) -> WalkBuilder {
     walker
 }
 
+/// The names of all files of a view as they are shown, in order; those that are ignored are left out. Walks the disk.
+pub fn names(view: &View) -> Vec<String> {
+    let found = files(view, None, &Stop::default()).unwrap_or_default();
+    found.into_iter().map(|file| file.place.shown).collect()
+}
+
 /// The files under `path`, or in all roots, sorted by the names they are shown with.
 ///
 /// # Errors

@@ -5,7 +5,7 @@
 
 use crate::DocId;
 use futures::future::BoxFuture;
-use ropewalk_text::{LineEnds, Position};
+use ropewalk_text::{LineEnds, Position, Text};
 
 /// How a client takes edits of its documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,6 +152,22 @@ impl Habits {
         }
     }
 
+    /// These habits where the client vouches for versions: it makes no edit for a version it has left behind, and says so.
+    /// Where edits carry no version it can't.
+    #[must_use]
+    pub fn vouching(self) -> Habits {
+        if self.edits != EditForm::Versioned {
+            return self;
+        }
+        Habits {
+            checks_versions: true,
+            answers_truly: true,
+            primes_version_zero: false,
+            barrier: false,
+            ..self
+        }
+    }
+
     /// Whether a notification that comes after our edit, without it, proves that it was skipped: the client
     /// checks versions but says `applied: true` for what it skips.
     pub fn trusts_versions(&self) -> bool {
@@ -225,6 +241,53 @@ pub trait Editor: Send + Sync + 'static {
 
     /// Asks a client with our plugin for the diagnostics of a document, or of all.
     fn diagnostics(&self, doc: Option<DocId>) -> BoxFuture<'static, Result<String, EditorError>>;
+
+    /// True if symbols, definitions and references are given.
+    fn gives_knowledge(&self) -> bool {
+        false
+    }
+
+    /// Asks a client with our plugin for symbols with this in their names, of a document or of all.
+    fn symbols(&self, _: String, _: Option<DocId>) -> BoxFuture<'static, Places> {
+        Box::pin(async { Err(NO_KNOWLEDGE) })
+    }
+
+    /// Asks a client with our plugin where a symbol is defined.
+    fn definition(&self, _: SymbolSpot) -> BoxFuture<'static, Places> {
+        Box::pin(async { Err(NO_KNOWLEDGE) })
+    }
+
+    /// Asks a client with our plugin where a symbol is used.
+    fn references(&self, _: SymbolSpot) -> BoxFuture<'static, Places> {
+        Box::pin(async { Err(NO_KNOWLEDGE) })
+    }
+}
+
+const NO_KNOWLEDGE: EditorError = EditorError::Unsupported("it needs Ropewalk's plugin for it");
+
+/// Places in documents, or why there are none.
+pub type Places = Result<Vec<EditorPlace>, EditorError>;
+
+/// A symbol in the user's text.
+#[derive(Clone, Debug)]
+pub struct SymbolSpot {
+    /// The document.
+    pub doc: DocId,
+    /// Its text as it was looked at.
+    pub text: Text,
+    /// A byte in the symbol's name.
+    pub byte: usize,
+}
+
+/// A place in a document that the editor has told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EditorPlace {
+    /// The document.
+    pub doc: DocId,
+    /// Where it begins.
+    pub start: Position,
+    /// What stands there, in a few words, if that was told.
+    pub about: Option<String>,
 }
 
 /// No editor at all: the agent works on the disk.

@@ -137,6 +137,22 @@ pub struct SetAside {
     pub new: String,
     /// What stands there now.
     pub now: String,
+    /// Where that is, in bytes; None where it is no part of a text.
+    pub at: Option<Range<usize>>,
+}
+
+impl SetAside {
+    /// The user's text has moved on by `change` since.
+    pub(crate) fn follow(&mut self, change: &ChangeSet) {
+        self.at = self.at.take().map(|at| change.map_range(at));
+    }
+
+    /// Has what stands there be that of `text`, to which it was followed.
+    pub(crate) fn stands_in(&mut self, text: &Text) {
+        if let Some(at) = &self.at {
+            self.now = lines_around(text, at.clone());
+        }
+    }
 }
 
 /// What one pending change replaces, and by what.
@@ -242,6 +258,7 @@ impl Entry {
                     old: lines_around(before, change.range.clone()),
                     new: lines_around(&self.text, new),
                     now: lines_around(now, start..end),
+                    at: Some(start..end),
                 }
             })
             .collect()

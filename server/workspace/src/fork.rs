@@ -21,7 +21,7 @@ pub use look::{Answers, Question, synced, synced_by};
 pub(crate) use look::{Look, Seen, synced_one};
 pub use merge::merge;
 pub(crate) use net::{Content, NetChange, Side};
-pub use places::HunkPlaces;
+pub use places::{HunkPlaces, PlacedHunk};
 pub(crate) use sync::{catch_up, follow_disk, sync_file};
 
 use crate::disk::FileError;
@@ -30,7 +30,7 @@ use crate::ledger::{Published, Revisions};
 use crate::note::Note;
 use crate::paths::{Links, PathError, Place, Roots};
 use crate::view::{FormerNames, Frozen, FrozenContent, Snapshot, View};
-use crate::workspace::Workspace;
+use crate::workspace::{DisplacedChange, Workspace};
 use crate::{DocId, HunkId};
 use ropewalk_text::decode::FileFormat;
 use ropewalk_text::{ChangeSet, Text};
@@ -341,8 +341,10 @@ impl Fork {
         if self.session.is_empty() {
             return;
         }
-        let note = Note::Conflict { file, new: one.new.clone(), now: one.now.clone() };
+        let SetAside { old, new, now, .. } = one.clone();
+        let note = Note::Conflict { file: file.clone(), new: new.clone(), now: now.clone() };
         workspace.tell(Some(self.session.clone()), note);
+        workspace.displace(self.session.clone(), DisplacedChange { file, old, new, now });
     }
 
     /// The pending hunks in the order of files and lines, on the base as of the last sync.

@@ -6,6 +6,7 @@
 
 mod follow;
 mod indexed;
+mod lines;
 
 pub use follow::rename_of;
 pub use indexed::{Indexed, Line};

@@ -44,7 +44,7 @@ pub use patch::{Patch, PatchFile};
 pub use paths::{PathError, Place, Roots};
 pub use ropewalk_text::ContentHash;
 pub use view::{FileState, Material, Snapshot, Source, Stands, View};
-pub use workspace::Workspace;
+pub use workspace::{DisplacedChange, Workspace};
 
 /// Identifies an edit that was sent to the editor, among all sessions.
 #[derive(

@@ -252,6 +252,11 @@ impl View {
         known.own(place)
     }
 
+    /// The same without the fork: what the user has.
+    pub fn without_fork(&self) -> View {
+        View::new(self.snapshot.clone(), BTreeMap::new())
+    }
+
     /// The roots.
     pub fn roots(&self) -> &Roots {
         &self.snapshot.roots

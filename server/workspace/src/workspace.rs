@@ -55,6 +55,21 @@ struct News {
     present: HashSet<Arc<str>>,
     /// Each note and the session that it waits for.
     waiting: Vec<(Arc<str>, Note)>,
+    /// Changes that have lost their place and the sessions that they are of, for their front ends.
+    displaced: Vec<(Arc<str>, DisplacedChange)>,
+}
+
+/// A pending change that the user's text has no place for any more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DisplacedChange {
+    /// The file as it is shown.
+    pub file: String,
+    /// The lines it was made for.
+    pub old: String,
+    /// The same lines as they would have been.
+    pub new: String,
+    /// What stands there now.
+    pub now: String,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -532,6 +547,19 @@ impl Workspace {
         let mut news = lock(&self.news);
         news.present.remove(session);
         news.waiting.retain(|(waits_for, _)| **waits_for != *session);
+        news.displaced.retain(|(of, _)| **of != *session);
+    }
+
+    /// Keeps a change that has lost its place for the front end of its session.
+    pub(crate) fn displace(&self, session: Arc<str>, change: DisplacedChange) {
+        lock(&self.news).displaced.push((session, change));
+    }
+
+    /// Takes the changes of a session that have lost their place since, oldest first.
+    pub fn take_displaced(&self, session: &str) -> Vec<DisplacedChange> {
+        let mut news = lock(&self.news);
+        let own = news.displaced.extract_if(.., |(of, _)| **of == *session);
+        own.map(|(_, change)| change).collect()
     }
 
     /// Keeps news for a session, or for every session that is there now.

@@ -217,65 +217,68 @@
 ---@field steer ropewalk.Content[]
 
 ---@class ropewalk.Op3
----@field interrupt? string
+---@field unqueue integer
 
 ---@class ropewalk.Op4
----@field accept ropewalk.Selection
+---@field interrupt? string
 
 ---@class ropewalk.Op5
----@field reject any[]
+---@field accept ropewalk.Selection
 
 ---@class ropewalk.Op6
----@field edit any[]
+---@field reject any[]
 
 ---@class ropewalk.Op7
----@field undo ropewalk.Selection
+---@field edit any[]
 
 ---@class ropewalk.Op8
----@field rewind integer
+---@field undo ropewalk.Selection
 
 ---@class ropewalk.Op9
----@field compact? string
+---@field rewind integer
 
 ---@class ropewalk.Op10
----@field rename string
+---@field compact? string
 
 ---@class ropewalk.Op11
----@field approve any[]
+---@field rename string
 
 ---@class ropewalk.Op12
----@field mode ropewalk.Mode
+---@field approve any[]
 
 ---@class ropewalk.Op13
+---@field mode ropewalk.Mode
+
+---@class ropewalk.Op14
 ---@field set_model string
 
----@class ropewalk.Op15
----@field new ropewalk.Op15.new
-
 ---@class ropewalk.Op16
----@field resume ropewalk.Op16.resume
+---@field new ropewalk.Op16.new
 
----@class ropewalk.Op18
----@field sessions ropewalk.Op18.sessions
+---@class ropewalk.Op17
+---@field resume ropewalk.Op17.resume
 
 ---@class ropewalk.Op19
----@field delete ropewalk.Op19.delete
+---@field sessions ropewalk.Op19.sessions
 
 ---@class ropewalk.Op20
+---@field delete ropewalk.Op20.delete
+
+---@class ropewalk.Op21
 ---@field export? string
 
----@class ropewalk.Op22
+---@class ropewalk.Op23
 ---@field trust ropewalk.TrustAnswer
 
 --- A request of the user to a session, or about sessions.
----@alias ropewalk.Op ropewalk.Op1|ropewalk.Op2|ropewalk.Op3|ropewalk.Op4|ropewalk.Op5|ropewalk.Op6|ropewalk.Op7|ropewalk.Op8|ropewalk.Op9|ropewalk.Op10|ropewalk.Op11|ropewalk.Op12|ropewalk.Op13|"status"|ropewalk.Op15|ropewalk.Op16|"close"|ropewalk.Op18|ropewalk.Op19|ropewalk.Op20|"rules"|ropewalk.Op22
+---@alias ropewalk.Op ropewalk.Op1|ropewalk.Op2|ropewalk.Op3|ropewalk.Op4|ropewalk.Op5|ropewalk.Op6|ropewalk.Op7|ropewalk.Op8|ropewalk.Op9|ropewalk.Op10|ropewalk.Op11|ropewalk.Op12|ropewalk.Op13|ropewalk.Op14|"status"|ropewalk.Op16|ropewalk.Op17|"close"|ropewalk.Op19|ropewalk.Op20|ropewalk.Op21|"rules"|ropewalk.Op23
 
 --- A request of the user, with what they were looking at when they made it.
 ---@class ropewalk.Prompt
 ---@field content ropewalk.Content[] Their words, and what they show.
 ---@field selection? ropewalk.SelectedText The text they had selected.
 
---- A selected text, taken at the moment of the request.
+--- A selected text, taken at the moment of the request. One that is empty is where the cursor stands.
 ---@class ropewalk.SelectedText
 ---@field file string The file as it is shown.
 ---@field language string Its language, as the editor names it.
@@ -577,40 +580,43 @@
 ---@field turn any[]
 
 ---@class ropewalk.Reply3
----@field rewinding any[]
+---@field unqueued string
 
 ---@class ropewalk.Reply4
----@field status ropewalk.Status
+---@field rewinding any[]
 
 ---@class ropewalk.Reply5
----@field begun any[]
+---@field status ropewalk.Status
 
 ---@class ropewalk.Reply6
----@field resumed ropewalk.ResumedSession
+---@field begun any[]
 
 ---@class ropewalk.Reply7
----@field closed? ropewalk.LeftSession
+---@field resumed ropewalk.ResumedSession
 
 ---@class ropewalk.Reply8
----@field sessions ropewalk.SessionInfo[]
+---@field closed? ropewalk.LeftSession
 
 ---@class ropewalk.Reply9
----@field renamed any[]
+---@field sessions ropewalk.SessionInfo[]
 
 ---@class ropewalk.Reply10
----@field deleted ropewalk.SessionInfo
+---@field renamed any[]
 
 ---@class ropewalk.Reply11
----@field file string
+---@field deleted ropewalk.SessionInfo
 
 ---@class ropewalk.Reply12
----@field answered string
+---@field file string
 
 ---@class ropewalk.Reply13
+---@field answered string
+
+---@class ropewalk.Reply14
 ---@field forgotten integer
 
 --- An answer to a [`Request`](crate::Request) that was taken.
----@alias ropewalk.Reply "taken"|ropewalk.Reply2|ropewalk.Reply3|ropewalk.Reply4|ropewalk.Reply5|ropewalk.Reply6|ropewalk.Reply7|ropewalk.Reply8|ropewalk.Reply9|ropewalk.Reply10|ropewalk.Reply11|ropewalk.Reply12|ropewalk.Reply13
+---@alias ropewalk.Reply "taken"|ropewalk.Reply2|ropewalk.Reply3|ropewalk.Reply4|ropewalk.Reply5|ropewalk.Reply6|ropewalk.Reply7|ropewalk.Reply8|ropewalk.Reply9|ropewalk.Reply10|ropewalk.Reply11|ropewalk.Reply12|ropewalk.Reply13|ropewalk.Reply14
 
 --- A session that was left.
 ---@class ropewalk.LeftSession

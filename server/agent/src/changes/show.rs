@@ -9,7 +9,7 @@ use ropewalk_tools::policy::TrustedFiles;
 use ropewalk_workspace::fork::{Answers, HunkPlaces, synced_by};
 use ropewalk_workspace::publish::PublishReport;
 use ropewalk_workspace::state::Kept;
-use ropewalk_workspace::{DocId, Fork, Hunk};
+use ropewalk_workspace::{DisplacedChange, DocId, Fork, Hunk};
 use std::sync::{Arc, PoisonError};
 use tokio::task::spawn_blocking;
 
@@ -17,6 +17,8 @@ use tokio::task::spawn_blocking;
 pub(crate) struct HunkLook {
     number: u64,
     hunks: Vec<HunkInfo>,
+    /// News of what is pending no more: it is published, or has lost its place.
+    news: Vec<Event>,
 }
 
 impl Changes {
@@ -71,7 +73,7 @@ impl Changes {
     }
 
     fn look_now(&self) -> HunkLook {
-        let ((number, review), commands) = synced_by(
+        let ((number, review), commands, published) = synced_by(
             &self.workspace,
             || self.state(),
             |state| &mut state.fork,
@@ -79,7 +81,8 @@ impl Changes {
                 let state = &mut **state;
                 let looked = self.note(&state.fork);
                 self.record(state, Kept::record_promptly);
-                (looked, state.commands.clone())
+                let published = state.published.take_new(&self.workspace, &self.session);
+                (looked, state.commands.clone(), published)
             },
         );
         let keys = self.settings.keys();
@@ -100,12 +103,26 @@ impl Changes {
             }));
         }
         leave_out_long(&mut hunks);
-        HunkLook { number, hunks }
+        let displaced = self.workspace.take_displaced(&self.session).into_iter();
+        let mut news: Vec<Event> = displaced.map(|change| self.set_aside(change)).collect();
+        news.extend(self.published_events(&published));
+        HunkLook { number, hunks, news }
+    }
+
+    fn set_aside(&self, change: DisplacedChange) -> Event {
+        let keys = self.settings.keys();
+        let shown = |text: &str| keys.redact(text).into_owned();
+        let DisplacedChange { file, old, new, now } = change;
+        let place = self.workspace.roots().contain(&file);
+        let doc = place.map_or_else(|_| DocId::from_uri(&file), |place| place.doc());
+        let (old, new, now) = (shown(&old), shown(&new), shown(&now));
+        Event::SetAside { file, uri: doc.to_uri(), old, new, now }
     }
 
     /// Shows what was looked at, unless that is shown already, or something newer.
     pub(crate) fn tell(&self, looked: Option<HunkLook>) {
-        let Some(HunkLook { number, hunks }) = looked else { return };
+        let Some(HunkLook { number, hunks, news }) = looked else { return };
+        news.into_iter().for_each(|event| self.events.tell(event));
         let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
         if number < shown.number {
             return;

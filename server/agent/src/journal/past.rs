@@ -257,7 +257,8 @@ impl Past {
             Record::News(notes) => self.notes = notes.into_owned(),
             Record::Todos(todos) => self.todos = todos.into_owned(),
             Record::Waiting(text) => self.waiting.push(text.into_owned()),
-            Record::Decision(_) | Record::Check { .. } | Record::Summary(_) => {}
+            Record::Unqueued(text) => self.forget_waiting(&text),
+            Record::Decision(_) | Record::Check { .. } | Record::Event(_) | Record::Summary(_) => {}
         }
         Ok(())
     }
@@ -386,6 +387,8 @@ fn is_unknown(line: &[u8]) -> bool {
         "todos",
         "check",
         "thread",
+        "event",
+        "unqueued",
     ];
     if line.iter().all(u8::is_ascii_whitespace) {
         return true;

@@ -7,7 +7,9 @@ use crate::audit::Audit;
 use crate::history::tail::CompactedTail;
 use crate::settings::ModelChoice;
 use ropewalk_model::{Block, Role};
-use ropewalk_protocol::{CheckReport, MessageId, Mode, ReviewAction, Spent, StopReason, TodoList};
+use ropewalk_protocol::{
+    CheckReport, MessageId, Mode, ReviewAction, SessionEvent, Spent, StopReason, TodoList,
+};
 use ropewalk_workspace::state::StateRecord;
 use ropewalk_workspace::{ContentHash, DocId, Note};
 use serde::{Deserialize, Serialize};
@@ -148,6 +150,8 @@ pub enum Record<'a> {
     },
     /// Words of the user that wait for their turn.
     Waiting(Cow<'a, str>),
+    /// Words that waited were taken back.
+    Unqueued(Cow<'a, str>),
     /// Words of the user beside prompts: to a running turn, or the reason of a refusal.
     Words {
         /// The turn they belong to.
@@ -187,6 +191,8 @@ pub enum Record<'a> {
         #[serde(flatten)]
         report: Cow<'a, CheckReport>,
     },
+    /// Something was told to the front end; see [`crate::transcript`].
+    Event(Cow<'a, SessionEvent>),
     /// Where the session stands, for whoever lists sessions; says nothing that the lines before it don't.
     Summary(Summary),
 }

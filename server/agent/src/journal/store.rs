@@ -7,7 +7,9 @@ use super::ids::{self, is_id};
 use super::outputs::size_of;
 use super::past::{Past, ReadError, each_record};
 use super::record::{Head, Record, Summary, VERSION, now, same_roots};
+use super::replay::{Replay, result_in};
 use super::{Journal, MOST_BYTES, export};
+use ropewalk_protocol::plugin::{CallResult, HistoryTurn};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -285,6 +287,42 @@ impl Sessions {
         Ok(out.finish())
     }
 
+    /// The last turns of a session that have ended before this one, so many at most, as its front end was told of them;
+    /// true if there are more before them. Also of a session that is in use. O(bytes of its journal).
+    pub fn history(
+        &self,
+        start: &str,
+        before: Option<u64>,
+        most: usize,
+    ) -> Result<(Vec<HistoryTurn>, bool), SessionError> {
+        let id = self.find(start)?;
+        let mut replay = Replay::new(id.as_str().into(), before.unwrap_or(u64::MAX), most);
+        self.each(&id, |record| replay.take(record))?;
+        Ok(replay.finish())
+    }
+
+    /// What the model got for a call of a session; none if its journal has no such call. O(bytes of its journal).
+    pub fn result(&self, start: &str, call: &str) -> Result<Option<CallResult>, SessionError> {
+        let id = self.find(start)?;
+        let mut found = None;
+        self.each(&id, |record| {
+            found = found.take().or_else(|| result_in(&record, call));
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Reads the records that can be read.
+    fn each(
+        &self,
+        id: &str,
+        mut each: impl FnMut(Record<'static>) -> Result<(), ReadError>,
+    ) -> Result<(), SessionError> {
+        let file = self.file(id, OpenOptions::new().read(true))?;
+        let read = each_record(BufReader::new(&file), |record| record.map_or(Ok(()), &mut each));
+        read.map(drop).map_err(|why| SessionError::Unreadable { id: id.to_owned(), why })
+    }
+
     fn path(&self, id: &str) -> PathBuf {
         self.folder.join(format!("{id}.jsonl"))
     }
@@ -357,9 +395,10 @@ fn is_at(_: &File, path: &Path) -> bool {
     path.exists()
 }
 
-/// The first line and the last one, where that says where the session stands. None: it must be read whole.
+/// The first line and the last one but for events, where that says where the session stands: events say nothing of it.
+/// None: it must be read whole.
 fn quick_look(file: &mut File, bytes: u64) -> Option<(Head, Summary)> {
-    const END: u64 = 4096;
+    const END: u64 = 1 << 15;
     let mut first = Vec::new();
     io::BufRead::read_until(&mut BufReader::new((&*file).take(1 << 16)), b'\n', &mut first).ok()?;
     let Record::Journal(head) = serde_json::from_slice(&first).ok()? else { return None };
@@ -369,7 +408,8 @@ fn quick_look(file: &mut File, bytes: u64) -> Option<(Head, Summary)> {
     file.seek(SeekFrom::Start(bytes.saturating_sub(END))).ok()?;
     let mut end = Vec::new();
     file.take(END).read_to_end(&mut end).ok()?;
-    let last = end.strip_suffix(b"\n")?.rsplit(|byte| *byte == b'\n').next()?;
+    let mut lines = end.strip_suffix(b"\n")?.rsplit(|byte| *byte == b'\n');
+    let last = lines.find(|line| !line.starts_with(b"{\"event\":"))?;
     match serde_json::from_slice(last).ok()? {
         Record::Summary(summary) => Some((head, summary)),
         _ => None,

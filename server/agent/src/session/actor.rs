@@ -172,6 +172,7 @@ impl Actor {
                 self.queue.push_back((turn, prompt));
                 self.start_next();
             }
+            Input::Unqueue(turn, done) => drop(done.send(self.unqueue(turn))),
             Input::Op(op) => self.take_op(op),
             Input::Model(model) => {
                 self.choose(model);
@@ -291,6 +292,15 @@ impl Actor {
             self.parts.events.tell(Event::ModeChanged { mode: new.mode });
         }
         self.parts.settings.change(|settings| *settings = new);
+    }
+
+    /// Takes a prompt back that waits, and gives its words.
+    fn unqueue(&mut self, turn: u64) -> Option<String> {
+        let at = self.queue.iter().position(|(waiting, _)| *waiting == turn)?;
+        let (_, prompt) = self.queue.remove(at)?;
+        let words = prompt.briefly();
+        self.parts.journal.write(&Record::Unqueued(words.as_str().into()));
+        Some(words)
     }
 
     /// Words that a crash must not lose before they are taken up.

@@ -80,7 +80,7 @@ impl Beginning {
         let mut past = past.unwrap_or_default();
         // What was stricter stays so; what was looser is the configuration's to say again.
         settings.mode = past.mode.map_or(settings.mode, |mode| mode.max(settings.mode));
-        let events = Events::new(&id, events);
+        let events = Events::new(&id, events, journal.clone());
         let settings = Arc::new(CurrentSettings::new(settings));
         let notes = std::mem::take(&mut past.notes);
         let background = std::mem::take(&mut past.background);

@@ -17,7 +17,7 @@ use tower_lsp::jsonrpc::Result;
 use tower_lsp::lsp_types as lsp;
 
 /// Refuses what is of another session than the current one: it has other hunks on the screen.
-fn is_meant(state: &State, session: Option<String>) -> Result<()> {
+pub(crate) fn is_meant(state: &State, session: Option<String>) -> Result<()> {
     match session {
         Some(id) if !state.host.is_current(&id) => {
             Err(invalid("That is of another session than the current one; /resume brings it back"))

@@ -111,6 +111,9 @@ pub(super) fn delete(state: Arc<State>, argument: Value) -> Answer {
     Box::pin(async move {
         let wanted = "{ session, force?: true }: an id, or its start";
         let DeleteArgument { session, force } = read(argument, "session", wanted)?;
+        if session.is_empty() {
+            return Err(invalid("ropewalk.delete needs a session; /sessions lists them"));
+        }
         let reply = state.ask(Some(session), Op::Delete { force }).await?;
         let Reply::Deleted(gone) = reply else { return Ok(Value::Null) };
         let lost = match gone.waits() {

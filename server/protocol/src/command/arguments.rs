@@ -1,4 +1,4 @@
-//! Arguments of commands.
+//! Arguments of commands. Where one that is needed is missing, the command says so in words of its own.
 
 use crate::{Content, Mode, TextPosition, TextRange, Trust};
 use schemars::JsonSchema;
@@ -22,8 +22,10 @@ pub struct DocumentVersion {
 /// `ropewalk.prompt`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(extend("required" = ["prompt"]))]
 pub struct PromptArgument {
     /// The words. `@path` and `@path:10-20` in them attach those lines.
+    #[serde(default)]
     pub prompt: String,
     /// What goes with the words.
     #[serde(default)]
@@ -39,8 +41,10 @@ pub struct PromptArgument {
 /// `ropewalk.steer`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("required" = ["text"]))]
 pub struct SteerArgument {
     /// Words that join the running turn.
+    #[serde(default)]
     pub text: String,
 }
 
@@ -229,8 +233,10 @@ pub struct CompactArgument {
 /// `ropewalk.rename`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("required" = ["title"]))]
 pub struct RenameArgument {
     /// The name.
+    #[serde(default)]
     pub title: String,
     /// The session; the current one without it.
     #[serde(default)]
@@ -240,8 +246,10 @@ pub struct RenameArgument {
 /// `ropewalk.delete`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("required" = ["session"]))]
 pub struct DeleteArgument {
     /// The session.
+    #[serde(default)]
     pub session: String,
     /// True if it is deleted also if changes wait in it.
     #[serde(default)]

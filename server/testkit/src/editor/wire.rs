@@ -441,6 +441,11 @@ impl FakeEditor {
         self.shared.lock().events()
     }
 
+    /// What this client's plugin answers to a request of ours.
+    pub fn set_plugin_answer(&self, method: &str, answer: Value) {
+        self.shared.lock().plugin_answers.insert(method.to_owned(), answer);
+    }
+
     /// What this client's plugin answers to `ropewalk/diagnostics`.
     pub fn set_plugin_diagnostics(&self, lines: Value) {
         self.shared.lock().plugin_diagnostics = lines;

@@ -14,8 +14,11 @@ pub struct HunkPlaces<'a> {
     /// The version of the document that the places are of; none if it is not open.
     pub version: Option<i32>,
     /// The hunks that still wait.
-    pub hunks: Vec<(&'a Hunk, Range<Position>)>,
+    pub hunks: Vec<PlacedHunk<'a>>,
 }
+
+/// A hunk, and the lines that it replaces.
+pub type PlacedHunk<'a> = (&'a Hunk, Range<Position>);
 
 impl FileHunks {
     /// Where the hunks stand now, all in the same version of their document.
@@ -42,7 +45,7 @@ impl FileHunks {
         &'a self,
         document: &Document,
         coordinates: Coordinates,
-    ) -> Option<(i32, Vec<(&'a Hunk, Range<Position>)>)> {
+    ) -> Option<(i32, Vec<PlacedHunk<'a>>)> {
         let (_, cursor) = self.base.as_ref()?;
         cursor.as_ref().filter(|cursor| document.log().knows(cursor))?;
         let place = |lines| coordinates.line_feed_range(document.text(), lines);

@@ -133,6 +133,7 @@ fn replay(
     for (index, delta) in document.log().since(&cursor).enumerate() {
         let Ok(after) = delta.change.apply(&before) else { break };
         out.undone.extend(out.fresh.moved(source, &delta.change, (Some(&before), &after)));
+        out.aside.iter_mut().for_each(|one| one.follow(&delta.change));
         match delta.origin {
             _ if index + 1 < rereads => {}
             _ if index + 1 == rereads => entry.landed(after.clone()),
@@ -147,6 +148,8 @@ fn replay(
         }
         before = after;
     }
+    // What was typed after a change lost its place belongs to what stands there.
+    out.aside.iter_mut().for_each(|one| one.stands_in(&before));
     out
 }
 

@@ -106,6 +106,8 @@ pub struct Seen {
     pub(super) settles: bool,
     pub(super) ended: bool,
     pub(super) plugin_diagnostics: Value,
+    /// What this client's plugin answers to other requests of ours, by their methods.
+    pub(super) plugin_answers: HashMap<String, Value>,
     pub(super) settings: Value,
     answers: HashMap<u64, Result<Value, RpcError>>,
     received: Vec<Received>,
@@ -135,6 +137,7 @@ impl Seen {
             settles: true,
             ended: false,
             plugin_diagnostics: json!([]),
+            plugin_answers: HashMap::new(),
             settings: Value::Null,
             answers: HashMap::new(),
             received: Vec::new(),
@@ -468,6 +471,9 @@ impl Seen {
             "window/showDocument" => Ok(json!({ "success": true })),
             "ropewalk/save" => Ok(self.save(params)),
             "ropewalk/diagnostics" => Ok(self.plugin_diagnostics.clone()),
+            method if self.plugin_answers.contains_key(method) => {
+                Ok(self.plugin_answers.get(method).cloned().unwrap_or_default())
+            }
             _ => Err((-32601, format!("{method} is not known to this editor"))),
         };
         self.send(&frames::answer(&id, result));
@@ -563,7 +569,10 @@ fn kind_of(method: &str) -> Kind {
         | "workspace/configuration"
         | "client/registerCapability"
         | "ropewalk/save"
-        | "ropewalk/diagnostics" => Kind::Technical,
+        | "ropewalk/diagnostics"
+        | "ropewalk/symbols"
+        | "ropewalk/definition"
+        | "ropewalk/references" => Kind::Technical,
         _ => Kind::Other,
     }
 }

@@ -101,5 +101,5 @@ fn set_aside(entry: &mut Entry, now: String) -> Option<SetAside> {
         FileChange::Link(own) => format!("(a link to {})", own.display()),
         _ => "(the file deleted)".to_owned(),
     };
-    Some(SetAside { mark, old: entry.base.text().to_string(), new, now })
+    Some(SetAside { mark, old: entry.base.text().to_string(), new, now, at: None })
 }

@@ -1,0 +1,131 @@
+//! The models that can be chosen: those that the configuration names, and those that servers on this machine have.
+
+use crate::blocking;
+use crate::host::Host;
+use ropewalk_config::{Config, Environment, Provider};
+use ropewalk_model::listing::list_models;
+use ropewalk_model::{Http, ModelError, Network};
+use ropewalk_protocol::command::{ModelInfo, ModelPrice};
+use ropewalk_protocol::{Price, Refusal};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a server on this machine may take to say what it has.
+const ANSWER: Duration = Duration::from_secs(2);
+
+/// The most models of one server.
+const MOST: usize = 50;
+
+/// A provider, and what is to be known of it before its models can be told.
+struct Candidate {
+    provider: String,
+    /// The URL of a server on this machine, which is asked.
+    ask: Option<String>,
+    names: BTreeSet<String>,
+    /// What is missing for all of them.
+    missing: Option<String>,
+}
+
+impl Host {
+    /// The models that can be chosen, those first that can be used now. Servers on this machine are asked, each for two
+    /// seconds at most; no other server is.
+    ///
+    /// # Errors
+    /// When the work breaks down, in words.
+    pub async fn models(self: &Arc<Self>) -> Result<Vec<ModelInfo>, Refusal> {
+        let host = self.clone();
+        let (mut candidates, network) = blocking(move || host.candidates()).await?;
+        let http = Http::over(network);
+        let asked = candidates.iter_mut().map(|candidate| ask(&http, candidate));
+        futures::future::join_all(asked).await;
+        let host = self.clone();
+        let current = self.running(None).and_then(|session| session.model().ok());
+        blocking(move || {
+            let infos = candidates.iter().flat_map(|one| host.infos_of(one, current.as_deref()));
+            let mut infos: Vec<ModelInfo> = infos.collect();
+            infos.sort_by_key(|info| (!info.usable, !info.current));
+            infos
+        })
+        .await
+    }
+
+    /// Blocking.
+    fn candidates(&self) -> (Vec<Candidate>, Network) {
+        let environment = &*self.options.environment;
+        let config = Config::build(&self.configuration.sources(), environment);
+        let of = |(name, provider): (&String, &Provider)| {
+            let chosen = config.model.as_ref().filter(|model| model.provider == *name);
+            let named = provider.models.keys().chain(chosen.map(|model| &model.name));
+            let is_local = is_local(&provider.base_url);
+            Candidate {
+                provider: name.clone(),
+                ask: is_local.then(|| provider.base_url.clone()),
+                names: named.cloned().collect(),
+                missing: if is_local { None } else { missing_key(provider, environment) },
+            }
+        };
+        let candidates = config.providers.iter().map(of).collect();
+        (candidates, Network::from_env(|name| environment.var(name)))
+    }
+
+    /// Blocking.
+    fn infos_of(&self, candidate: &Candidate, current: Option<&str>) -> Vec<ModelInfo> {
+        let info = |name: &String| {
+            let model = format!("{}/{name}", candidate.provider);
+            let made = self.model_named(&model);
+            let missing = candidate.missing.clone().or(made.as_ref().err().cloned());
+            let made = made.ok();
+            let context = made.as_ref().and_then(|made| made.limits().context);
+            ModelInfo {
+                usable: missing.is_none(),
+                missing,
+                context: context.map(u64::from),
+                price: made.and_then(|made| made.price()).map(in_dollars),
+                current: current == Some(&*model),
+                model,
+            }
+        };
+        candidate.names.iter().take(MOST).map(info).collect()
+    }
+}
+
+/// Asks a server on this machine for its models.
+async fn ask(http: &Http, candidate: &mut Candidate) {
+    let Some(url) = &candidate.ask else { return };
+    match tokio::time::timeout(ANSWER, list_models(http, url)).await {
+        Ok(Ok(listing)) => {
+            candidate.names.extend(listing.models.into_iter().map(|model| model.name));
+        }
+        // One that is there and has no such list may be used all the same.
+        Ok(Err(error @ ModelError::Unreachable { .. })) => {
+            candidate.missing = Some(error.to_string());
+        }
+        Ok(Err(error)) => tracing::info!(%error, url, "no list of models"),
+        Err(_) => candidate.missing = Some(format!("{url} does not answer")),
+    }
+}
+
+fn is_local(base_url: &str) -> bool {
+    let rest = base_url.strip_prefix("http://").unwrap_or_default();
+    ["127.", "localhost", "[::1]"].iter().any(|host| rest.starts_with(host))
+}
+
+/// What is missing where a key is to be had from a variable, and none is there.
+fn missing_key(provider: &Provider, environment: &dyn Environment) -> Option<String> {
+    let variable = provider.api_key_env.as_ref().filter(|_| provider.api_key_command.is_none())?;
+    let is_set = environment.var(variable).is_some_and(|key| !key.trim().is_empty());
+    (!is_set).then(|| format!("set {variable}"))
+}
+
+/// A price in dollars per million tokens.
+fn in_dollars(price: Price) -> ModelPrice {
+    #[expect(clippy::cast_precision_loss, reason = "for reading, not for sums")]
+    let dollars = |millionths: u64| millionths as f64 / 1e6;
+    ModelPrice {
+        input: dollars(price.input),
+        output: dollars(price.output),
+        cache_read: dollars(price.cache_read),
+        cache_write: dollars(price.cache_write),
+    }
+}
