@@ -75,6 +75,9 @@ export type Op =
           steer: Content[];
       }
     | {
+          unqueue: number;
+      }
+    | {
           interrupt: string | null;
       }
     | {
@@ -271,6 +274,9 @@ export type Reply =
            * @maxItems 2
            */
           turn: [unknown, unknown];
+      }
+    | {
+          unqueued: string;
       }
     | {
           /**
@@ -914,7 +920,7 @@ export interface Prompt {
     selection?: SelectedText | null;
 }
 /**
- * A selected text, taken at the moment of the request.
+ * A selected text, taken at the moment of the request. One that is empty is where the cursor stands.
  */
 export interface SelectedText {
     /**
