@@ -7,10 +7,11 @@
 mod support;
 
 use ropewalk_testkit::model::{Place, ScriptedReply};
+use ropewalk_testkit::planted;
 use serde_json::json;
 use support::agent::Agent;
-use support::plugin::{run_plugin, run_plugin_with};
 use support::stage::{bash, edit, edit_input, read, say};
+use support::vscode_plugin::{run_plugin, run_plugin_with};
 
 /// Runs a case in an empty folder with these replies, of which each is asked for.
 fn run(case: &str, mode: &str, replies: impl IntoIterator<Item = ScriptedReply>) {
@@ -146,6 +147,22 @@ fn a_folder_that_is_not_trusted_starts_nothing_until_it_is() {
     let agent = Agent::new("review", []);
     let options = ["--server", Agent::command()[0], "--untrusted"];
     run_plugin_with("untrusted", workspace.path(), &agent, &options);
+}
+
+#[test]
+#[ignore = "needs VS Code; run tests/run"]
+fn a_key_that_is_set_by_hand_reaches_the_model_and_no_keys_clash() {
+    let workspace = tempfile::tempdir().unwrap();
+    let agent = Agent::new("review", [say("I have the key.")]);
+    let address = agent.model.base_url();
+    agent.configure(&format!(
+        "model = \"scripted/scripted\"\n[provider.scripted]\nprotocol = \"anthropic\"\n\
+         base_url = \"{address}\"\napi_key_env = \"MISTRAL_API_KEY\"\n",
+    ));
+    run_plugin("key", workspace.path(), &agent);
+    let headers = &agent.model.recorded()[0].headers;
+    assert_eq!(headers.get("x-api-key").map(String::as_str), Some(planted::OTHER_KEY));
+    agent.model.finish().unwrap();
 }
 
 #[cfg(unix)]

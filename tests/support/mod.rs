@@ -17,12 +17,12 @@ pub mod home;
 #[cfg(unix)]
 pub mod hostile;
 pub mod nvim;
-pub mod plugin;
 pub mod probe;
 pub mod screen;
 mod skip;
 pub mod stage;
 pub mod vscode;
+pub mod vscode_plugin;
 
 pub(crate) use skip::skip;
 use std::path::PathBuf;

@@ -62,7 +62,9 @@ for (const name of readdirSync(pages).filter((name) => name.endsWith('.jsonl')))
         let expected = 0;
         for (const [index, line] of readFileSync(join(pages, name), 'utf8').trim().split('\n').entries()) {
             const { event, history, expect } = JSON.parse(line);
-            if (event) store.apply(event);
+            // The plugin itself tells its store of a prompt that was taken back.
+            if (event?.type === 'unqueued') store.unqueued(event.turn);
+            else if (event) store.apply(event);
             if (history) store.restore(history);
             if (!expect) continue;
             expected += 1;

@@ -64,7 +64,7 @@ test('history stands before what is shown', () => {
         events: [event({ type: 'turn_started', turn: 0, prompt: 'earlier' }), event({ type: 'text_delta', turn: 0, message: 'h', text: 'old' })],
     }]);
     const texts = [...store.transcript.items.values()].map((item) => ('text' in item ? item.text : ''));
-    assert.deepEqual(texts, ['earlier', 'old', 'go']);
+    assert.deepEqual(texts, ['earlier', 'old', 'Done', 'go']);
     assert.equal(store.head.running?.turn, 1);
 });
 

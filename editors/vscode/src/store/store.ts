@@ -77,8 +77,11 @@ export class Store {
         this.head = emptyHead();
         this.change({ op: 'clear' });
         const writer = this.writer.apart();
-        for (const { turn, events } of turns) {
+        for (const { turn, prompt, stopReason, events } of turns) {
+            const has = (type: SessionEvent['type']) => events.some((event) => event.type === type);
+            if (!has('turn_started')) writer.apply({ type: 'turn_started', turn, prompt });
             for (const event of events) writer.apply(event) || noticed(event, (change) => this.change(change), turn);
+            if (!has('turn_ended')) writer.apply({ type: 'turn_ended', turn, stopReason, message: null });
         }
         for (const item of later) this.change({ op: 'put', item });
         this.head = head;
