@@ -16,6 +16,7 @@ export async function run(desk) {
     await desk.picture('auto');
     await desk.page.locator('.codelens-decoration a', { hasText: 'Undo this change' }).first().click();
     await desk.until('the text as it was', async () => (await desk.text('greet.py')) === BEFORE);
+    await desk.page.locator('.codelens-decoration', { hasText: 'Undo this change' }).first().waitFor({ state: 'detached' });
     await choose(desk, 'mode', 'plan');
     await desk.until('the mode', async () => (await desk.head()).mode === 'plan');
     await choose(desk, 'model', 'scripted');
