@@ -25,6 +25,7 @@ pub mod screen;
 mod skip;
 pub mod stage;
 pub mod vscode;
+pub mod vscode_plugin;
 
 pub(crate) use skip::skip;
 use std::path::PathBuf;

@@ -1,0 +1,46 @@
+// What host and webview say to each other. Types alone: both sides are ours and of one build.
+
+import type { ApprovalAnswer, Completion } from '../protocol.ts';
+import type { Change, Item } from '../store/items.ts';
+import type { Approval, Head, TrustQuestion } from '../store/state.ts';
+
+/** The part of the head that the chat shows. */
+export interface ChatHead
+    extends Pick<Head, 'title' | 'mode' | 'model' | 'running' | 'waiting' | 'todos' | 'cost' | 'context'> {
+    approvals: Approval[];
+    trust: TrustQuestion[];
+    /** The file of each change that waits. */
+    changed: string[];
+    /** A sentence on what is wrong with the server, and the name of what mends it. */
+    problem: { words: string; mend: string; command: string } | null;
+    isStarting: boolean;
+    /** A conversation that could be gone on with. */
+    offer: { session: string; title: string } | null;
+}
+
+export type ToWebview =
+    | { type: 'reset'; items: Item[]; hasEarlier: boolean; head: ChatHead; draft: string; earlier: string[] }
+    | { type: 'changes'; changes: Change[] }
+    | { type: 'head'; head: ChatHead }
+    | { type: 'earlier'; items: Item[]; hasEarlier: boolean }
+    | { type: 'completions'; request: number; start: number; items: Completion[] }
+    | { type: 'draft'; text: string }
+    | { type: 'focus' }
+    | { type: 'sent'; earlier: string[] };
+
+export type FromWebview =
+    | { type: 'ready' }
+    | { type: 'send'; text: string; queue: boolean }
+    | { type: 'draft'; text: string }
+    | { type: 'stop'; thread?: string }
+    | { type: 'unqueue'; turn: number }
+    | { type: 'earlier'; before: string }
+    | { type: 'complete'; request: number; text: string; offset: number }
+    | { type: 'approve'; approval: number; answer: ApprovalAnswer; words?: string }
+    | { type: 'trust'; root: string; hash: string; answer: 'trust' | 'never' }
+    | { type: 'whole'; thread?: string; call: string; title: string }
+    | { type: 'displaced'; id: string; action: 'both' | 'again' }
+    | { type: 'undoTurn'; turn: number }
+    | { type: 'copy'; text: string }
+    | { type: 'resume'; session: string }
+    | { type: 'command'; command: 'review' | 'mode' | 'model' | 'new' | 'sessions' | 'mend' };

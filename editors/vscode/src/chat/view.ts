@@ -1,0 +1,269 @@
+// The chat's side in the extension host. The host owns all state: the webview may go at any time, and gets the last items when it is back.
+
+import { randomBytes } from 'node:crypto';
+import * as vscode from 'vscode';
+import type { Ask } from '../ask.ts';
+import type { Hub } from '../hub.ts';
+import type { Memory } from '../memory.ts';
+import type { CallResult, Completions, UnqueuedPrompt } from '../protocol.ts';
+import type { ReadOnlyTexts } from '../review/documents.ts';
+import { type Change, joined } from '../store/items.ts';
+import type { ChatHead, FromWebview, ToWebview } from './messages.ts';
+
+const SHOWN = 200;
+/** How long changes are gathered before they go to the webview, in milliseconds. */
+const GATHERED = 15;
+
+export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
+    private view: vscode.WebviewView | undefined;
+    private isReady = false;
+    /** True from the user's wish to type in the chat until its page is there. */
+    private wantsFocus = false;
+    private pending: Change[] = [];
+    private timer: NodeJS.Timeout | undefined;
+    private shown = SHOWN;
+    private readonly disposables: vscode.Disposable[];
+
+    constructor(
+        private readonly hub: Hub,
+        private readonly ask: Ask,
+        private readonly texts: ReadOnlyTexts,
+        private readonly extension: vscode.Uri,
+        private readonly memory: Memory,
+    ) {
+        this.disposables = [
+            vscode.window.registerWebviewViewProvider('ropewalk.chat', this),
+            hub.onChanges((changes) => this.gather(changes)),
+            hub.onHead(() => this.sendHead()),
+            hub.onHealth(() => this.sendHead()),
+        ];
+    }
+
+    get isVisible(): boolean {
+        return this.view?.visible ?? false;
+    }
+
+    dispose(): void {
+        clearTimeout(this.timer);
+        for (const one of this.disposables) one.dispose();
+    }
+
+    resolveWebviewView(view: vscode.WebviewView): void {
+        this.view = view;
+        this.isReady = false;
+        const { webview } = view;
+        const dist = vscode.Uri.joinPath(this.extension, 'dist');
+        webview.options = { enableScripts: true, localResourceRoots: [dist] };
+        webview.onDidReceiveMessage((message: FromWebview) => void this.receive(message));
+        view.onDidDispose(() => {
+            if (this.view === view) this.view = undefined;
+        });
+        webview.html = page(webview, dist);
+        this.badge();
+    }
+
+    /** Shows the chat with the focus where the user types. */
+    async focus(): Promise<void> {
+        this.wantsFocus = true;
+        await vscode.commands.executeCommand('ropewalk.chat.focus');
+        this.giveFocus();
+    }
+
+    /** A number on the view's icon while something waits for the user. */
+    badge(): void {
+        if (!this.view) return;
+        const number = this.hub.store.head.approvals.length + this.hub.store.head.trust.length;
+        this.view.badge = number > 0 ? { value: number, tooltip: 'Ropewalk asks for your answer' } : undefined;
+    }
+
+    /** Puts words where the user types, without sending them. */
+    async offer(text: string): Promise<void> {
+        this.memory.put('chatDraft', text);
+        this.post({ type: 'draft', text });
+    }
+
+    private post(message: ToWebview): void {
+        if (this.isReady) void this.view?.webview.postMessage(message);
+    }
+
+    private giveFocus(): void {
+        if (!this.wantsFocus || !this.isReady || !this.view?.visible) return;
+        this.wantsFocus = false;
+        this.post({ type: 'focus' });
+    }
+
+    private gather(changes: Change[]): void {
+        this.pending.push(...changes);
+        this.timer ??= setTimeout(() => this.flush(), GATHERED);
+    }
+
+    private flush(): void {
+        this.timer = undefined;
+        const changes = joined(this.pending);
+        this.pending = [];
+        if (changes.length > 0) this.post({ type: 'changes', changes });
+    }
+
+    private sendHead(): void {
+        this.badge();
+        this.post({ type: 'head', head: this.chatHead() });
+    }
+
+    private chatHead(): ChatHead {
+        const { title, mode, model, running, waiting, todos, cost, context, approvals, trust, hunks } = this.hub.store.head;
+        const { health } = this.hub;
+        const mends = { settings: 'Open Settings', install: 'How to Install', restart: 'Start Again' };
+        return {
+            title, mode, model, running, waiting, todos, cost, context, approvals, trust,
+            changed: hunks.map(({ file }) => file),
+            problem: health.state === 'problem' ? { words: health.words, mend: mends[health.mend], command: 'mend' } : null,
+            isStarting: health.state === 'starting',
+            offer: this.hub.offer ? { session: this.hub.offer.session, title: this.hub.offer.title } : null,
+        };
+    }
+
+    private reset(): void {
+        // What waits to be sent is in the items already.
+        this.pending = [];
+        const { transcript } = this.hub.store;
+        this.shown = SHOWN;
+        this.post({
+            type: 'reset',
+            items: transcript.last(SHOWN),
+            hasEarlier: transcript.items.size > SHOWN,
+            head: this.chatHead(),
+            draft: this.memory.get('chatDraft') ?? '',
+            earlier: this.ask.earlier(),
+        });
+    }
+
+    private async receive(message: FromWebview): Promise<void> {
+        switch (message.type) {
+            case 'ready':
+                this.isReady = true;
+                this.reset();
+                return this.giveFocus();
+            case 'send':
+                return await this.send(message.text, message.queue);
+            case 'draft':
+                return this.memory.put('chatDraft', message.text || undefined);
+            case 'earlier':
+                return this.sendEarlier();
+            case 'complete':
+                return await this.complete(message);
+            case 'command':
+                return void vscode.commands.executeCommand(`ropewalk.ui.${message.command}`);
+            case 'copy':
+                return await vscode.env.clipboard.writeText(message.text);
+            default:
+                return await this.act(message);
+        }
+    }
+
+    private async act(message: FromWebview): Promise<void> {
+        switch (message.type) {
+            case 'stop':
+                return void (await this.hub.run('interrupt', message.thread ? { thread: message.thread } : {}));
+            case 'unqueue':
+                return await this.unqueue(message.turn);
+            case 'approve': {
+                const { approval, answer, words } = message;
+                return void (await this.hub.run('approve', { approval, answer, ...(words ? { words } : {}) }));
+            }
+            case 'trust': {
+                const { root, hash, answer } = message;
+                if ((await this.hub.run('trust', { root, hash, answer })) !== undefined) this.hub.trusted(root);
+                return;
+            }
+            case 'resume':
+                return void (await this.hub.run('resume', { session: message.session }));
+            case 'whole':
+                return await this.showWhole(message.call, message.title);
+            case 'displaced':
+                return await this.displaced(message.id, message.action);
+            case 'undoTurn':
+                return void vscode.commands.executeCommand('ropewalk.ui.undoTurn', message.turn);
+        }
+    }
+
+    private async send(text: string, queue: boolean): Promise<void> {
+        const { running } = this.hub.store.head;
+        const isCommand = /^\/\w/.test(text);
+        const isSent = running && !queue && !isCommand
+            ? (await this.hub.run('steer', { text })) !== undefined
+            : await this.ask.prompt(text, placeOf(vscode.window.activeTextEditor));
+        // What could not be sent stays in the box.
+        if (!isSent) return this.post({ type: 'draft', text });
+        this.post({ type: 'sent', earlier: this.ask.earlier() });
+    }
+
+    private async unqueue(turn: number): Promise<void> {
+        const answer = await this.hub.run<UnqueuedPrompt>('unqueue', { turn });
+        if (!answer) return;
+        this.hub.unqueued(turn);
+        if (!this.memory.get('chatDraft')) await this.offer(answer.prompt);
+    }
+
+    private sendEarlier(): void {
+        const { transcript } = this.hub.store;
+        this.shown += SHOWN;
+        this.post({ type: 'earlier', items: transcript.last(this.shown), hasEarlier: transcript.items.size > this.shown });
+    }
+
+    private async complete({ request, text, offset }: Extract<FromWebview, { type: 'complete' }>): Promise<void> {
+        const found = await this.hub.ask<Completions>('complete', { text, offset });
+        this.post({ type: 'completions', request, start: found?.start ?? offset, items: found?.items ?? [] });
+    }
+
+    private async showWhole(call: string, title: string): Promise<void> {
+        const whole = await this.hub.ask<CallResult>('result', { call });
+        if (!whole) return void vscode.window.showInformationMessage('The whole output is not there yet.');
+        const document = await vscode.workspace.openTextDocument(this.texts.hold(title, whole.text));
+        await vscode.window.showTextDocument(document, { preview: true });
+    }
+
+    private async displaced(id: string, action: 'both' | 'again'): Promise<void> {
+        const item = this.hub.store.transcript.items.get(id);
+        if (item?.kind !== 'displaced') return;
+        if (action === 'again') {
+            await this.ask.prompt(`I typed into the change you proposed in ${item.file}. Look at the text as it is now, and propose it again.`);
+            return;
+        }
+        const mine = this.texts.hold(`yours in ${item.file}`, item.now);
+        const theirs = this.texts.hold(`proposed for ${item.file}`, item.theirs);
+        await vscode.commands.executeCommand('vscode.diff', mine, theirs, `${item.file}: yours ↔ proposed`);
+    }
+}
+
+/** The selection that a message is about; a place without a selection says only which line the user is at. */
+function placeOf(editor: vscode.TextEditor | undefined) {
+    if (!editor || !/^(file|untitled|vscode-notebook-cell)$/.test(editor.document.uri.scheme)) return undefined;
+    const { document, selection } = editor;
+    return { document, version: document.version, range: new vscode.Range(selection.start, selection.end) };
+}
+
+function page(webview: vscode.Webview, dist: vscode.Uri): string {
+    const nonce = randomBytes(16).toString('base64');
+    const uri = (name: string) => webview.asWebviewUri(vscode.Uri.joinPath(dist, name)).toString();
+    const policy = [
+        "default-src 'none'",
+        "img-src 'none'",
+        `style-src ${webview.cspSource}`,
+        `font-src ${webview.cspSource}`,
+        `script-src 'nonce-${nonce}'`,
+    ].join('; ');
+    return `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="UTF-8">
+<meta name="viewport" content="width=device-width, initial-scale=1.0">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<title>Ropewalk</title>
+<link rel="stylesheet" href="${uri('webview.css')}">
+</head>
+<body>
+<main id="root"></main>
+<script nonce="${nonce}" src="${uri('webview.js')}"></script>
+</body>
+</html>`;
+}

@@ -1,0 +1,59 @@
+// All that the plugin knows of the current session, besides the conversation itself.
+
+import type { HunkInfo, Mode, SessionEvent, Todo } from '../protocol.ts';
+
+export type Approval = Extract<SessionEvent, { type: 'approval_requested' }>;
+export type TrustQuestion = Extract<SessionEvent, { type: 'trust_requested' }>;
+export type Published = Extract<SessionEvent, { type: 'published' }>['changes'][number];
+
+/** A prompt that waits for the running turn's end. */
+export interface Waiting {
+    turn: number;
+    prompt: string;
+}
+
+/** A turn under way. */
+export interface Running {
+    turn: number;
+    /** When it began, in milliseconds since 1970. */
+    began: number;
+    /** What it is doing, in a word or two. */
+    doing: string;
+}
+
+export interface Head {
+    session: string | null;
+    title: string;
+    mode: Mode | null;
+    model: string | null;
+    running: Running | null;
+    waiting: Waiting[];
+    todos: Todo[];
+    approvals: Approval[];
+    trust: TrustQuestion[];
+    hunks: HunkInfo[];
+    /** Changes that reached the text by themselves since the last turn began: mode `auto`. */
+    published: Published[];
+    /** What the session cost so far, in US dollars; null where nothing has a price. */
+    cost: number | null;
+    /** How full the model's context is; null before the first answer. */
+    context: { used: number; size: number | null } | null;
+}
+
+export function emptyHead(): Head {
+    return {
+        session: null,
+        title: '',
+        mode: null,
+        model: null,
+        running: null,
+        waiting: [],
+        todos: [],
+        approvals: [],
+        trust: [],
+        hunks: [],
+        published: [],
+        cost: null,
+        context: null,
+    };
+}

@@ -1,0 +1,184 @@
+// Events of the server → what is shown. Pure: no editor, no clock but the one that is handed in, no diffing. Everything the
+// plugin draws is read from here, so that the same events always lead to the same screen.
+
+import type { HistoryTurn, SessionEvent } from '../protocol.ts';
+import { type Change, Transcript } from './items.ts';
+import { emptyHead, type Head } from './state.ts';
+import { TurnWriter } from './turns.ts';
+import { noticed } from './notices.ts';
+
+/** What an event has changed, for those who draw. */
+export interface Outcome {
+    changes: Change[];
+    /** Parts of the head that are another now. */
+    head: Set<keyof Head>;
+}
+
+export class Store {
+    head: Head = emptyHead();
+    readonly transcript = new Transcript();
+    private readonly writer: TurnWriter;
+    private readonly now: () => number;
+    private outcome: Outcome = { changes: [], head: new Set() };
+
+    /** `now` gives milliseconds since 1970. */
+    constructor(now: () => number = Date.now) {
+        this.now = now;
+        this.writer = new TurnWriter({
+            change: (change) => this.change(change),
+            item: (id) => this.transcript.items.get(id),
+            items: () => this.transcript.items.values(),
+            head: () => this.head,
+            set: (part) => this.set(part),
+            now: () => this.now(),
+        });
+    }
+
+    /** Takes one event; what has changed by it. */
+    apply(event: SessionEvent): Outcome {
+        this.outcome = { changes: [], head: new Set() };
+        if (event.session && this.head.session && event.session !== this.head.session && event.type !== 'session_started') {
+            // Of the session before: nothing of it is shown any more.
+            return this.outcome;
+        }
+        this.ofSession(event) || this.ofReview(event) || this.writer.apply(event) || this.ofSettings(event);
+        return this.outcome;
+    }
+
+    /** The server has died: what waited for it waits no more. The conversation stays. */
+    forget(): Outcome {
+        this.outcome = { changes: [], head: new Set() };
+        const { session, title, mode, model, running } = this.head;
+        if (running) this.writer.cut(running.turn);
+        this.writer.forget();
+        this.set({ ...emptyHead(), session, title, mode, model });
+        return this.outcome;
+    }
+
+    /** A waiting prompt was taken back. */
+    unqueued(turn: number): Outcome {
+        this.outcome = { changes: [], head: new Set() };
+        this.set({ waiting: this.head.waiting.filter((one) => one.turn !== turn) });
+        return this.outcome;
+    }
+
+    /** A question of trust was answered. */
+    trusted(root: string): Outcome {
+        this.outcome = { changes: [], head: new Set() };
+        this.set({ trust: this.head.trust.filter((one) => one.root !== root) });
+        return this.outcome;
+    }
+
+    /** Finished turns from the server's history, in front of what is shown. */
+    restore(turns: readonly HistoryTurn[]): Outcome {
+        this.outcome = { changes: [], head: new Set() };
+        const later = [...this.transcript.items.values()];
+        const { head } = this;
+        this.head = emptyHead();
+        this.change({ op: 'clear' });
+        const writer = this.writer.apart();
+        for (const { turn, prompt, stopReason, events } of turns) {
+            const has = (type: SessionEvent['type']) => events.some((event) => event.type === type);
+            if (!has('turn_started')) writer.apply({ type: 'turn_started', turn, prompt });
+            for (const event of events) writer.apply(event) || noticed(event, (change) => this.change(change), turn);
+            if (!has('turn_ended')) writer.apply({ type: 'turn_ended', turn, stopReason, message: null });
+        }
+        for (const item of later) this.change({ op: 'put', item });
+        this.head = head;
+        this.outcome.head.clear();
+        return this.outcome;
+    }
+
+    private change(change: Change): void {
+        this.transcript.apply(change);
+        this.outcome.changes.push(change);
+    }
+
+    private set(part: Partial<Head>): void {
+        this.head = { ...this.head, ...part };
+        for (const name of Object.keys(part)) this.outcome.head.add(name as keyof Head);
+    }
+
+    private ofSession(event: SessionEvent): boolean {
+        switch (event.type) {
+            case 'session_started':
+                this.begin(event);
+                return true;
+            case 'session_renamed':
+                this.set({ title: event.title });
+                return true;
+            case 'trust_requested':
+                this.set({ trust: [...this.head.trust.filter(({ root }) => root !== event.root), event] });
+                return true;
+            default:
+                return false;
+        }
+    }
+
+    private begin(event: Extract<SessionEvent, { type: 'session_started' }>): void {
+        const before = this.head;
+        const session = event.session ?? null;
+        if (before.session !== session) this.change({ op: 'clear' });
+        // The same one goes on after its server has died: its turn does not.
+        else if (before.running) this.writer.cut(before.running.turn);
+        this.writer.forget();
+        const { title, mode, model, context } = event;
+        const size = context ?? null;
+        this.set({
+            ...emptyHead(),
+            trust: before.trust,
+            session,
+            title,
+            mode,
+            model,
+            published: before.session === session ? before.published : [],
+            context: size === null ? null : { used: 0, size },
+        });
+    }
+
+    private ofReview(event: SessionEvent): boolean {
+        switch (event.type) {
+            case 'hunks':
+                this.set({ hunks: event.hunks });
+                return true;
+            case 'published':
+                this.set({ published: [...this.head.published, ...event.changes] });
+                return true;
+            case 'reviewed':
+                if (event.action === 'undo' || event.action === 'rewind') this.set({ published: [] });
+                noticed(event, (change) => this.change(change));
+                return true;
+            case 'approval_requested':
+                this.set({ approvals: [...this.head.approvals, event] });
+                this.writer.asks(event.call, true);
+                return true;
+            case 'approval_resolved': {
+                const answered = this.head.approvals.find(({ approval }) => approval === event.approval);
+                this.set({ approvals: this.head.approvals.filter((one) => one !== answered) });
+                if (answered) this.writer.asks(answered.call, false);
+                return true;
+            }
+            case 'todos':
+                this.set({ todos: event.todos });
+                return true;
+            default:
+                return noticed(event, (change) => this.change(change), this.head.running?.turn);
+        }
+    }
+
+    private ofSettings(event: SessionEvent): boolean {
+        switch (event.type) {
+            case 'mode_changed':
+                this.set({ mode: event.mode });
+                return true;
+            case 'model_changed':
+                this.set({ model: event.model });
+                return true;
+            case 'queued':
+                this.set({ waiting: [...this.head.waiting, { turn: event.turn, prompt: event.prompt }] });
+                return true;
+            default:
+                return false;
+        }
+    }
+}

@@ -1,0 +1,268 @@
+// The events of turns → items of the conversation: prompts, words, thoughts, calls with their output, subagents, ends.
+
+import type { SessionEvent } from '../protocol.ts';
+import type { Call, Change, Item } from './items.ts';
+import { fresh } from './notices.ts';
+import type { Head } from './state.ts';
+import { ended, place } from './words.ts';
+
+/** The parts of the store that a turn reads and changes. */
+export interface Desk {
+    change(change: Change): void;
+    item(id: string): Item | undefined;
+    items(): Iterable<Item>;
+    head(): Head;
+    set(part: Partial<Head>): void;
+    now(): number;
+}
+
+type Event<T extends SessionEvent['type']> = Extract<SessionEvent, { type: T }>;
+
+export class TurnWriter {
+    /** The open text or thought of each thread: what the next delta goes to. */
+    private readonly open = new Map<string, string>();
+    private spent = new Map<number, { input: number; output: number; cost: number | null }>();
+    private edited = new Set<number>();
+
+    private readonly desk: Desk;
+    private readonly isLive: boolean;
+
+    constructor(desk: Desk, isLive = true) {
+        this.desk = desk;
+        this.isLive = isLive;
+    }
+
+    /** A writer of finished turns: nothing runs, and no time is known. */
+    apart(): TurnWriter {
+        return new TurnWriter({ ...this.desk, set: () => {}, now: () => 0 }, false);
+    }
+
+    forget(): void {
+        this.open.clear();
+        this.spent.clear();
+    }
+
+    /** The server has died: the running turn goes no further. */
+    cut(turn: number): void {
+        this.end({ type: 'turn_ended', turn, stopReason: 'interrupted', message: null });
+    }
+
+    /** A call waits for the user's answer, or has it. */
+    asks(call: string, isAsking: boolean): void {
+        for (const item of this.desk.items()) {
+            if (item.kind !== 'call' || item.call !== call) continue;
+            if (isAsking && item.state === 'running') return this.put({ ...item, state: 'asks' });
+            if (!isAsking && item.state === 'asks') return this.put({ ...item, state: 'running' });
+        }
+    }
+
+    /** True if the event was one of a turn's. */
+    apply(event: SessionEvent): boolean {
+        return this.ofTurn(event) || this.ofCall(event) || this.ofWords(event);
+    }
+
+    private ofTurn(event: SessionEvent): boolean {
+        switch (event.type) {
+            case 'turn_started':
+                this.begin(event);
+                return true;
+            case 'turn_ended':
+                this.end(event);
+                return true;
+            case 'rewound':
+                this.rewind(event.turn);
+                return true;
+            case 'thread':
+                this.agent(event);
+                return true;
+            case 'usage':
+                this.usage(event);
+                return true;
+            case 'compacting':
+                this.doing('summing up');
+                return true;
+            case 'waiting':
+                if (!event.thread) this.doing(event.isQueued ? 'in line' : 'waiting for the model');
+                return true;
+            default:
+                return false;
+        }
+    }
+
+    private ofWords(event: SessionEvent): boolean {
+        switch (event.type) {
+            case 'step_started':
+                this.settle(event.thread);
+                if (!event.thread) this.doing('thinking');
+                return true;
+            case 'text_delta':
+                this.delta(event, 'text');
+                return true;
+            case 'thinking_delta':
+                this.delta(event, 'thinking');
+                return true;
+            case 'retrying':
+                this.retry(event);
+                return true;
+            case 'steered': {
+                const item = { id: fresh('steer'), turn: event.turn, kind: 'prompt', text: event.text, how: 'joined' } as const;
+                this.put({ ...item, ...threadOf(event) });
+                return true;
+            }
+            default:
+                return false;
+        }
+    }
+
+    private ofCall(event: SessionEvent): boolean {
+        switch (event.type) {
+            case 'tool_call':
+                this.call(event);
+                return true;
+            case 'tool_output':
+                this.desk.change({ op: 'append', id: callId(event), text: event.text });
+                return true;
+            case 'tool_result':
+                this.result(event);
+                return true;
+            default:
+                return false;
+        }
+    }
+
+    private begin(event: Event<'turn_started'>): void {
+        const { waiting } = this.desk.head();
+        // Prompts move up where one before them was taken back, so the words count too.
+        const own = waiting.find(({ turn }) => turn === event.turn) ?? waiting.find(({ prompt }) => prompt === event.prompt);
+        this.desk.set({
+            running: { turn: event.turn, began: this.desk.now(), doing: 'thinking' },
+            waiting: waiting.filter((one) => one !== own),
+            published: [],
+        });
+        this.put({ id: `prompt-${event.turn}`, turn: event.turn, kind: 'prompt', text: event.prompt, how: 'sent' });
+    }
+
+    private end(event: Event<'turn_ended'>): void {
+        this.settleAll();
+        if (this.desk.head().running?.turn === event.turn) this.desk.set({ running: null });
+        for (const item of this.desk.items()) {
+            if (item.turn !== event.turn) continue;
+            if (item.kind === 'call' && (item.state === 'running' || item.state === 'asks')) this.put({ ...item, state: 'stopped' });
+            if (item.kind === 'agent' && item.running) this.put({ ...item, running: false });
+        }
+        const text = ended(event.stopReason, event.message, this.spent.get(event.turn) ?? null);
+        const reason = event.stopReason;
+        this.put({ id: `end-${event.turn}`, turn: event.turn, kind: 'end', reason, text, canUndo: this.edited.has(event.turn) });
+    }
+
+    private rewind(from: number): void {
+        const ids = [...this.desk.items()].filter(({ turn }) => turn >= from).map(({ id }) => id);
+        this.desk.change({ op: 'drop', ids });
+        this.open.clear();
+    }
+
+    private usage(event: Event<'usage'>): void {
+        const { inTurn, total } = event;
+        this.spent.set(event.turn, { input: inTurn.input + inTurn.cacheRead + inTurn.cacheWrite, output: inTurn.output, cost: inTurn.cost ?? null });
+        const part: Partial<Head> = { cost: total.cost ?? null };
+        if (event.context && !event.thread) part.context = { used: event.context.used, size: event.context.size ?? null };
+        this.desk.set(part);
+    }
+
+    private doing(doing: string): void {
+        const { running } = this.desk.head();
+        if (running && running.doing !== doing) this.desk.set({ running: { ...running, doing } });
+    }
+
+    private delta(event: Event<'text_delta'> | Event<'thinking_delta'>, kind: 'text' | 'thinking'): void {
+        const key = event.thread ?? '';
+        const item = this.desk.item(this.open.get(key) ?? '');
+        if (item?.kind === kind && item.message === event.message && !item.settled) {
+            return this.desk.change({ op: 'append', id: item.id, text: event.text });
+        }
+        this.settle(event.thread);
+        const id = fresh(kind);
+        this.open.set(key, id);
+        this.put({ id, turn: event.turn, kind, message: event.message, text: event.text, settled: false, ...threadOf(event) });
+        if (!event.thread) this.doing(kind === 'text' ? 'writing' : 'thinking');
+    }
+
+    /** What a step has said so far is void: the model is asked for it again. */
+    private retry(event: Event<'retrying'>): void {
+        const key = event.thread ?? '';
+        const open = this.desk.item(this.open.get(key) ?? '');
+        this.open.delete(key);
+        if (open?.kind === 'text' || open?.kind === 'thinking') {
+            const { message } = open;
+            const said = (item: Item) => 'message' in item && item.message === message && item.thread === open.thread;
+            this.desk.change({ op: 'drop', ids: [...this.desk.items()].filter(said).map(({ id }) => id) });
+        }
+        if (!event.thread) this.doing(`asking again: ${event.reason}`);
+    }
+
+    private call(event: Event<'tool_call'>): void {
+        this.settle(event.thread);
+        if (!event.thread) this.doing(event.tool);
+        this.put({
+            id: callId(event),
+            turn: event.turn,
+            kind: 'call',
+            call: event.call,
+            tool: event.tool,
+            title: event.title,
+            state: 'running',
+            place: '',
+            output: '',
+            preview: '',
+            cut: false,
+            secret: null,
+            began: this.isLive ? this.desk.now() : 0,
+            ...threadOf(event),
+        });
+    }
+
+    private result(event: Event<'tool_result'>): void {
+        const item = this.desk.item(callId(event));
+        if (item?.kind !== 'call') return;
+        const { turn } = event;
+        if (/^(edit_file|write_file|bash)$/.test(item.tool) && !event.isError) this.edited.add(turn);
+        const changes = this.desk.head().hunks.length;
+        const state = event.isError ? 'failed' : 'done';
+        const done: Call = { ...item, state, place: place(event.ran, changes), preview: event.preview, secret: event.secret ?? null };
+        this.put(done);
+    }
+
+    private agent(event: Event<'thread'>): void {
+        const id = `agent-${event.thread ?? event.call}`;
+        const { agent, description, steps, usage, changed, conflicts } = event;
+        const running = event.state === 'started';
+        const notes = [...(changed?.length ? [`changed ${changed.join(', ')}`] : []), ...(conflicts ?? [])];
+        const tokens = usage ? usage.input + usage.cacheRead + usage.cacheWrite + usage.output : 0;
+        if (!running) this.settle(event.thread);
+        this.put({ id, turn: event.turn, kind: 'agent', call: event.call, agent, description, running, steps: steps ?? 0, tokens, note: notes.join('\n') });
+    }
+
+    private put(item: Item): void {
+        this.desk.change({ op: 'put', item });
+    }
+
+    private settle(thread: string | null | undefined): void {
+        const key = thread ?? '';
+        const item = this.desk.item(this.open.get(key) ?? '');
+        this.open.delete(key);
+        if (item?.kind === 'text' || item?.kind === 'thinking') this.put({ ...item, settled: true });
+    }
+
+    private settleAll(): void {
+        for (const thread of [...this.open.keys()]) this.settle(thread);
+    }
+}
+
+/** Calls of subagents may bear the same ids as the session's own. */
+function callId(event: { call: string; thread?: string | null }): string {
+    return `call-${event.thread ?? ''}-${event.call}`;
+}
+
+function threadOf(event: { thread?: string | null }): { thread?: string } {
+    return event.thread ? { thread: event.thread } : {};
+}

@@ -1,0 +1,54 @@
+// Sentences that people read about turns, tokens and changes. Pure, so that tests can read them too.
+
+import type { StopReason } from '../protocol.ts';
+
+/** A number of things: `1 change`, `3 changes`. */
+export function count(number: number, thing: string): string {
+    return `${number} ${thing}${number === 1 ? '' : 's'}`;
+}
+
+/** Thousands as people say them: `950`, `33k`, `1.2M`. */
+export function short(number: number): string {
+    if (number < 1000) return String(number);
+    if (number < 999_500) return `${Math.round(number / 1000)}k`;
+    return `${(number / 1_000_000).toFixed(1)}M`;
+}
+
+/** What was spent, as `$0.03`; empty where nothing has a price. */
+export function money(cost: number | null | undefined): string {
+    if (cost === null || cost === undefined) return '';
+    return cost > 0 && cost < 0.01 ? '<$0.01' : `$${cost.toFixed(2)}`;
+}
+
+/** `3 changes in 2 files`. */
+export function changesInFiles(files: readonly string[]): string {
+    return `${count(files.length, 'change')} in ${count(new Set(files).size, 'file')}`;
+}
+
+const ENDS: Record<StopReason, string> = {
+    end_turn: 'Done',
+    max_tokens: 'Stopped: the answer was too long',
+    max_steps: 'Stopped after many steps; say “continue” to go on',
+    budget: 'Stopped: the budget is used up; say “continue” to go on',
+    refusal: 'The model declined',
+    interrupted: 'Stopped',
+    error: 'It failed',
+};
+
+/** How a turn ended, in one line. */
+export function ended(reason: StopReason, message: string | null, tokens: { input: number; output: number; cost?: number | null } | null): string {
+    const parts = [ENDS[reason] ?? 'Ended'];
+    if (message) parts[0] += `: ${message}`;
+    if (tokens) parts.push(`${short(tokens.input)} tokens in, ${short(tokens.output)} out`);
+    const cost = money(tokens?.cost);
+    if (cost) parts.push(cost);
+    return parts.join(' · ');
+}
+
+/** Where a command ran, if the user should know. */
+export function place(ran: string | null | undefined, changes: number): string {
+    if (ran === 'fork') return changes > 0 ? `on your unsaved text + ${count(changes, 'change')}` : 'on your unsaved text';
+    if (ran === 'copy') return 'on a copy of the folder';
+    if (ran === 'place') return 'on your files as they are on the disk';
+    return '';
+}

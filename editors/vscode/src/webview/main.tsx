@@ -1,0 +1,122 @@
+// The chat: transcript, what waits, composer. Draws what the host tells, once per frame, and keeps nothing of its own but the draft.
+
+import '@vscode/codicons/dist/codicon.css';
+import './style.css';
+import { render } from 'preact';
+import { useEffect, useReducer, useRef } from 'preact/hooks';
+import type { ChatHead, ToWebview } from '../chat/messages.ts';
+import { type Change, type Item, Transcript } from '../store/items.ts';
+import { post } from './api.ts';
+import { Approvals } from './approval.tsx';
+import { Composer, type Completed } from './composer.tsx';
+import { Plan, Waiting } from './plan.tsx';
+import { TranscriptView } from './transcript.tsx';
+
+/** How many items the webview holds: the host has the rest. */
+const HELD = 400;
+
+const EMPTY: ChatHead = {
+    title: '', mode: null, model: null, running: null, waiting: [], todos: [], cost: null, context: null,
+    approvals: [], trust: [], changed: [], problem: null, isStarting: true, offer: null,
+};
+
+const root = document.getElementById('root');
+
+class Page {
+    transcript = new Transcript();
+    head: ChatHead = EMPTY;
+    hasEarlier = false;
+    draft: string | undefined;
+    earlier: string[] = [];
+    completed: Completed | undefined;
+    focus = 0;
+    /** The last text that is whole, to be read aloud once. */
+    announced = '';
+
+    take(message: ToWebview): void {
+        switch (message.type) {
+            case 'reset':
+                root?.setAttribute('data-ready', '');
+                this.fill(message.items);
+                this.hasEarlier = message.hasEarlier;
+                this.head = message.head;
+                this.draft = message.draft;
+                this.earlier = message.earlier;
+                return;
+            case 'earlier':
+                this.fill(message.items);
+                this.hasEarlier = message.hasEarlier;
+                return;
+            case 'changes':
+                return message.changes.forEach((change) => this.change(change));
+            case 'head':
+                this.head = message.head;
+                return;
+            case 'completions':
+                this.completed = message;
+                return;
+            case 'draft':
+                this.draft = message.text;
+                return;
+            case 'sent':
+                this.earlier = message.earlier;
+                return;
+            case 'focus':
+                this.focus += 1;
+        }
+    }
+
+    private fill(items: readonly Item[]): void {
+        this.transcript = new Transcript();
+        for (const item of items) this.transcript.apply({ op: 'put', item });
+    }
+
+    private change(change: Change): void {
+        if (change.op === 'put' && change.item.kind === 'text' && change.item.settled) this.announce(change.item);
+        this.transcript.apply(change);
+        if (this.transcript.items.size > HELD) {
+            const [oldest] = this.transcript.items.keys();
+            if (oldest !== undefined) this.transcript.apply({ op: 'drop', ids: [oldest] });
+            this.hasEarlier = true;
+        }
+    }
+
+    private announce(item: Extract<Item, { kind: 'text' | 'thinking' }>): void {
+        const before = this.transcript.items.get(item.id);
+        const wasSettled = before?.kind === 'text' && before.settled;
+        if (!wasSettled && !item.thread) this.announced = item.text;
+    }
+}
+
+const page = new Page();
+
+function App() {
+    const [, redraw] = useReducer((count: number) => count + 1, 0);
+    const frame = useRef(0);
+    useEffect(() => {
+        const hear = ({ data }: MessageEvent<ToWebview>) => {
+            page.take(data);
+            frame.current ||= requestAnimationFrame(() => {
+                frame.current = 0;
+                redraw(0);
+            });
+        };
+        window.addEventListener('message', hear);
+        post({ type: 'ready' });
+        return () => window.removeEventListener('message', hear);
+    }, []);
+    const { head } = page;
+    return (
+        <>
+            <h1 class="sr">{head.title || 'Chat with Ropewalk'}</h1>
+            <TranscriptView items={[...page.transcript.items.values()]} hasEarlier={page.hasEarlier} head={head} />
+            <div class="sr" aria-live="polite" role="status">{page.announced}</div>
+            <Plan todos={head.todos} />
+            <Approvals approvals={head.approvals} trust={head.trust} />
+            <Waiting head={head} />
+            <Composer head={head} draft={page.draft} earlier={page.earlier} completed={page.completed} focus={page.focus} />
+        </>
+    );
+}
+
+if (root) render(<App />, root);

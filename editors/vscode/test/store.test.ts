@@ -1,0 +1,85 @@
+// What the store keeps and what it leaves out, where no page says it.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { SessionEvent } from '../src/protocol.ts';
+import { answers } from '../src/store/choices.ts';
+import { joined, OUTPUT_KEPT, Transcript } from '../src/store/items.ts';
+import { Store } from '../src/store/store.ts';
+import { changesInFiles, ended, money, place, short } from '../src/store/words.ts';
+
+const event = (one: object) => ({ session: 's', ...one }) as SessionEvent;
+
+function running(): Store {
+    const store = new Store(() => 1000);
+    store.apply(event({ type: 'session_started', title: '', turns: 0, mode: 'review', model: 'a/b', context: 100 }));
+    store.apply(event({ type: 'turn_started', turn: 1, prompt: 'go' }));
+    return store;
+}
+
+test('10,000 deltas are one item, whole, and few changes', () => {
+    const store = running();
+    const mirror = new Transcript();
+    const pieces = Array.from({ length: 10_000 }, (_, index) => `${index} `);
+    const changes = pieces.flatMap((text) => store.apply(event({ type: 'text_delta', turn: 1, message: 'm', text })).changes);
+    for (const change of joined(changes)) mirror.apply(change);
+    assert.equal(joined(changes).length, 2);
+    const texts = [...mirror.items.values()].filter(({ kind }) => kind === 'text');
+    assert.equal(texts.length, 1);
+    assert.ok(texts[0]?.kind === 'text' && texts[0].text === pieces.join(''));
+});
+
+test('a megabyte of output is kept at its end, cut at a line', () => {
+    const store = running();
+    store.apply(event({ type: 'tool_call', turn: 1, call: 'c', tool: 'bash', title: 'bash x', input: {} }));
+    const lines = Array.from({ length: 20_000 }, (_, index) => `line ${index} ${'x'.repeat(40)}\n`);
+    for (const text of lines) store.apply(event({ type: 'tool_output', turn: 1, call: 'c', text }));
+    const item = [...store.transcript.items.values()].find(({ kind }) => kind === 'call');
+    assert.ok(item?.kind === 'call' && item.cut);
+    assert.ok(item.output.length <= OUTPUT_KEPT);
+    assert.match(item.output, /^line \d+ x/);
+    assert.ok(item.output.endsWith(lines.at(-1) ?? '!'));
+});
+
+test('events of another session are left out', () => {
+    const store = running();
+    assert.deepEqual(store.apply({ ...event({ type: 'turn_started', turn: 9, prompt: 'x' }), session: 'other' } as SessionEvent).changes, []);
+    assert.equal(store.head.running?.turn, 1);
+});
+
+test('the server dies amid a turn: the conversation stays, nothing waits or runs', () => {
+    const store = running();
+    store.apply(event({ type: 'queued', turn: 2, prompt: 'next' }));
+    store.apply(event({ type: 'text_delta', turn: 1, message: 'm', text: 'half' }));
+    store.forget();
+    assert.equal(store.head.running, null);
+    assert.deepEqual(store.head.waiting, []);
+    assert.deepEqual([...store.transcript.items.values()].map(({ kind }) => kind), ['prompt', 'text', 'end']);
+});
+
+test('history stands before what is shown', () => {
+    const store = running();
+    store.restore([{
+        turn: 0, at: 0, prompt: 'earlier', stopReason: 'end_turn', usage: {} as never,
+        events: [event({ type: 'turn_started', turn: 0, prompt: 'earlier' }), event({ type: 'text_delta', turn: 0, message: 'h', text: 'old' })],
+    }]);
+    const texts = [...store.transcript.items.values()].map((item) => ('text' in item ? item.text : ''));
+    assert.deepEqual(texts, ['earlier', 'old', 'Done', 'go']);
+    assert.equal(store.head.running?.turn, 1);
+});
+
+test('answers: the safe one first, a rule only where there is one', () => {
+    const labels = (more: object) => answers({ rule: null, ruleWords: null, always: false, unseen: [], ...more }).map(({ label }) => label);
+    assert.deepEqual(labels({}), ['Refuse', 'Once']);
+    assert.deepEqual(labels({ rule: 'bash(x)', always: true }), ['Refuse', 'Once', 'Session', 'Always']);
+    assert.deepEqual(labels({ rule: 'bash(x)', unseen: ['a.py'] }), ['Refuse', 'Once', 'Save first', 'Session']);
+});
+
+test('words for people', () => {
+    assert.equal(short(33_364), '33k');
+    assert.equal(money(0.004), '<$0.01');
+    assert.equal(money(null), '');
+    assert.equal(changesInFiles(['a', 'a', 'b']), '3 changes in 2 files');
+    assert.equal(ended('end_turn', null, { input: 33_364, output: 594, cost: 0.031 }), 'Done · 33k tokens in, 594 out · $0.03');
+    assert.equal(place('fork', 2), 'on your unsaved text + 2 changes');
+});

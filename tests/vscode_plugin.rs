@@ -1,0 +1,188 @@
+//! The packaged extension in real VS Code, with our server and a scripted model behind it: asking, review, chat, approvals. The
+//! cases are in `tests/vscode/plugin`; keys and mouse there are the user's.
+
+#![expect(clippy::unwrap_used, reason = "tests and their helpers may be blunt")]
+
+#[cfg(test)]
+mod support;
+
+use ropewalk_testkit::model::{Place, ScriptedReply};
+use ropewalk_testkit::planted;
+use serde_json::json;
+use support::agent::Agent;
+use support::stage::{bash, edit, edit_input, read, say};
+use support::vscode_plugin::{run_plugin, run_plugin_with};
+
+/// Runs a case in an empty folder with these replies, of which each is asked for.
+fn run(case: &str, mode: &str, replies: impl IntoIterator<Item = ScriptedReply>) {
+    let workspace = tempfile::tempdir().unwrap();
+    let agent = Agent::new(mode, replies);
+    run_plugin(case, workspace.path(), &agent);
+    agent.model.finish().unwrap();
+}
+
+/// A call that puts a name into the greeting.
+fn greeting() -> ScriptedReply {
+    edit("greet.py", "print(\"hello\")", "print(f\"hello {name}\")")
+}
+
+#[test]
+#[ignore = "needs VS Code; run tests/run"]
+fn a_selected_line_is_asked_about_and_the_change_is_accepted_by_keyboard() {
+    run("first_edit", "review", [greeting(), say("It greets by name.")]);
+}
+
+#[test]
+#[ignore = "needs VS Code; run tests/run"]
+fn changes_of_every_kind_are_reviewed_by_keyboard_and_the_model_reads_why_not() {
+    let new = json!({ "path": "new/test.py", "content": "import greet\n" });
+    let changes = greeting()
+        .call("edit_file", edit_input("other.py", "one", "ONE"))
+        .call("edit_file", edit_input("other.py", "five", "FIVE\nsix"))
+        .call("write_file", new)
+        .call("delete_file", json!({ "path": "old.txt" }));
+    let replies = [changes, say("Five changes."), say("I have read why.").expect_text("too loud")];
+    run("review", "review", replies);
+}
+
+#[test]
+#[ignore = "needs VS Code; run tests/run"]
+fn the_chat_takes_words_while_it_works_and_keeps_hostile_ones_in_their_place() {
+    let hostile = "<script>hostile=1</script><img src=\"https://evil.example/a.png\" onerror=\"hostile=1\">\n\n\
+        ![x](https://evil.example/b.png)\n\n<svg onload=hostile=1>\n\n[run](command:workbench.action.closeWindow)\n\n\
+        ```\"><img src=https://evil.example/c.png>\n</code><script>hostile=1</script>\n```\n\nThat was all.";
+    let code = "Briefly then.\n\n```python\ndef f(x):\n    return \"s\" + x  # why\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |";
+    let first = say("The first words.\n\n").text("And more.").gate(Place::Block(1), "words");
+    let replies = [
+        first.call("read_file", json!({ "path": "greet.py" })),
+        say(code).expect_text("be brief"),
+        say("This too."),
+        say("Long…").text("!").gate(Place::Block(1), "long"),
+        say(hostile),
+    ];
+    run("chat", "review", replies);
+}
+
+#[test]
+#[ignore = "needs VS Code; run tests/run"]
+fn typing_goes_on_through_an_answer_a_question_and_an_accepted_change() {
+    run("typing", "review", [bash("echo once"), greeting(), say("Done.")]);
+}
+
+#[test]
+#[ignore = "needs VS Code; run tests/run"]
+fn a_long_command_is_asked_about_seen_and_answered_by_no_stray_key() {
+    let lines: Vec<String> = (1..=200).map(|line| format!(": line {line}")).collect();
+    let replies = [
+        bash(&lines.join("\n")),
+        bash("echo second").expect_text("too long"),
+        bash("echo third"),
+        say("Done."),
+    ];
+    run("approval", "review", replies);
+}
+
+#[test]
+#[ignore = "needs VS Code; run tests/run"]
+fn changes_in_odd_places_come_and_go_and_typing_into_one_keeps_the_text() {
+    let edges = edit("a.txt", "one\n", "zero\none\n")
+        .call("edit_file", edit_input("a.txt", "three", "THREE"))
+        .call("edit_file", edit_input("closed.txt", "beta", "BETA"));
+    let done = || say("Done.");
+    let again = edit("b.txt", "second thoughts word", "SECOND THOUGHTS WORD");
+    let replies = [
+        edges,
+        done(),
+        edit("untitled:Untitled-1", "draft", "final"),
+        done(),
+        edit("b.txt", "second word", "SECOND WORD"),
+        done(),
+        read("b.txt").expect_text("propose it again"),
+        again,
+        done(),
+    ];
+    run("places", "review", replies);
+}
+
+#[test]
+#[ignore = "needs VS Code; run tests/run"]
+fn ten_thousand_pieces_and_a_megabyte_of_output_are_drawn_once_and_the_view_stays() {
+    let words: Vec<String> = (0..10_000)
+        .map(|at| format!("word {at} {}", if at % 40 == 39 { "\n\n" } else { "" }))
+        .collect();
+    let lines = "for i in $(seq 0 17999); do echo \"line $i ........................................\"; done";
+    let workspace = tempfile::tempdir().unwrap();
+    let much = say(&words.concat()).call("bash", json!({ "command": lines })).deltas_of(10);
+    let agent = Agent::new("review", [much, say("That is all.")]);
+    agent.allow("bash");
+    run_plugin("much", workspace.path(), &agent);
+    agent.model.finish().unwrap();
+}
+
+#[test]
+#[ignore = "needs VS Code; run tests/run"]
+fn in_mode_auto_a_change_is_tinted_and_taken_back_and_lists_lead_to_modes_and_conversations() {
+    run("auto", "auto", [greeting(), say("It greets by name.")]);
+}
+
+#[test]
+#[ignore = "needs VS Code; run tests/run"]
+fn a_reloaded_window_and_a_killed_server_leave_nothing_behind() {
+    let amid = say("Amid the turn.").text("Not told.").gate(Place::Block(1), "amid");
+    run("reload", "review", [greeting(), say("It greets by name."), amid]);
+}
+
+#[test]
+#[ignore = "needs VS Code; run tests/run"]
+fn without_a_server_every_command_says_what_mends_it() {
+    let workspace = tempfile::tempdir().unwrap();
+    let agent = Agent::new("review", []);
+    run_plugin_with("no_server", workspace.path(), &agent, &["--server", "/nowhere/ropewalk"]);
+}
+
+#[test]
+#[ignore = "needs VS Code; run tests/run"]
+fn a_folder_that_is_not_trusted_starts_nothing_until_it_is() {
+    let workspace = tempfile::tempdir().unwrap();
+    let agent = Agent::new("review", []);
+    let options = ["--server", Agent::command()[0], "--untrusted"];
+    run_plugin_with("untrusted", workspace.path(), &agent, &options);
+}
+
+#[test]
+#[ignore = "needs VS Code; run tests/run"]
+fn a_key_that_is_set_by_hand_reaches_the_model_and_no_keys_clash() {
+    let workspace = tempfile::tempdir().unwrap();
+    let agent = Agent::new("review", [say("I have the key.")]);
+    let address = agent.model.base_url();
+    agent.configure(&format!(
+        "model = \"scripted/scripted\"\n[provider.scripted]\nprotocol = \"anthropic\"\n\
+         base_url = \"{address}\"\napi_key_env = \"MISTRAL_API_KEY\"\n",
+    ));
+    run_plugin("key", workspace.path(), &agent);
+    let headers = &agent.model.recorded()[0].headers;
+    assert_eq!(headers.get("x-api-key").map(String::as_str), Some(planted::OTHER_KEY));
+    agent.model.finish().unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+#[ignore = "needs VS Code; run tests/run"]
+fn another_version_and_a_model_that_is_away_are_told_in_words() {
+    use std::os::unix::fs::PermissionsExt;
+    let workspace = tempfile::tempdir().unwrap();
+    let agent = Agent::new("review", []);
+    agent.configure(
+        "model = \"away/model\"\nlimits.retry_seconds = 1\n[provider.away]\nprotocol = \"anthropic\"\n\
+         base_url = \"http://127.0.0.1:9\"\napi_key_env = \"ANTHROPIC_API_KEY\"\n",
+    );
+    let old = agent.folder("old-ropewalk");
+    let program = Agent::command()[0];
+    let script = format!(
+        "#!/bin/sh\n[ \"$1\" = --version ] && echo 'ropewalk 0.0.9' && exit\nexec '{program}' \"$@\"\n"
+    );
+    std::fs::write(&old, script).unwrap();
+    std::fs::set_permissions(&old, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let options = ["--server", &old.display().to_string()];
+    run_plugin_with("model_away", workspace.path(), &agent, &options);
+}
