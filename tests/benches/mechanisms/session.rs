@@ -105,6 +105,7 @@ fn settings(model: Arc<dyn Model>) -> Settings {
         model: Ok(model),
         configured_model: None,
         model_choice: None,
+        models: None,
         tools: None,
         mode: Mode::Review,
         rules: Rules::default(),
