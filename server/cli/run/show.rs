@@ -9,6 +9,7 @@ use crate::patch::{printed, say_left_out};
 use crate::plain::{Plain, plain, plain_json, say};
 use crate::review::Counts;
 use crate::terminal::{self, BAD, CALL, Colour, Look, QUIET};
+use ropewalk_protocol::usage::short_count;
 use ropewalk_protocol::{CallId, CompactionCause, Event, Level, StopReason, Tokens};
 use ropewalk_workspace::Patch;
 use std::collections::HashMap;
@@ -377,7 +378,9 @@ fn meanwhile(event: &Event) -> Option<String> {
         Event::Compacting { .. } => {
             "(sums up the conversation, which fills the model's context)".to_owned()
         }
-        Event::Compacted { before, after, .. } => format!("({before} tokens became {after})"),
+        Event::Compacted { before, after, .. } => {
+            format!("({} tokens became {})", short_count(*before), short_count(*after))
+        }
         _ => return None,
     })
 }

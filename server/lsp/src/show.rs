@@ -13,6 +13,7 @@ pub(crate) use document::open_document;
 
 use crate::state::State;
 use approval::ask;
+use ropewalk_protocol::usage::short_count;
 use ropewalk_protocol::{Event, Level, SessionEvent, SessionId, StopReason, TodoList, Tokens};
 use ropewalk_text::plain::{plain, plain_line};
 use serde_json::Value;
@@ -232,6 +233,7 @@ impl Shown {
                 (lsp::MessageType::INFO, words)
             }
             Event::Compacted { before, after, .. } if !self.is_running => {
+                let (before, after) = (short_count(*before), short_count(*after));
                 let words =
                     format!("The conversation was summed up: {before} tokens became {after}.");
                 (lsp::MessageType::INFO, words)

@@ -1,5 +1,6 @@
 //! Replies: what a host answers to a request. What becomes of it is told by events.
 
+use crate::usage::short_count;
 use crate::{ContextUse, Mode, SessionId, Tokens};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -120,17 +121,17 @@ impl From<ContextFill> for ContextUse {
 impl ContextFill {
     /// A sentence about it.
     pub fn in_words(self) -> String {
-        let Self { used, prelude, context } = self;
-        match (used, context) {
+        let (used, prelude) = (short_count(self.used), short_count(self.prelude));
+        match (self.used, self.context) {
             (0, _) => "Nothing was asked yet, so the context is empty.".to_owned(),
-            (used, 0) => format!(
+            (_, 0) => format!(
                 "The last request had about {used} tokens, {prelude} of them for the system prompt and the tools; how \
                  many the model takes is not known."
             ),
-            (used, context) => format!(
-                "The context is {}% full: about {used} of {context} tokens, {prelude} of them for the system prompt and \
-                 the tools.",
-                used.saturating_mul(100) / context
+            (_, context) => format!(
+                "The context is {}% full: about {used} of {} tokens, {prelude} of them for the system prompt and the tools.",
+                self.used.saturating_mul(100) / context,
+                short_count(context)
             ),
         }
     }
@@ -201,4 +202,21 @@ pub struct ResumedSession {
     pub problems: Vec<String>,
     /// The session that was left for it.
     pub left: Option<LeftSession>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_full_the_context_is_is_said_in_round_numbers() {
+        for (used, prelude, context, words) in [
+            (0, 0, 200_000, "Nothing was asked yet"),
+            (9_119, 2_211, 0, "about 9119 tokens, 2211 of them"),
+            (109_876, 12_345, 200_000, "54% full: about 109k of 200k tokens, 12k of them"),
+        ] {
+            let said = ContextFill { used, prelude, context }.in_words();
+            assert!(said.contains(words), "{said}");
+        }
+    }
 }

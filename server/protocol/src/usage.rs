@@ -234,7 +234,7 @@ fn in_dollars(dollars: f64) -> String {
 }
 
 /// A count as people say it: exact below ten thousand, then in thousands or millions.
-fn short_count(count: u64) -> String {
+pub fn short_count(count: u64) -> String {
     match count {
         0..10_000 => count.to_string(),
         10_000..1_000_000 => format!("{}k", count / 1_000),
