@@ -23,11 +23,7 @@ pub(crate) fn page(document: &Value) -> String {
         out += &format!("\n--- The types of `{group}`, by their names.\n");
         for (name, call) in members(&document["properties"][group]) {
             let sides = members(call);
-            out += &format!(
-                "-- {name}: {} -> {}\n",
-                kind(&sides[input], ""),
-                kind(&sides[output], "")
-            );
+            out += &format!("-- {name}: {} -> {}\n", kind(&sides[input]), kind(&sides[output]));
         }
     }
     out + "\nreturn {}\n"
@@ -57,7 +53,7 @@ fn definition(name: &str, schema: &Value) -> String {
             kinds.map(|(at, schema)| named(&format!("{name}{}", at + 1), schema, &mut inner))
         });
         let kinds = kinds.map(|kinds| kinds.collect::<Vec<_>>().join("|"));
-        format!("---@alias ropewalk.{name} {}\n", kinds.unwrap_or_else(|| kind(schema, name)))
+        format!("---@alias ropewalk.{name} {}\n", kinds.unwrap_or_else(|| kind(schema)))
     };
     format!("{inner}\n{about}{own}")
 }
@@ -88,12 +84,12 @@ fn named(name: &str, schema: &Value, inner: &mut String) -> String {
         *inner += &format!("\n{}", class(name, schema, &mut String::new()));
         return format!("ropewalk.{name}");
     }
-    kind(schema, name)
+    kind(schema)
 }
 
-fn kind(schema: &Value, name: &str) -> String {
+fn kind(schema: &Value) -> String {
     let all = |kinds: &[Value]| {
-        let mut kinds: Vec<String> = kinds.iter().map(|each| kind(each, name)).collect();
+        let mut kinds: Vec<String> = kinds.iter().map(kind).collect();
         kinds.sort_by_key(|kind| kind == "nil");
         kinds.join("|")
     };
@@ -111,7 +107,7 @@ fn kind(schema: &Value, name: &str) -> String {
     }
     let one = |word: &str| match word {
         "null" => "nil".to_owned(),
-        "array" => match kind(&schema["items"], name) {
+        "array" => match kind(&schema["items"]) {
             each if each.contains('|') => format!("({each})[]"),
             each => format!("{each}[]"),
         },
