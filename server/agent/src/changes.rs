@@ -10,6 +10,7 @@ mod made;
 mod published;
 mod review;
 mod show;
+mod told;
 mod work;
 
 pub(crate) use show::in_words;
@@ -20,7 +21,6 @@ use crate::journal::Journal;
 use crate::journal::record::Record;
 use crate::readable::ReadableFolders;
 use crate::settings::CurrentSettings;
-use published::ToldPublished;
 use ropewalk_protocol::HunkInfo;
 use ropewalk_workspace::entry::Maker;
 use ropewalk_workspace::fork::{merge, synced};
@@ -36,6 +36,7 @@ use std::ops::{Deref, DerefMut};
 use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::task::{JoinError, spawn_blocking};
+use told::ToldPublished;
 use work::Work;
 
 /// See the module.

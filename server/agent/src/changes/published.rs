@@ -1,51 +1,13 @@
-//! Changes that have reached the user's text, as the ledger has them, on their way to the front end: each is told once.
+//! Changes that have reached the user's text, as the ledger has them, on their way to the front end.
 
 use super::Changes;
 use crate::shown::{MOST_TEXT, MOST_TEXTS, text_range, written_length};
 use ropewalk_model::Keys;
 use ropewalk_protocol::{ChangeKind, Event, PublishedHunk, TextRange};
 use ropewalk_text::Text;
-use ropewalk_workspace::ledger::{Left, Published, PublishedFile, Revisions, Stood};
+use ropewalk_workspace::ledger::{Left, Published, PublishedFile, Stood};
 use ropewalk_workspace::{DocId, FileState, HunkId, Snapshot, View, Workspace};
 use std::collections::{BTreeMap, HashSet};
-
-/// Published changes that were told.
-#[derive(Default)]
-pub(super) struct ToldPublished {
-    /// How far the ledger was taken in.
-    revisions: Revisions,
-    ids: HashSet<HunkId>,
-}
-
-impl ToldPublished {
-    /// Those that the ledger has now count as told.
-    pub(super) fn all(workspace: &Workspace, session: &str) -> Self {
-        let mut told = Self::default();
-        told.take_new(workspace, session);
-        told
-    }
-
-    /// The changes that are in the ledger and were not told until now.
-    pub(super) fn take_new(&mut self, workspace: &Workspace, session: &str) -> Vec<HunkId> {
-        let ledger = workspace.ledger();
-        let changed = ledger.changed_since(session, self.revisions);
-        self.revisions = ledger.revisions();
-        let is_there = |id: HunkId| {
-            ledger.texts.of_hunk(id).any(|text| *text.session == *session)
-                || ledger.files.of_hunk(id).any(|file| *file.session == *session)
-        };
-        let mut new = Vec::new();
-        for id in changed {
-            match is_there(id) {
-                true if self.ids.insert(id) => new.push(id),
-                true => {}
-                // Taken back, it is told anew if it comes once more.
-                false => drop(self.ids.remove(&id)),
-            }
-        }
-        new
-    }
-}
 
 impl Changes {
     /// Events that tell of these published changes, one for each turn. Reads files that are not open. Blocking.

@@ -89,7 +89,7 @@ fn named(name: &str, schema: &Value, inner: &mut String) -> String {
 
 fn kind(schema: &Value) -> String {
     let all = |kinds: &[Value]| {
-        let mut kinds: Vec<String> = kinds.iter().map(|each| kind(each)).collect();
+        let mut kinds: Vec<String> = kinds.iter().map(kind).collect();
         kinds.sort_by_key(|kind| kind == "nil");
         kinds.join("|")
     };

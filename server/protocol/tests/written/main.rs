@@ -35,8 +35,10 @@ fn members(schema: &Value) -> &Map<String, Value> {
 /// The kinds of events, by their names.
 fn kinds(all: &Value) -> impl Iterator<Item = (&str, &Value)> {
     let kinds = all["$defs"]["SessionEvent"]["oneOf"].as_array().unwrap().iter();
-    let kinds = kinds
-        .map(|kind| all.pointer(kind["$ref"].as_str().unwrap().trim_start_matches('#')).unwrap());
+    let kinds = kinds.map(|kind| {
+        let at = kind["$ref"].as_str().unwrap().strip_prefix('#').unwrap();
+        all.pointer(at).unwrap()
+    });
     kinds.map(|kind| (members(kind)["type"]["const"].as_str().unwrap(), kind))
 }
 
