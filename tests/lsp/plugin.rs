@@ -227,13 +227,15 @@ fn published_changes_are_told_in_every_mode_and_undone_one_by_one() {
             editor.execute("ropewalk.accept", Value::Null).unwrap();
             wait_for_reviews(&editor, 1);
         }
-        let changes: Vec<Value> = of_type(&editor, "published")
-            .iter()
-            .flat_map(|event| {
+        let changes: Vec<Value> = editor.wait_for("all published changes", |seen| {
+            let published = seen.events().into_iter().filter(|event| event["type"] == "published");
+            let changes = published.flat_map(|event| {
                 assert_eq!(event["turn"], 1);
                 event["changes"].as_array().unwrap().clone()
-            })
-            .collect();
+            });
+            let changes: Vec<Value> = changes.collect();
+            (changes.len() >= 3).then_some(changes)
+        });
         assert_eq!(changes.len(), 3, "{mode}: {changes:?}");
         let of = |file: &str, old: &str| {
             let is_it = |one: &&Value| one["file"] == file && one["old"] == old;

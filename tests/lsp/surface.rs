@@ -359,6 +359,7 @@ fn nothing_of_the_home_of_whoever_runs_the_tests_is_seen() {
     std::fs::write(skill.join("SKILL.md"), text).unwrap();
     let editor = stage.editor(Profile::VSCODE);
     assert_eq!(turn(&editor, "go"), "end_turn");
+    editor.wait_for_message("ok");
     let system = stage.agent.model.requests()[0]["system"].to_string();
     let (_, list) = system.split_once("load it with load_skill and follow it:").unwrap();
     assert_eq!(list.matches("\\n- ").count(), 1, "{list}");

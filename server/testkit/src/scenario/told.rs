@@ -235,6 +235,11 @@ fn in_order(mut events: Vec<Value>, is_killed: bool) -> Vec<Value> {
     for event in &mut events {
         if let Some(event) = event.as_object_mut() {
             event.remove("waitMs");
+            // A call that was stopped may not have begun to run.
+            if event.get("turn").and_then(Value::as_u64).is_some_and(|turn| stopped.contains(&turn))
+            {
+                event.remove("ran");
+            }
             if event.get("type") == Some(&json!("compacted")) {
                 // Protocols need more or fewer bytes for the same words.
                 event.retain(|name, _| ["type", "turn", "by"].contains(&name.as_str()));
