@@ -31,7 +31,7 @@ fn waiting(bench: &Bench) -> usize {
 
 #[test]
 #[ignore = "needs Neovim; run tests/run"]
-fn a_long_command_is_seen_while_typing_and_no_key_typed_elsewhere_answers_it() {
+fn a_command_of_200_lines_is_seen_while_typing_and_no_key_typed_elsewhere_answers_it() {
     let bench = asked([bash(&long_command("ran")), say("Done.").expect_text("not today")]);
     bench.nvim.wait_for_screen("more lines: :Ropewalk answer shows all");
     bench.nvim.feed("Go");

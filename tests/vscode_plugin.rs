@@ -71,7 +71,7 @@ fn typing_goes_on_through_an_answer_a_question_and_an_accepted_change() {
 
 #[test]
 #[ignore = "needs VS Code; run tests/run"]
-fn a_long_command_is_asked_about_seen_and_answered_by_no_stray_key() {
+fn a_command_of_200_lines_is_asked_about_seen_and_answered_by_no_stray_key() {
     let lines: Vec<String> = (1..=200).map(|line| format!(": line {line}")).collect();
     let replies = [
         bash(&lines.join("\n")),

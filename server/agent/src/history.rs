@@ -77,12 +77,12 @@ impl History {
         }
     }
 
-    /// Writes everything that is added from here on into `journal` first.
-    /// From now on the ids of calls begin so: they are told from those of other histories of the session.
+    /// Begins the ids of calls like this from now on, so that they differ from those of other histories of the session.
     pub(crate) fn name_calls(&mut self, prefix: String) {
         self.ids.begin_with(prefix);
     }
 
+    /// Writes everything that is added from here on into `journal` first.
     pub(crate) fn keep_in(&mut self, journal: Journal) {
         self.journal = journal;
     }

@@ -24,6 +24,7 @@ export async function run(desk) {
     await desk.until('another session', async () => (await desk.items()).length === 0);
     const chat = await desk.chat();
     await chat.locator('.welcome').waitFor();
+    await chat.locator('#message:focus').waitFor();
     await choose(desk, 'sessions', 'greet');
     await desk.until('the conversation', async () => (await desk.items()).some(({ text }) => text === 'greet by name'));
     assert.deepEqual((await desk.items()).filter(({ kind }) => kind === 'notice').map(({ text }) => text).filter((text) => /sessions/.test(text)), []);
@@ -35,8 +36,9 @@ async function choose(desk, list, words) {
     await desk.command(`ropewalk.ui.${list}`);
     const row = desk.page.locator('.quick-input-widget .monaco-list-row');
     await row.first().waitFor();
-    await desk.page.keyboard.type(words);
+    const input = desk.page.locator('.quick-input-widget input[type=text]').first();
+    await input.fill(words);
     await desk.until('one row', async () => (await row.count()) === 1);
-    await desk.page.keyboard.press('Enter');
+    await input.press('Enter');
     await desk.page.locator('.quick-input-widget').waitFor({ state: 'hidden' });
 }
