@@ -42,13 +42,14 @@ async function displaced(desk) {
     await desk.ask('shout');
     await desk.hunks(1);
     await desk.idle();
-    // The input where it was asked has given the focus back by then, and the cursor is where the user puts it.
+    // The box where it was asked is gone and has given the focus back, and the cursor is where the user puts it.
+    await desk.page.locator('.review-widget').first().waitFor({ state: 'hidden' });
     await desk.host.run(async (vscode) => {
         await vscode.commands.executeCommand('workbench.action.focusActiveEditorGroup');
         const at = new vscode.Position(1, 'second'.length);
         vscode.window.activeTextEditor.selection = new vscode.Selection(at, at);
     });
-    await desk.page.locator('.monaco-editor.focused').first().waitFor();
+    await desk.page.locator('.monaco-editor.focused:not(.review-widget *)').first().waitFor();
     await desk.page.keyboard.type(' thoughts');
     await desk.hunks(0);
     await desk.until('every key', async () => (await desk.text('b.txt')) === 'first\nsecond thoughts word\n');

@@ -191,8 +191,10 @@ fn sessions(log: &str, is_killed: bool) -> Vec<Value> {
             _ => turns.push(event),
         }
     }
-    for ([turns, ..], _) in &mut sessions {
+    for ([turns, _, answers, _], _) in &mut sessions {
         *turns = in_order(std::mem::take(turns), is_killed);
+        // Proof comes from the editor, before or after the review that it belongs to is over.
+        answers.sort_by_key(|event| kind(event) == "published");
     }
     sessions.retain(|(_, thread)| !is_killed || thread == NO_THREAD);
     // Subagents that work side by side begin in any order.
