@@ -56,10 +56,11 @@ export class Ask implements vscode.Disposable {
         const text = (typeof comment?.body === 'string' ? comment.body : (comment?.body.value ?? '')).trim();
         if (!open || !text) return;
         const { document, version, range } = open;
-        const sent = await this.prompt(text, { document, version, range });
-        if (!sent) return;
-        this.memory.put('askDraft', undefined);
+        // The box goes at once: keys typed into one that waits for the server would go with it. What fails is the draft of the next.
+        this.memory.put('askDraft', text);
         this.close(true);
+        const sent = await this.prompt(text, { document, version, range });
+        if (sent && this.memory.get('askDraft') === text) this.memory.put('askDraft', undefined);
     }
 
     /** Leaves; the draft stays. */

@@ -52,7 +52,7 @@ async function displaced(desk) {
     await desk.page.locator('.monaco-editor.focused:not(.review-widget *)').first().waitFor();
     await desk.page.keyboard.type(' thoughts');
     await desk.hunks(0);
-    await desk.until('every key', async () => (await desk.text('b.txt')) === 'first\nsecond thoughts word\n');
+    await desk.until('every key', async () => (await desk.text('b.txt')) === 'first\nsecond thoughts word\n').catch(async () => { throw new Error('the text is ' + JSON.stringify(await desk.text('b.txt'))); });
     const chat = await desk.chat();
     await chat.getByRole('button', { name: 'Show both' }).click();
     await desk.until('both texts', () => desk.host.run((vscode) =>
